@@ -84,7 +84,7 @@ struct Advanced401Tests {
             #expect(rows.count == ids.count && Set(ids).count == ids.count)
             #expect(try all.control("count") as? Int == rows.count)
             #expect(rows.filter { $0["@odata.type"] as? String == "#ComplianceService.Category" }.count == 3)
-            // Page by page they are the same, and as many as $top says.
+            // Reading by pages returns the same rows, and $top limits their number.
             var paged: [String] = []
             var next: String? = "$all"
             while let url = next {

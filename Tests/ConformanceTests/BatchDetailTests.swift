@@ -142,7 +142,7 @@ struct BatchDetailTests {
             let value = try await call("CalculateDiscount", ["percentage": 50], "b")
             _ = try await site.send("POST", "\(path)/IncreasePrice", json: ["amount": 100])
             let again = try await call("CalculateDiscount", ["percentage": 50], "b")
-            // A value is given as it was.
+            // The repeated call returns the recorded value.
             #expect(try again.json["value"] as? Double == value.json["value"] as? Double)
             let nothing = try await call("IncreasePrice", ["amount": 1], "c")
             #expect(nothing.status == 204)
@@ -171,7 +171,7 @@ struct BatchDetailTests {
             #expect(container["@Capabilities.AsynchronousRequestsSupported"] as? Bool == true)
             #expect(record(container, "BatchSupport")?["RequestDependencyConditionsSupported"] as? Bool == true)
             #expect(container["@Capabilities.ConformanceLevel"] != nil)
-            // What is said, is so.
+            // The stated capabilities match the actual behaviour.
             for (set, isInsertable) in [("Products", true), ("ReadOnlyItems", false)] {
                 #expect(record(container[set], "InsertRestrictions")?["Insertable"] as? Bool == isInsertable)
                 let status = try await site.send("POST", set, json: Site.newProduct("x")).status
@@ -213,7 +213,7 @@ struct BatchDetailTests {
             #expect(responses.map { $0["status"] as? Int } == [200, 200, 200, 200, 200, 200, 424, 400, 424])
             let counts = responses[2...5].map { (($0["body"] as? [String: Any])?["value"] as? [Any])?.count }
             #expect(counts == [cheaper, 1, 0, 1])
-            // The answers name no request of the batch (11.7.7.5).
+            // The responses do not contain the names of batch requests (11.7.7.5).
             #expect(!"\(responses[2...5])".contains("$p"))
         }
     }

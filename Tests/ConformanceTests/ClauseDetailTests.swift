@@ -13,13 +13,13 @@ struct ClauseDetailTests {
                 ["Content-Type": "application/json;odata.metadata=minimal"],
             ]
             for fields in types {
-                // Seeding anew gives new keys.
+                // Seeding assigns new keys.
                 let laptop = try await site.product()
                 #expect(try await site.send("POST", "\(laptop)/ComplianceService.Activate", fields).status < 300)
                 #expect(try await site.send("POST", "Products/MarkAllAsReviewed", fields).status < 300)
                 #expect(try await site.send("POST", "Reseed", fields).status < 300)
             }
-            // A body is read by its media type as before, and parameters that are needed are missed.
+            // The media type of a body is still checked, and missing required parameters are reported.
             let text = ["Content-Type": "text/plain"]
             let activate = "\(try await site.product())/ComplianceService.Activate"
             #expect(try await site.send("POST", activate, text, body: Array("{}".utf8)).status == 415)
@@ -40,7 +40,7 @@ struct ClauseDetailTests {
             #expect(try await site.get(function, stale).status == 412)
             #expect(try await site.get(function, present).status == 200)
             #expect(try await site.get(function, ["If-Match": "*"]).status == 200)
-            // The tag is that of the bound entity, and not that of an entity in the result.
+            // The ETag is that of the bound entity, and not that of an entity in the result.
             let related = "\(laptop)/ComplianceService.GetRelatedProducts()"
             #expect(try await site.get(related, present).status == 200)
             #expect(try await site.get(related, stale).status == 412)
@@ -84,7 +84,7 @@ struct ClauseDetailTests {
     func pageSizes() async throws {
         try await Site.reference { site async throws in
             let two = ["Prefer": "maxpagesize=2"]
-            /// The pages from an address to the last next link.
+            /// Returns the pages from a URL to the last next link.
             func pages(_ path: String) async throws -> [[[String: Any]]] {
                 var pages: [[[String: Any]]] = []
                 var next: String? = path
@@ -110,7 +110,7 @@ struct ClauseDetailTests {
             let rest = try await pages(next).joined()
             let all = try #require(try await site.get(expand).rows.first?["Products"] as? [Any])
             #expect(rest.count + 2 == all.count)
-            // An expanded collection of a single entity is paged as well.
+            // An expanded collection of a single entity is also paged.
             let single = "Categories(\(try await site.key(of: "Categories", named: "Electronics")))?$expand=Products"
             #expect((try await site.get(single, two).json["Products"] as? [Any])?.count == 2)
         }
@@ -130,7 +130,7 @@ struct ClauseDetailTests {
                 #expect(try await site.get("\(product)/Descriptions/\(mouse)/EN").status == 404)
             }
             #expect(try await site.get("ProductDescriptions/\(mouse)/EN").status == 200)
-            // Only the segments that the standard defines come before keys.
+            // Only segments that the standard defines take precedence over keys.
             #expect(try await site.get("ProductDescriptions/\(mouse)/%24a").status == 404)
             let before = try #require(Int(try await site.get("Products(\(mouse))/Descriptions/$count").text))
             let created: [String: Any] = ["ProductID": mouse, "LanguageKey": "$a", "Description": "odd"]
@@ -178,7 +178,7 @@ struct ClauseDetailTests {
             #expect(try company.rows.count == 1)
             let count = try await site.get("$all?$count=true&$top=1")
             #expect(try count.control("count") as? Int == all.rows.count)
-            // The last page holds the singleton, whatever the size of the pages.
+            // The last page contains the singleton, whatever the page size.
             var next: String? = "$all"
             var sizes = 0
             var last: [[String: Any]] = []
@@ -190,7 +190,7 @@ struct ClauseDetailTests {
             }
             #expect(try sizes == all.rows.count)
             #expect((last.last?["@odata.context"] as? String)?.contains("#Company") == true)
-            // What could be applied and is not offered is refused as that.
+            // Options that could be applied to `$all` but are not supported are refused with 501.
             for option in ["$filter=true", "$orderby=ID", "$apply=aggregate($count as N)"] {
                 #expect(try await site.get("$all?\(option)").status == 501, "\(option)")
             }
@@ -259,7 +259,7 @@ struct ClauseDetailTests {
             #expect(failures.count == 3)
             let operations = failures.compactMap { ($0[term] as? [String: Any])?["failedOperation"] as? String }
             #expect(operations == ["insert", "update", "link"])
-            // What could not be inserted is a deleted entity, what could not be linked a deleted link.
+            // A failed insertion is reported as a deleted entity, and a failed link as a deleted link.
             #expect(failures[0]["@odata.removed"] != nil)
             #expect(failures[1]["@odata.removed"] == nil)
             #expect((failures[2]["@odata.context"] as? String)?.hasSuffix("#Products/$deletedLink") == true)
@@ -284,7 +284,7 @@ struct ClauseDetailTests {
             #expect(created.status == 204)
             #expect(created["ETag"] == nil)
             #expect(created["OData-EntityId"] != nil)
-            // With the entity, the tag is part of it.
+            // A returned entity contains the ETag.
             let shown = try await site.send(
                 "PATCH", laptop, json: ["Rating": 1], ["Prefer": "return=representation"])
             #expect(shown["ETag"] != nil)
@@ -316,7 +316,7 @@ struct ClauseDetailTests {
                 #expect(answer.status == 400, "\(name)")
                 #expect(try answer.error["target"] as? String == name)
             }
-            // Values that JSON has no numbers for, 64-bit integers and decimals stand in strings.
+            // Values without a JSON number, 64-bit integers and decimals may be strings.
             let infinite = Site.newProduct("Lamp", ["Price": "INF"])
             #expect(try await site.send("POST", "Products", json: infinite).status == 201)
             let laptop = try await site.product()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import reference_service
 
-/// Our client and the reference service over real sockets, in both generations of the protocol.
+/// Our client and the reference service over real sockets, with both V2 and V4.
 @Suite struct ClientOverSocketsTests {
     private func withService(
         _ configuration: ODataClient.Configuration = .init(), version2: Bool = false,

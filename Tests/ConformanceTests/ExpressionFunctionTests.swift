@@ -25,11 +25,11 @@ struct ExpressionFunctionTests {
             )
             #expect(
                 try computed.rows.first?["Info"] as? String == "Product: Coffee Mug (Price: 15.50) in short format")
-            // The overloads are told apart by the names of their parameters.
+            // The overloads are distinguished by the names of their parameters.
             #expect(
                 try await names("$filter=ComplianceService.CalculatePrice(discount=50,tax=100) eq Price").count == 7)
             #expect(try await names("$filter=ComplianceService.CalculatePrice(discount=50) eq Price").isEmpty)
-            // An unbound one, and one with an argument of the row's.
+            // An unbound function, and one with a property as its argument.
             #expect(
                 try await names("$filter=ComplianceService.Calculate(a=Version,b=1) eq 2").count
                     == all.filter { $0["Version"] as? Int == 1 }.count)
@@ -68,7 +68,7 @@ struct ExpressionFunctionTests {
                 let answer = try await site.get("Products?$filter=ComplianceService.\(call) gt 0")
                 #expect((400..<500).contains(answer.status) || answer.status == 501, "\(call) \(answer.status)")
             }
-            // Its value hangs on more than the row: no delta link is promised.
+            // The value depends on more than the row, so the service returns no delta link.
             let tracked = try await site.get(
                 "Products?$filter=ComplianceService.GetTotalPrice(taxRate=0) gt 900", ["Prefer": "track-changes"])
             #expect(try tracked.control("deltaLink") == nil)

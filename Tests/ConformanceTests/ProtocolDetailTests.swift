@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the sections of the protocol say besides the numbered clauses of conformance.
+/// The requirements in the sections of the protocol, in addition to the numbered conformance clauses.
 @Suite("OData 4.01 Protocol and URL Conventions, section by section")
 struct ProtocolDetailTests {
     @Test("8.2.4 a request with If-Match is processed for the present ETag alone, reads too")
@@ -161,7 +161,7 @@ struct ProtocolDetailTests {
             let stale = ["@etag": "W/\"999\"", "Price": 3] as [String: Any]
             #expect(try await site.send("PATCH", path, json: stale, new).status == 412)
             #expect(try await site.send("PATCH", path, json: ["@etag": etag, "Price": 3], new).status == 204)
-            // What the field asks for and what the body asks for must both hold.
+            // The conditions of the header field and of the body must both hold.
             let current = try #require(try await site.get(path)["ETag"])
             let both = new.merging(["If-Match": etag]) { $1 }
             #expect(try await site.send("PATCH", path, json: ["@etag": current, "Price": 4], both).status == 412)
@@ -203,7 +203,7 @@ struct ProtocolDetailTests {
             #expect(try await site.send("PUT", "Categories", json: ["value": members]).status == 204)
             let rows = try await site.get("Categories?$orderby=Name").rows
             #expect(rows.map { $0["Name"] as? String } == ["Cooking", "Garden"])
-            // What is not given is taken away, as PUT does.
+            // Missing properties get their default values, as with PUT.
             #expect(rows.first?["Description"] is NSNull)
             #expect(rows.first?["ID"] as? String == kept)
             #expect(try await site.send("PUT", "ReadOnlyItems", json: ["value": [Any]()]).status == 405)
@@ -255,7 +255,7 @@ struct ProtocolDetailTests {
             ] {
                 #expect(try await site.get(url).column("Name") == ["Coffee Mug"], "\(url)")
             }
-            // A plus sign that the standard reads as one stays one.
+            // A literal plus sign is not decoded as a space.
             #expect(try await site.get("Products?$filter=contains(Name,'Coffee+Mug')").rows.isEmpty)
             #expect(try await site.get("Products//").status == 400)
         }

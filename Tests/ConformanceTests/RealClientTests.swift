@@ -6,7 +6,7 @@ import ODataServer
 import ODataStore
 import Testing
 
-/// Programs that were not made for this service, unchanged.
+/// Existing client programs that are used without changes.
 @Suite("Real clients")
 struct RealClientTests {
     @Test(
@@ -72,7 +72,7 @@ struct RealClientTests {
         }
     }
 
-    /// A small service as both versions of the protocol see it: V4 at the root, V2 below `v2/`.
+    /// Runs a small service for both versions of the protocol: V4 at the root, V2 below `v2/`.
     private static func shop(pageSize: Int = 1000, _ body: (String) async throws -> Void) async throws {
         let model = try CSDLReader.read(xml: Array(metadata.utf8))
         var options = StoreService.Options()
@@ -132,7 +132,7 @@ struct RealClientTests {
         """
 }
 
-/// A Python that has pyodata, from PyPI, in an environment of its own for the time of the tests.
+/// A Python environment with pyodata from PyPI, created for the tests.
 private enum Pyodata {
     static let python: String? = {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-pyodata").path
@@ -151,22 +151,22 @@ private enum Pyodata {
     }()
 }
 
-/// Programs of this machine.
+/// Programs on this machine.
 private enum Program {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The path of a client beside the tests.
+    /// Returns the path of a client program beside the tests.
     static func client(_ name: String) -> String {
         root.appendingPathComponent("Tests/ConformanceTests/Clients/\(name)").path
     }
 
-    /// Runs a program to its end, with what it said to either side.
+    /// Runs a program to its end and returns its status with the output and the errors.
     static func run(_ program: String, _ arguments: [String]) async throws -> (status: Int32, output: String) {
         try await Command.run([program] + arguments, includesErrors: true)
     }
 
-    /// What a command of the shell writes; a failure is an error.
+    /// Returns the output of a shell command; a failure throws an error.
     static func shell(_ command: String) async throws -> String {
         let outcome = try await run("/bin/sh", ["-c", command])
         try #require(outcome.status == 0, "\(command): \(outcome.output)")

@@ -57,7 +57,7 @@ struct RepresentationTests {
                     #expect(description["Product@odata.navigationLink"] is String)
                 }
             }
-            // Pages go on as they do otherwise.
+            // Paging works as for other formats.
             var rows = 0
             var next: String? = "Products"
             while let path = next {
@@ -88,7 +88,7 @@ struct RepresentationTests {
                     "Products?$apply=groupby((CategoryID,Category/Name),aggregate($count as Count))",
                     ["OData-MaxVersion": "4.01"]
                 ).rows.first)
-            // What the metadata declare needs nothing more.
+            // A declared property needs no type annotation.
             #expect(grouped["CategoryID@type"] == nil)
             #expect(grouped["Count@type"] is String)
             let computed = try #require(
@@ -133,7 +133,7 @@ struct RepresentationTests {
             #expect(selected.status == 200)
             #expect(try selected.json["Photo@odata.mediaContentType"] as? String == "image/png")
             #expect(try selected.json["Name"] == nil)
-            // What is not selected is not told of.
+            // The control information of a stream that is not selected is left out.
             #expect(try await site.get("\(laptop)?$select=Name").json["Photo@odata.mediaContentType"] == nil)
             #expect(try await site.get("\(laptop)?$expand=Photo").json["Photo"] as? String == "cG5nIQ")
             let both = try await site.get("\(laptop)?$select=Photo&$expand=Photo")
@@ -201,7 +201,7 @@ struct RepresentationTests {
         try await Site.reference { site async throws in
             let query =
                 "Products?$apply=groupby((Category/Name,ShippingAddress/City),aggregate(Quantity with sum as N))"
-            // Without a category: the row has the path, and no entity.
+            // The row of a product without a category contains the path, but no entity.
             _ = try await site.send("POST", "Products", json: Site.newProduct("Loose"))
             let expected = try await site.get(query, ["Accept": "application/json;metadata=none"]).rows
             let dearest = "Products?$apply=groupby((Category/Name),topcount(1,Price))"
@@ -272,7 +272,8 @@ struct RepresentationTests {
             let row = try #require(try products.rows.first)
             #expect(row["#ComplianceService.ApplyDiscount"] != nil)
             #expect(row["#ComplianceService.MarkAllAsReviewed"] == nil)
-            // Whoever says what he wants gets that, and minimal metadata leave out what can be computed.
+            // An explicit `$select` or minimal metadata leaves out the control information that can be
+            // computed.
             for (path, fields) in [("Products?$select=Name", full), ("Products", [:])] {
                 #expect(try await site.get(path, fields).json["#ComplianceService.MarkAllAsReviewed"] == nil)
             }

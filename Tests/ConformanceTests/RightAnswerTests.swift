@@ -3,7 +3,7 @@ import Testing
 
 @Suite("OData 4.01, answers and refusals that look right and could be wrong")
 struct RightAnswerTests {
-    /// `é` in one character and in two.
+    /// The letter `é` as one code point and as two.
     private static let spellings = ["\u{E9}", "e\u{301}"]
     private static let encoded = ["%C3%A9", "e%CC%81"]
 
@@ -191,7 +191,7 @@ struct RightAnswerTests {
             #expect(try await site.get("Company").text == before.text)
             let etag = try #require(before["ETag"])
             #expect(try await site.send("PATCH", "Company", json: ["CEO": "x"], ["If-Match": etag]).status == 204)
-            // Products have ETags, and their metadata do not ask for them.
+            // Products have ETags, but their metadata does not require them.
             let metadata = try await site.get("$metadata", ["Accept": "application/xml"]).text
             #expect(metadata.matches(of: /Core\.OptimisticConcurrency|Core\.V1\.OptimisticConcurrency/).count == 1)
             #expect(try await site.get(site.product())["ETag"] != nil)

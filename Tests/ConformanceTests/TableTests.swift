@@ -19,7 +19,7 @@ struct TableTests {
         #expect(Set(documented) == (try Self.testNames()))
     }
 
-    /// The names of the tests in this target's files, this one's excepted.
+    /// Returns the names of the tests in this target, except those of this file.
     private static func testNames() throws -> Set<String> {
         let folder = root.appendingPathComponent("Tests/ConformanceTests")
         var names: Set<String> = []

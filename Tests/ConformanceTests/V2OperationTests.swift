@@ -172,7 +172,7 @@ struct V2OperationTests {
             #expect(url.hasPrefix("http://host/v2/Item_Close?ID=1&why='"), "\(url)")
             #expect(try await v2.send(.post, path.replacing("%27", with: "%27%27")).status == 204)
             #expect(try await v2.send(.get, "Items(1)?$format=json").text.contains("it's over"))
-            // Entities in a feed have them too; JSON of V2 has no place for them.
+            // Entities in a feed have them too; JSON of V2 does not support them.
             #expect(try await v2.send(.get, "Items").text.contains("Item_Scaled?ID=2&amp;by={by}L"))
             #expect(try await !v2.send(.get, "Items?$format=json").text.contains("Item_Scaled"))
         }
@@ -250,7 +250,7 @@ struct V2OperationTests {
                 let body = try #require(try answer.json["d"] as? [String: Any], "\(answer.text)")
                 #expect((body["results"] as? [Any])?.count == count)
             }
-            // A container of these versions has each name once, and readers refuse another.
+            // In these versions, a name in a container is unique, and readers refuse duplicates.
             #expect(try await site.get("v2/Calculate?value=3L&$format=json").text == #"{"d":{"Calculate":"6"}}"#)
             #expect(try await site.get("v2/Calculate?a=3L&b=4L&$format=json").status == 404)
         }

@@ -20,12 +20,12 @@ struct WritingDetailTests {
                         : try await site.send(method, "\(laptop)/\(name)", json: ["value": value])
                     #expect(answer.status == 400, "\(method) \(name)")
                     #expect(try answer.error["target"] as? String == name)
-                    // What cannot be null is refused for that reason first.
+                    // A non-nullable property is refused for that reason first.
                     if method == "PUT" { #expect(try answer.error["code"] as? String == code) }
                 }
             }
             #expect(try await site.get(laptop).text == before)
-            // Within an entity the same values are left aside.
+            // In the body of an update of the entity, the same values are ignored.
             let patch = Dictionary(uniqueKeysWithValues: values.map { ($0.0, $0.1) })
             #expect(try await site.send("PATCH", laptop, json: patch).status == 204)
             let after = try await site.get(laptop).json
@@ -39,7 +39,7 @@ struct WritingDetailTests {
         try await Site.reference { site async throws in
             let (laptop, mug) = (try await site.product(), try await site.product("Coffee Mug"))
             func send(_ items: [[String: Any]], _ method: String = "PATCH") async throws -> Answer {
-                // What a link is, its context tells, which comes first.
+                // The context comes first, because it states the kind of the link.
                 let links = try items.map { item in
                     let members = try item.sorted { $0.key < $1.key }.map { key, value in
                         let text = try JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed)
@@ -61,14 +61,14 @@ struct WritingDetailTests {
             #expect(try await names().contains("Coffee Mug"))
             #expect(try await send([link("$deletedLink", related)]).status == 204)
             #expect(try await Set(names()) == Set(before).subtracting(["Coffee Mug"]))
-            // A relation that a foreign key makes, with the absolute id of the other entity.
+            // A relation by a foreign key, with the absolute id of the other entity.
             let kitchen = "Categories(\(try await site.key(of: "Categories", named: "Kitchen")))"
             let category: [String: Any] = ["relationship": "Category", "target": site.root + kitchen]
             #expect(try await send([link("$link", category)]).status == 204)
             #expect(try await site.get("\(laptop)/Category").json["Name"] as? String == "Kitchen")
             #expect(try await send([link("$deletedLink", ["relationship": "Category"])]).status == 204)
             #expect(try await site.get("\(laptop)/Category").status == 204)
-            // All or nothing.
+            // The changes succeed or fail together.
             let wrong: [[String: Any]] = [
                 link("$link", ["relationship": "Nothing", "target": mug]),
                 link("$link", ["relationship": "RelatedProducts", "target": "Products(\(UUID()))"]),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Encrypted databases under attack")
 struct AttackTests {
-    /// A small store, closed: its bytes and its key.
+    /// Returns the bytes and the key of a small, closed store.
     private func small(_ key: EncryptionKey = .generate()) throws -> (
         folder: Folder, bytes: [UInt8], key: EncryptionKey
     ) {
@@ -34,7 +34,7 @@ struct AttackTests {
             #expect(found == dataKey && read.fileIdentity == truth.fileIdentity)
             harmless += 1
         }
-        // What nobody reads: the bytes behind header and slots, and the slot that is empty.
+        // Flips are harmless in the unused bytes behind header and slots, and in the empty slot.
         #expect(harmless == (FileFormat.keyBlockSize - KeyBlock.headerSize - KeyBlock.slotSize) * 8)
     }
 
@@ -63,7 +63,7 @@ struct AttackTests {
     func bitsThroughSQLite(part: Int) throws {
         let fuzzing = try StoreFuzzing()
         for index in stride(from: part, to: 400, by: 8) {
-            // A prime step through the database and the log.
+            // A prime step spreads the flips over the database and the log.
             let place = index &* 40_031
             let change = [
                 UInt8(truncatingIfNeeded: place >> 16), UInt8(truncatingIfNeeded: place >> 8),
@@ -120,7 +120,7 @@ struct AttackTests {
             return try Connection.encrypted(copy.path("a.db")).values("SELECT count(*), max(id) FROM t")
         }
         #expect(try attacked { _ in } == ["501", "1000"])
-        // A page.
+        // Replace a page.
         #expect(throws: SQLiteFailure.self) {
             try attacked { copy in
                 try edit(copy.path("a.db")) {
@@ -129,10 +129,10 @@ struct AttackTests {
                 }
             }
         }
-        // The log: it ends before its first frame.
+        // Replace the log, which then ends before its first frame.
         let log = try #require(foreign["a.db-wal"])
         #expect(try attacked { try log.write(to: URL(fileURLWithPath: $0.path("a.db-wal"))) } == ["500", "499"])
-        // The key block: its identity is part of every page.
+        // Replace the key block, whose identity is authenticated with every page.
         #expect(throws: (any Error).self) {
             try attacked { copy in
                 try edit(copy.path("a.db")) { $0.replaceSubrange(0..<4096, with: foreign["a.db"]?[0..<4096] ?? Data()) }
@@ -181,7 +181,7 @@ struct AttackTests {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
             var altered = block
-            // Somewhere in the header or in the slot that counts.
+            // Alter a byte in the header or in the valid slot.
             let place = Int(generator.next() % 1024)
             altered[place < 512 ? place : place + 512] ^= UInt8.random(in: 1...255, using: &generator)
             #expect(throws: KeyBlock.Refusal.self) { try KeyBlock(bytes: altered) }

@@ -75,7 +75,7 @@ struct CrashTests {
         let before = try folder.contents()["a.db"]
         try database.execute("BEGIN; UPDATE t SET body = 'x' WHERE id < 100")
         let copy = try folder.crashCopy()
-        // Nothing was spilled: the pages of the database are still the old ones.
+        // No page was spilled: the pages of the database are unchanged.
         #expect(try copy.contents()["a.db"] == before)
         try edit(copy.path("a.db-journal")) { $0.removeLast(min(cut, $0.count)) }
         try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
@@ -93,7 +93,8 @@ struct CrashTests {
         let database = try folder.database(key: key, mode: mode)
         try database.insert(0..<300)
         if mode == "delete" {
-            // The new table has page 1 in the journal; the changes that do not fit the cache make the journal hot.
+            // The journal contains page 1 because of the new table. Changes that exceed the cache make the
+            // journal hot.
             try database.execute(
                 "PRAGMA cache_size = 5; BEGIN; CREATE TABLE u(x); UPDATE t SET body = body || 'changed'")
         }

@@ -3,13 +3,14 @@ import Foundation
 import Secrets
 import Testing
 
-/// The page `Format.md` is enough to write a decoder: `Tests/Decoder/decode.py` is one, and shares no code with us.
+/// `Format.md` is sufficient to write a decoder: `Tests/Decoder/decode.py` is one, and shares no code with this
+/// package.
 @Suite("A decoder written by the documentation reads what we write")
 struct DecoderTests {
     private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Decoder/decode.py").path
 
-    /// Runs Python; nil when it is not there or ended badly.
+    /// Runs Python and returns whether it succeeded.
     @discardableResult
     private static func python(_ arguments: [String]) -> Bool {
         let process = Process()
@@ -27,7 +28,7 @@ struct DecoderTests {
     private static let missing: Comment =
         "python3 with the module cryptography is needed (Debian: python3-cryptography)"
 
-    /// Decodes a copy of the files as they are now, and opens the result with plain SQLite.
+    /// Decodes a copy of the current files and opens the result with plain SQLite.
     private func decoded(_ folder: Folder, key: String) throws -> (connection: Connection, folder: Folder) {
         let plain = try Folder()
         #expect(Self.python([Self.script, folder.path("a.db"), key, plain.path("plain.db")]))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EncryptedSQLite
 
-/// The vectors of `Format.md`, which were computed by another implementation (Python's `cryptography`).
+/// The vectors of `Format.md`, computed by another implementation (Python's `cryptography`).
 @Suite("The file format is the documented one, byte by byte")
 struct FormatVectorTests {
     private let identity = [UInt8](0..<16)
@@ -64,7 +64,7 @@ struct FormatVectorTests {
         #expect(cipher.opened(sealed, at: place) == page)
     }
 
-    /// The place of the vectors in a log and in a journal.
+    /// Returns the place of the vectors in a log or a journal.
     private func place(_ kind: PageKind, _ offset: Int64) -> PageCipher.Place {
         kind == .main
             ? .main(offset)
@@ -72,7 +72,7 @@ struct FormatVectorTests {
                 kind: kind, offset: offset, page: 7, context: 0x0102_0304_0506_0708, commit: kind == .log ? 9 : 0)
     }
 
-    /// The nonces of a database whose random bytes are all 44.
+    /// Returns the nonce source of a database whose random bytes are all 44.
     private func nonces(keepsSchedule: Bool = true, epoch: LockEpoch = LockEpoch()) throws -> NonceSource {
         let dataKey = try dataKey()
         func derive(_ purpose: String) -> SymmetricKey {
@@ -85,7 +85,7 @@ struct FormatVectorTests {
             fetch: { for index in $0.indices { $0[index] = 0x44 } })
     }
 
-    /// The next nonce for a page.
+    /// Returns the next nonce for a page.
     private func nonce(
         _ source: NonceSource, for content: [UInt8], at place: PageCipher.Place
     ) throws -> [UInt8] {
@@ -129,7 +129,7 @@ struct FormatVectorTests {
             #expect(sealed.count == 4096)
             #expect(digest(sealed) == expected)
             #expect(cipher.opened(sealed, at: place) == page)
-            // Nothing opens at any other place.
+            // The page does not open at any other place.
             var others = PageKind.allCases.filter { $0 != kind }.map { self.place($0, offset) }
             others.append(self.place(kind, offset + 1))
             if kind != .main {

@@ -140,7 +140,7 @@ struct JournalModeTests {
             for _ in 0..<4 {
                 group.addTask {
                     for _ in 0..<30 {
-                        // Opening reads the header without a lock, beside the writer.
+                        // Opening reads the header without a lock, concurrently with the writer.
                         let reader = try Connection.encrypted(path)
                         #expect(try reader.values("SELECT sum(length(body) - length(body)) FROM t") == ["0"])
                     }

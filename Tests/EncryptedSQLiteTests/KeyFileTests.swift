@@ -5,8 +5,9 @@ import Testing
 
 @Suite("Rule 32: key files of earlier versions", .serialized)
 struct KeyFileTests {
-    /// What a file of these bytes was before there was a header: exactly 32 bytes, or 64 hexadecimal digits and perhaps a line
-    /// end, were a key; everything else was a passphrase without one line end.
+    /// Returns the key source of a file by the rule before headers existed. A file of exactly 32 bytes, or of
+    /// 64 hexadecimal digits with an optional line end, was a key. Any other file was a passphrase without one
+    /// line end.
     private func former(_ content: [UInt8]) throws -> KeySource {
         if content.count == 32 { return .key(try EncryptionKey(bytes: content)) }
         let text = String(decoding: content.last == UInt8(ascii: "\n") ? content.dropLast() : content, as: UTF8.self)
@@ -33,7 +34,7 @@ struct KeyFileTests {
         #expect(try EncryptedDatabase.verify(at: path, with: file).isEmpty)
         try EncryptedDatabase.lock(at: path)
 
-        // From now on, the same file is a passphrase.
+        // After re-keying, the same file is a passphrase.
         let line = text.hasSuffix("\n") ? String(text.dropLast()) : text
         try EncryptedDatabase.rekey(at: path, from: file, to: file, derivation: cost)
         try EncryptedDatabase.unlock(at: path, with: file)

@@ -12,7 +12,7 @@ struct KeyTests {
         let database = try folder.database(mode: mode)
         try database.insert(0..<500)
         try database.execute("PRAGMA cache_size = 5; BEGIN; UPDATE t SET body = body || 'x'")
-        // A copy, so that a hot journal or a log waits to be recovered.
+        // Use a copy, so that a hot journal or a log has to be recovered.
         let copy = try folder.crashCopy()
         let before = try copy.contents()
         let path = copy.path("a.db")
@@ -73,7 +73,7 @@ struct KeyTests {
         let whole = try Data(contentsOf: URL(fileURLWithPath: path))
         let versions: [((inout Data) -> Void, EncryptedDatabaseError)] = [
             ({ ($0[17], $0[1535]) = (3, $0[1535] ^ 1) }, .unsupportedFormat(path: path, version: 3)),
-            // A slot that is whole tells that the version was another.
+            // An intact slot shows that the version was different.
             ({ $0[17] = 3 }, .damagedKeyBlock(path: path)),
             ({ $0[17] = 1 }, .damagedKeyBlock(path: path)),
             ({ $0[3] ^= 1 }, .damagedKeyBlock(path: path)),
@@ -100,7 +100,7 @@ struct KeyTests {
         for _ in 0..<3 {
             let before = try folder.contents()
             let new = EncryptionKey.generate()
-            // The connection stays open and goes on.
+            // The connection stays open and continues to work.
             try EncryptedDatabase.rekey(at: path, from: .key(key), to: .key(new))
             var after = try folder.contents()
             #expect(after["a.db"]?.prefix(4096) != before["a.db"]?.prefix(4096))
@@ -128,14 +128,15 @@ struct KeyTests {
         try EncryptedDatabase.rekey(at: path, from: .key(old), to: .key(new))
         let after = try Data(contentsOf: URL(fileURLWithPath: path))
         for torn in stride(from: 0, through: 1024, by: 64) {
-            // First the new slot is written (at 3072), then the old one (at 1024) is wiped.
+            // First the new slot is written (at 3072), then the old one (at 1024) is erased.
             var state = before
             let first = 3072..<(3072 + min(torn, 512))
             state.replaceSubrange(first, with: after[first])
             let second = 1024..<(1024 + max(0, torn - 512))
             state.replaceSubrange(second, with: after[second])
             try state.write(to: URL(fileURLWithPath: path))
-            // 480 bytes of zeros precede the digest's 32: only with its last piece is the slot whole.
+            // 480 bytes of zeros precede the 32 bytes of the digest, so the slot is intact only with its last
+            // piece.
             let inForce = torn >= 512 ? new : old
             try EncryptedDatabase.unlock(at: path, with: .key(inForce))
             #expect(throws: EncryptedDatabaseError.wrongKey(path: path)) {
@@ -154,7 +155,7 @@ struct KeyTests {
         #expect(throws: EncryptedDatabaseError.busy(path: path)) {
             try EncryptedDatabase.rekey(at: path, from: .key(key), to: .key(.generate()))
         }
-        // Nor did looking at the file drop the writer's lock.
+        // Reading the file did not release the writer's lock.
         let other = try Connection.encrypted(path)
         sqlite3_busy_timeout(other.handle, 0)
         #expect(throws: SQLiteFailure.self) { try other.execute("BEGIN IMMEDIATE") }
@@ -178,12 +179,12 @@ struct KeyTests {
         database.close()
         #expect(folder.names == ["a.db"])
 
-        // Unlocked, then deleted: still nothing is created.
+        // A file that was deleted after unlocking is not created.
         try FileManager.default.removeItem(atPath: folder.path("a.db"))
         #expect(throws: SQLiteFailure.self) {
             try Connection(folder.path("a.db"), vfs: EncryptedDatabase.vfsName, flags: create)
         }
-        // Unlocked, then replaced: the other file is refused before a page is read.
+        // A file that was replaced after unlocking is refused before a page is read.
         try EncryptedDatabase.create(at: folder.path("b.db"), key: .key(.generate()))
         try FileManager.default.moveItem(atPath: folder.path("b.db"), toPath: folder.path("a.db"))
         #expect { try Connection.encrypted(folder.path("a.db")) } throws: {
@@ -252,7 +253,7 @@ struct PassphraseTests {
     @Test("A passphrase costs one derivation for ten unlocked and opened connections")
     func oneDerivation() throws {
         let cost = try ScryptParameters(costExponent: 12, blockSize: 8, parallelization: 1)
-        // The deriver is that of the process, in which other tests may derive meanwhile: the least of some tries is ours.
+        // The deriver is shared with other tests of the process, so the minimum of several attempts is used.
         var least = Int.max
         for _ in 0..<5 where least > 1 {
             let folder = try Folder()

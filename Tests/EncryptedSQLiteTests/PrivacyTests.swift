@@ -54,7 +54,8 @@ struct PrivacyTests {
         #expect(try headerChecksumFits(control))
     }
 
-    /// Whether the checksum in a log's header is the one that SQLite computes of the 24 bytes before it.
+    /// Returns whether the checksum in a log's header is the one that SQLite computes from the 24 bytes before
+    /// it.
     private func headerChecksumFits(_ folder: Folder) throws -> Bool {
         let log = try #require(try folder.contents()["a.db-wal"])
         func word(_ offset: Int) -> UInt32 {

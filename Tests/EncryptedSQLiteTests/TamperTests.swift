@@ -7,7 +7,7 @@ private let damaged: Int32 = 10 | 32 << 8
 
 @Suite("Altered files give errors, never wrong data")
 struct TamperTests {
-    /// A closed database of a few hundred pages, and its true content.
+    /// Creates a closed database of a few hundred pages and returns its content.
     private func sample(_ folder: Folder) throws -> [String] {
         let database = try folder.database(mode: "delete")
         try database.insert(0..<1000)
@@ -83,7 +83,7 @@ struct TamperTests {
         let size = try #require(try copy.contents()["a.db-wal"]).count
         try FileManager.default.removeItem(atPath: copy.path("a.db-shm"))
         try edit(copy.path("a.db-wal")) { data in
-            // Every field of the log's header and of a frame's, and places in pages, by turns.
+            // Alternate between every field of the log's header and of a frame's header, and places in pages.
             let place = seed < 8 ? seed * 4 : 32 + 4120 * (seed % 5) + (seed < 16 ? (seed - 8) * 3 : seed * 170)
             data[place % size] ^= 1
         }
@@ -94,8 +94,8 @@ struct TamperTests {
             #expect(rows == (0..<rows.count).map(String.init))
             #expect(try crashed.values("PRAGMA integrity_check") == ["ok"])
         } catch let failure as SQLiteFailure {
-            // The table itself may be among what was lost, as its commit is in the log too. SQLite refuses
-            // a log whose header names another format version.
+            // The table itself may be lost too, because its commit is also in the log. SQLite refuses a log
+            // with another format version in its header.
             #expect(failure.message.contains("no such table") || failure.code == 14)
         }
     }
@@ -111,7 +111,8 @@ struct TamperTests {
         try edit(copy.path("a.db-journal")) { $0[512 + 3] ^= 1 }
         try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
         let crashed = try Connection.encrypted(copy.path("a.db"))
-        // The first record is refused, so nothing is rolled back; what is seen must not be called whole.
+        // The first record is refused, so nothing is rolled back. The result must not pass as an intact
+        // database.
         let check = (try? crashed.values("PRAGMA integrity_check")) ?? ["error"]
         let rows = (try? crashed.values("SELECT count(*) FROM t WHERE body LIKE 'row%'")) ?? ["error"]
         #expect(check != ["ok"] || rows == ["500"])
@@ -129,7 +130,8 @@ struct TamperTests {
         let size = try #require(try copy.contents()["a.db"]).count
         try edit(copy.path("a.db-journal")) { $0[position] ^= 0x40 }
         try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
-        // As if the journal had been deleted: what was written before the crash stays, and says that it is no whole.
+        // The effect is the same as deleting the journal: the changes before the crash remain, and the
+        // integrity check reports them.
         _ = try? Connection.encrypted(copy.path("a.db")).values("SELECT count(*) FROM t")
         #expect(try #require(try copy.contents()["a.db"]).count <= size)
     }

@@ -1,42 +1,45 @@
-/// What goes wrong with a disk. Operations are what changes it: writes, truncations, syncs and deletions, counted from 1.
+/// A failure of a disk. Operations change the disk (writes, truncations, syncs and deletions) and are counted
+/// from 1.
 public enum Fault: Sendable, Hashable {
-    /// The power fails in the middle of the operation of that number: it is done, undone or half done, and every
-    /// later one fails.
+    /// A power failure during the operation with a number. The operation is done, undone or half done, and
+    /// every later one fails.
     case crash(at: Int)
-    /// The first write from that operation on is half done, and says that the disk is full. Once.
+    /// A single failure of the first write from an operation on: it is half done and reports that the disk is
+    /// full.
     case shortWrite(at: Int)
-    /// The first sync from that operation on fails; what it was to make durable may be so or not, and no later sync makes it
-    /// so: as systems do that drop what they could not write. Once.
+    /// A single failure of the first sync from an operation on. Its changes may be durable or not, and no later
+    /// sync makes them durable: systems drop pages that they could not write.
     case failedSync(at: Int)
-    /// Syncs from that operation on say that all is durable, and nothing is; the power may fail at a later one.
+    /// A disk that reports successful syncs from an operation on without making anything durable. The power may
+    /// fail at a later operation.
     case lyingSync(from: Int, crashAt: Int = .max)
-    /// From that operation on, no file can grow, until the disk is mended.
+    /// A full disk: from an operation on, no file can grow until the disk is repaired.
     case diskFull(from: Int)
 }
 
-/// What is left, after the power failed, of what was written and not synced.
+/// The unsynced changes that remain after a power failure.
 public enum Remains: Sendable, Hashable, CaseIterable {
-    /// Nothing.
+    /// No unsynced change remains.
     case nothing
-    /// Everything.
+    /// All unsynced changes remain.
     case everything
-    /// Some sectors of 512 bytes and not others, decided by a seed.
+    /// A selection of sectors of 512 bytes, determined by a seed.
     case sectors(seed: UInt64)
 
-    /// One of each.
+    /// One value of each case.
     public static var allCases: [Remains] { [.nothing, .everything, .sectors(seed: 1)] }
 }
 
-/// Numbers that look random and follow from a seed (SplitMix64).
+/// A sequence of pseudorandom numbers determined by a seed (SplitMix64).
 public struct SeededNumbers: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// - Parameter seed: Any number; the same one gives the same sequence.
+    /// - Parameter seed: Any number; the same seed gives the same sequence.
     public init(seed: UInt64) {
         state = seed
     }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state

@@ -2,23 +2,25 @@ import CSQLite
 import Foundation
 import Synchronization
 
-/// A folder as a disk that fails: what SQLite does to the files in it through the VFS ``vfsName`` is counted, is made to
-/// fail, and is remembered until it is synced, so that one can have the folder as it is after the power failed.
+/// A folder that simulates a failing disk. SQLite's operations on its files through the VFS ``vfsName`` are
+/// counted and can fail. Unsynced changes are recorded, so that the state after a power failure can be
+/// restored.
 ///
 /// ```swift
 /// let disk = try FaultDisk(folder: folder)
 /// disk.break(.crash(at: 17))
 /// try? work(in: folder)
-/// try disk.restart(into: otherFolder, with: .sectors(seed: 3))  // open that, and look
+/// try disk.restart(into: otherFolder, with: .sectors(seed: 3))  // open and check the copy
 /// ```
 ///
-/// Files that came into being otherwise than through SQLite count as durable. Files of other folders are SQLite's `unix`
-/// VFS's alone. The operating system's files hold what a running program sees; they are never synced in truth.
+/// Files that were created without SQLite count as durable. Files in other folders use only SQLite's `unix`
+/// VFS. The files of the operating system contain the state that a running program sees; they are never
+/// actually synced.
 public final class FaultDisk: Sendable {
     /// The name of the VFS; see also ``register()``.
     public static let vfsName = "outpost-faults"
 
-    /// The folder, without symbolic links.
+    /// The path of the folder, without symbolic links.
     public let folder: String
     private let state = Mutex(State())
 
@@ -26,13 +28,13 @@ public final class FaultDisk: Sendable {
         var files: [String: DiskFile] = [:]
         var operations = 0
         var fault: Fault?
-        /// Whether the present fault has happened.
+        /// Whether the current fault has occurred.
         var hasFired = false
-        /// The faults that have happened.
+        /// The faults that have occurred.
         var fired: [Fault] = []
         var isOver = false
 
-        /// Whether the power fails at the present operation.
+        /// Whether the power fails at the current operation.
         var powerFails: Bool {
             switch fault {
             case .crash(let number)?, .lyingSync(_, let number)?: operations >= number
@@ -40,44 +42,44 @@ public final class FaultDisk: Sendable {
             }
         }
 
-        /// Counts the present fault, which lasts, once.
+        /// Records a lasting fault once.
         mutating func fire() {
             guard !hasFired, let fault else { return }
             hasFired = true
             fired.append(fault)
         }
 
-        /// The power fails.
+        /// Simulates the power failure.
         mutating func end() {
             isOver = true
             fire()
         }
 
-        /// Counts the present fault, which happens once.
+        /// Records the current fault, which occurs only once, and ends it.
         mutating func endFault() {
             fire()
             fault = nil
         }
     }
 
-    /// What is known of one file.
+    /// The recorded state of one file.
     struct DiskFile {
-        /// What is there after the power failed, whatever else; nil when not even its name is.
+        /// The content that certainly remains after a power failure; `nil` if even the name is not durable.
         var durable: [UInt8]?
-        /// What was done since, in order.
+        /// The changes since then, in order.
         var changes: [Change] = []
-        /// How many of the first changes a sync that failed was to make durable. Programs see them, and no later sync makes them
-        /// durable: the system takes them for written.
+        /// The number of initial changes that a failed sync has lost. Programs see them, but no later sync
+        /// makes them durable, because the system considers them written.
         var lostCount = 0
 
-        /// Whether its name is not durable yet.
+        /// Whether the name of the file is not durable yet.
         var isNew: Bool { durable == nil || lastDeletion != nil }
 
         private var lastDeletion: Int? {
             changes.lastIndex { if case .delete = $0 { true } else { false } }
         }
 
-        /// What was deleted stays so.
+        /// Makes the last deletion durable.
         mutating func deleteDurably() {
             guard let last = lastDeletion else { return }
             durable = nil
@@ -85,7 +87,7 @@ public final class FaultDisk: Sendable {
             lostCount = max(0, lostCount - last - 1)
         }
 
-        /// Makes durable what can be, after a sync.
+        /// Makes all changes durable that a failed sync has not lost.
         mutating func sync() {
             for (number, change) in changes.enumerated() {
                 if number < lostCount, case .write = change { continue }
@@ -103,7 +105,7 @@ public final class FaultDisk: Sendable {
     }
 
     /// - Parameter folder: An existing folder.
-    /// - Throws: When the VFS cannot be registered.
+    /// - Throws: ``FaultDiskError`` if the VFS cannot be registered.
     public init(folder: String) throws {
         guard Self.register() == SQLITE_OK else { throw FaultDiskError.noVFS }
         self.folder = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
@@ -115,11 +117,11 @@ public final class FaultDisk: Sendable {
         FaultVFS.disks.withLock { _ = $0.removeValue(forKey: folder) }
     }
 
-    /// Registers the VFS, which is SQLite's `unix` VFS for all folders that are no such disk.
+    /// Registers the VFS, which forwards to SQLite's `unix` VFS for all other folders.
     @discardableResult
     public static func register() -> Int32 { FaultVFS.registration }
 
-    /// Makes it fail from now on; operations count on.
+    /// Activates a fault. The count of operations continues.
     public func `break`(_ fault: Fault) {
         state.withLock { state in
             state.fault = fault
@@ -127,30 +129,30 @@ public final class FaultDisk: Sendable {
         }
     }
 
-    /// Lets everything succeed again. A disk that crashed stays so: restart it.
+    /// Removes the fault. A crashed disk stays crashed until it is restarted.
     public func mend() { state.withLock { $0.fault = nil } }
 
-    /// How many operations there were.
+    /// The number of operations so far.
     public var operations: Int { state.withLock { $0.operations } }
 
-    /// The faults that have happened so far, in order: each is there once, however many operations it makes fail.
+    /// The faults that have occurred, in order, each one once.
     public var fired: [Fault] { state.withLock { $0.fired } }
 
-    /// Whether something fails now, or will.
+    /// Whether a fault is active or the power has failed.
     public var isBroken: Bool { state.withLock { $0.isOver || $0.fault != nil } }
 
     /// Whether the power has failed.
     public var isOver: Bool { state.withLock { $0.isOver } }
 
-    // MARK: What the VFS asks
+    // MARK: Calls from the VFS
 
-    /// What becomes of an operation.
+    /// The result of an operation.
     enum Verdict {
         case goes
-        /// A write that is half done, or a sync that makes nothing durable; then the result code.
+        /// A half-done write, or a sync without effect, with a result code.
         case half(Int32)
         case fails(Int32)
-        /// A sync that says it was done.
+        /// A sync that reports success without effect.
         case lies
     }
 
@@ -158,12 +160,12 @@ public final class FaultDisk: Sendable {
         state.withLock { state in
             guard state.files[path] == nil else { return }
             let content = FileManager.default.contents(atPath: path).map { [UInt8]($0) }
-            // An empty file is one that SQLite has just made: nothing of it is durable.
+            // SQLite has just created an empty file, so nothing of it is durable.
             state.files[path] = DiskFile(durable: content?.isEmpty == false ? content : nil)
         }
     }
 
-    /// Decides about a write; `grows` tells whether the file becomes longer.
+    /// Returns the result of a write. `grows` states whether the file becomes longer.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, of path: String, grows: Bool) -> Verdict {
         state.withLock { state in
             guard !state.isOver else { return .fails(SQLITE_IOERR) }
@@ -188,7 +190,8 @@ public final class FaultDisk: Sendable {
         }
     }
 
-    /// Decides about a truncation or a deletion, which is durable at once if the folder is synced with it.
+    /// Returns the result of a truncation or deletion, which is durable immediately if the folder is synced
+    /// too.
     func change(_ change: Change, of path: String, isDurable: Bool = false) -> Verdict {
         state.withLock { state in
             guard !state.isOver else { return .fails(SQLITE_IOERR) }
@@ -217,7 +220,7 @@ public final class FaultDisk: Sendable {
                 return .fails(SQLITE_IOERR)
             case .failedSync(let number)? where state.operations >= number:
                 state.endFault()
-                // What is dirty now is taken for written by the system, and no later sync tries it again.
+                // The system considers unwritten changes clean, and no later sync writes them.
                 if let count = state.files[path]?.changes.count { state.files[path]?.lostCount = count }
                 return .fails(SQLITE_IOERR | 4 << 8)  // SQLITE_IOERR_FSYNC
             case .lyingSync(let number, _)? where state.operations >= number:
@@ -226,10 +229,11 @@ public final class FaultDisk: Sendable {
             default:
                 var file = state.files[path] ?? DiskFile()
                 if file.isNew, path.hasSuffix("-wal") || path.hasSuffix("-journal") {
-                    // SQLite syncs the folder with the first sync of a log or journal, and so what was deleted in it.
+                    // SQLite syncs the folder with the first sync of a log or journal, which also makes
+                    // deletions in it durable.
                     for name in state.files.keys where name != path { state.files[name]?.deleteDurably() }
                 }
-                // Nobody else holds the bytes meanwhile, so that they are changed where they are.
+                // Removing the entry leaves a single reference to the bytes, so they are changed in place.
                 state.files[path] = nil
                 file.sync()
                 state.files[path] = file
@@ -238,15 +242,15 @@ public final class FaultDisk: Sendable {
         }
     }
 
-    // MARK: After the power failed
+    // MARK: After a power failure
 
-    /// Writes the files as they are after the power failed, now, into another folder.
+    /// Writes the state of the files after a power failure to another folder.
     ///
-    /// The index of a log in shared memory (`-shm`) is gone then. Files that SQLite never opened are copied.
+    /// The index of a log in shared memory (`-shm`) is lost. Files that SQLite never opened are copied.
     ///
     /// - Parameters:
-    ///   - target: A folder, made if it is missing.
-    ///   - remains: What is left of what was not synced.
+    ///   - target: A folder, which is created if it is missing.
+    ///   - remains: The unsynced changes that remain.
     public func restart(into target: String, with remains: Remains) throws {
         let files = state.withLock { $0.files }
         let manager = FileManager.default
@@ -263,8 +267,8 @@ public final class FaultDisk: Sendable {
         for (path, file) in files.sorted(by: { $0.key < $1.key }) {
             var content = file.durable
             for change in file.changes {
-                // What was written after a deletion went into another file of the same name: where the deletion is
-                // undone, the old file is there, and nothing of the new one.
+                // Writes after a deletion went to another file with the same name. If the deletion is undone,
+                // the old file exists and the new one is lost.
                 if case .delete = change, !isKept(0) { break }
                 Self.apply(change, to: &content, where: isKept)
             }
@@ -288,7 +292,7 @@ public final class FaultDisk: Sendable {
         }
     }
 
-    /// One change made to what is there, in those sectors of 512 bytes that `isKept` wants.
+    /// Applies a change to the content, in the sectors of 512 bytes that `isKept` selects.
     fileprivate static func apply(_ change: Change, to content: inout [UInt8]?, where isKept: (Int) -> Bool) {
         switch change {
         case .delete: content = nil
@@ -305,7 +309,8 @@ public final class FaultDisk: Sendable {
                 let end = min((start / 512 + 1) * 512, offset + bytes.count)
                 if isKept(start / 512) {
                     if grown.count < end { grown += [UInt8](repeating: 0, count: end - grown.count) }
-                    // Bytes are moved as memory: one by one, they would cost most of the time of a run.
+                    // The bytes are copied as a block, because copying single bytes would dominate the time of
+                    // a run.
                     bytes.withUnsafeBytes { source in
                         let part = UnsafeRawBufferPointer(rebasing: source[(start - offset)..<(end - offset)])
                         grown.withUnsafeMutableBytes { target in
@@ -321,8 +326,8 @@ public final class FaultDisk: Sendable {
     }
 }
 
-/// Why there is no such disk.
+/// An error of creating a simulated disk.
 public enum FaultDiskError: Error {
-    /// SQLite has no `unix` VFS, or refused another.
+    /// SQLite has no `unix` VFS, or refused to register another VFS.
     case noVFS
 }

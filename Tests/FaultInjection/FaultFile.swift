@@ -1,10 +1,10 @@
 import CSQLite
 
-/// One open file of a ``FaultDisk``.
+/// An open file of a ``FaultDisk``.
 final class FaultFile {
     let path: String
     let disk: FaultDisk
-    /// The operating system's file.
+    /// The underlying file of the operating system.
     let file: UnsafeMutablePointer<sqlite3_file>
     private let deletes: Bool
 
@@ -46,7 +46,7 @@ final class FaultFile {
         return methods.xTruncate?(file, size) ?? SQLITE_IOERR
     }
 
-    /// The system's files are not synced: what is durable, the disk remembers.
+    /// Reports a sync to the disk, which records durability. The system's file is not synced.
     func sync() -> Int32 {
         if case .fails(let code) = disk.sync(path) { return code }
         return SQLITE_OK
@@ -55,7 +55,8 @@ final class FaultFile {
 
 /// The functions that SQLite calls for a file.
 enum FaultMethods {
-    /// `nonisolated(unsafe)` is sound: written once, before the constant can be read; SQLite only reads it.
+    /// `nonisolated(unsafe)` is sound: the memory is written once, before the constant can be read, and SQLite
+    /// only reads it.
     nonisolated(unsafe) static let table: UnsafePointer<sqlite3_io_methods> = {
         let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         table.initialize(to: methods)
@@ -64,7 +65,7 @@ enum FaultMethods {
 
     private static var methods: sqlite3_io_methods {
         var methods = sqlite3_io_methods()
-        // Version 2: shared memory, and no mapped files, whose changes nobody would see.
+        // Version 2 has shared memory but no mapped files, because their changes would go unnoticed.
         methods.iVersion = 2
         methods.xClose = { file in
             guard let file, let object = FaultHandle.object(of: file) else { return SQLITE_IOERR }
@@ -82,12 +83,12 @@ enum FaultMethods {
             return object.methods.xFileSize?(object.file, size) ?? SQLITE_IOERR
         }
         methods.xSectorSize = { _ in 4096 }
-        // Nothing is atomic, in order or safe to append to; sectors beside those written stay as they are.
+        // No operation is atomic, ordered or safe to append; sectors beside a written one stay unchanged.
         methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
         methods.xFileControl = { file, operation, argument in
             guard let object = FaultHandle.object(of: file) else { return SQLITE_NOTFOUND }
             switch operation {
-            // Both would lengthen the file without a write.
+            // Both would extend the file without a write.
             case SQLITE_FCNTL_SIZE_HINT, SQLITE_FCNTL_CHUNK_SIZE: return SQLITE_OK
             case SQLITE_FCNTL_MMAP_SIZE: return SQLITE_NOTFOUND
             default: return object.methods.xFileControl?(object.file, operation, argument) ?? SQLITE_NOTFOUND

@@ -6,7 +6,8 @@ struct WeakDisk: Sendable {
     weak var disk: FaultDisk?
 }
 
-/// The VFS ``FaultDisk/vfsName``: SQLite's `unix` VFS, with a ``FaultDisk`` asked before every change to its files.
+/// The VFS ``FaultDisk/vfsName``: SQLite's `unix` VFS, which asks a ``FaultDisk`` before every change to its
+/// files.
 enum FaultVFS {
     static let disks = Mutex<[String: WeakDisk]>([:])
     static let registration: Int32 = register()
@@ -19,7 +20,7 @@ enum FaultVFS {
 
     private static func register() -> Int32 {
         guard let base else { return SQLITE_NOTFOUND }
-        // SQLite keeps it for as long as the process lives, so that it is never freed.
+        // SQLite keeps the VFS as long as the process lives, so it is never freed.
         let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         vfs.initialize(to: base.pointee)
         vfs.pointee.pNext = nil
@@ -32,7 +33,7 @@ enum FaultVFS {
             let name = String(cString: path)
             if let disk = FaultVFS.disk(of: name) {
                 guard FileManager.default.fileExists(atPath: name) else { return SQLITE_IOERR | 23 << 8 }
-                // A deletion that nobody synced may still be undone by the power.
+                // A power failure may undo a deletion that was not synced.
                 if case .fails(let code) = disk.change(.delete, of: name, isDurable: syncsFolder != 0) { return code }
             }
             return base.pointee.xDelete?(base, path, 0) ?? SQLITE_IOERR

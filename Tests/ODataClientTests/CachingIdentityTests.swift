@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A cached transport tells users apart")
 struct CachingIdentityTests {
-    /// Answers each request anew, and may be configured with a client certificate.
+    /// A transport that answers each request with a new text, with an optional client certificate.
     private final class Way: HTTPTransport {
         let configuredIdentity: ClientIdentity?
         private let count = Mutex(0)
@@ -50,7 +50,7 @@ struct CachingIdentityTests {
         let cache = ResponseCache()
         let ways = [Way(), Way(.pkcs12([1], passphrase: nil)), Way(.pem(chain: [1], key: [2]))]
         for way in ways { #expect(try await text(CachingTransport(way, cache: cache)) == "1") }
-        // Wrapped ones say what they wrap.
+        // A wrapping transport returns the identity of the wrapped one.
         #expect(CachingTransport(ways[1]).configuredIdentity == ways[1].configuredIdentity)
         for way in ways { #expect(try await text(CachingTransport(CachingTransport(way), cache: cache)) == "1") }
     }

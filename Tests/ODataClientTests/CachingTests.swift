@@ -12,7 +12,7 @@ import Testing
 struct CachingTests {
     private static let root = "http://service.test/shop/"
 
-    /// Counts requests and can lose the connection.
+    /// A transport that counts requests and can lose the connection.
     private final class Way: HTTPTransport {
         private let base: LoopbackTransport
         private let state = Mutex((requests: [HTTPRequest](), statuses: [Int](), isCut: false))

@@ -310,7 +310,7 @@ struct AtomFeedTests {
             writer.entity(try room(String(number)))
             try reader.append(writer.takeBytes())
             while let element = try reader.next() {
-                // Each comes out as soon as it is complete.
+                // Each entity is returned as soon as it is complete.
                 if case .entity(let entity) = element {
                     count += 1
                     #expect(entity["Id"] == .string(String(count)))

@@ -105,7 +105,7 @@ struct BatchReaderTests {
     func changeSets(content: String, reason: BatchError.Reason, line: Int) throws {
         let text =
             "--b\nContent-Type: multipart/mixed;boundary=c\n\n--c\nContent-Type: application/http\nContent-ID: 1\n\n\(content)\n--c--\n--b--"
-        // The others can be read: only one request is wrong.
+        // All other requests are readable, because the error affects only one request.
         let parts = try read(Array(text.utf8), "multipart/mixed;boundary=b", 3)
         let problem = parts.last?.problem
         #expect(problem?.reason == reason && problem?.line == line + 1, "\(problem as Any)")

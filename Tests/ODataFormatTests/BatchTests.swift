@@ -116,7 +116,7 @@ struct MultipartBatchTests {
         #expect(parts.map(\.atomicityGroup) == ["1", "1-2"])
         let written = MultipartBatch.writeRequest(parts, boundary: "x")
         #expect(try MultipartBatch.readRequest(written, boundary: "x") == parts)
-        // Groups that differ behind what a boundary can hold do not become one.
+        // Groups that differ only after the maximum length of a boundary remain separate.
         let long = ["a", "b"].map {
             BatchRequestPart(
                 method: "DELETE", url: "A(1)", atomicityGroup: String(repeating: "g", count: 60) + $0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataFormat
 
-/// Feeds a text in chunks and gives all elements.
+/// Reads a text in chunks and returns all elements.
 func elements(
     _ bytes: [UInt8], chunk: Int, model: EntityDataModel, type: QualifiedName, strictness: Strictness = .lenient
 ) throws(PayloadError) -> [CollectionPayloadReader.Element] {

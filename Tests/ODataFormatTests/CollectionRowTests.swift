@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataFormat
 
-/// An order as an app declares it.
+/// An order type as an app would declare it.
 struct TypedOrder: EntityRepresentable, Equatable {
     static let typeName = SampleService.order
 
@@ -30,7 +30,7 @@ struct TypedOrder: EntityRepresentable, Equatable {
 
 @Suite("Collections as rows")
 struct CollectionRowTests {
-    /// Writes down what comes.
+    /// A sink that records everything it receives.
     private struct Log: CollectionSink {
         var orders: [TypedOrder] = []
         var etags: [String] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataFormat
 
-/// A model of one open type, for payloads of services whose metadata nobody has.
+/// Returns a model with one open type, for payloads of services without known metadata.
 private func anyModel() throws -> EntityDataModel {
     let name = QualifiedName("Any", "Entity")
     let type = StructuredType(name: name, kind: .entity, isOpen: true)
@@ -50,7 +50,7 @@ struct CorpusPayloadTests {
         let model = try anyModel()
         let (_, isCollection) = try context(bytes)
         if isCollection {
-            // Collections of values are not entities; the reader says so with a typed error.
+            // The reader must reject collections of values, which are not entities, with a typed error.
             let whole = Result { () throws(PayloadError) in
                 try elements(bytes, chunk: bytes.count, model: model, type: any)
             }
@@ -89,7 +89,7 @@ struct CorpusPayloadTests {
                     _ = try EntityPayloadReader(model: model).read(bytes, type: type)
                 }
             } catch {
-                // Some payloads contradict their metadata: the error must name the property.
+                // Some payloads contradict their metadata, in which case the error must name the property.
                 guard case .malformed(let json) = error else { throw error }
                 #expect(!json.path.isEmpty, "\(json)")
             }
@@ -113,7 +113,7 @@ struct CorpusPayloadTests {
 struct CorpusBatchTests {
     static let batches = Corpus.files("batch") { $0.hasSuffix(".txt") || $0.hasSuffix(".batch") }
 
-    /// The boundary of a file: what its first line with dashes says.
+    /// Returns the boundary of a file from its first line, if the line starts with dashes.
     private func boundary(_ bytes: [UInt8]) -> String? {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let line = bytes[start...].prefix { $0 != 0x0A && $0 != 0x0D }
@@ -165,8 +165,8 @@ struct CorpusBatchTests {
         }
     }
 
-    /// Of the samples called invalid, those that break the rules of batches; the others are well-formed batches whose
-    /// requests a service refuses, and what it answers.
+    /// The invalid samples that violate the rules of batches. The remaining invalid samples are well-formed batches
+    /// with requests that a service refuses, and the responses to them.
     @Test(
         "a broken batch is refused with the line",
         arguments: [

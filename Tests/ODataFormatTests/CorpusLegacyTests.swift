@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataFormat
 
-/// The model behind the corpus' payloads of V2, as far as they show it.
+/// Returns a model for the V2 payloads of the corpus, inferred from the payloads.
 private func referenceModel() throws -> EntityDataModel {
     func entity(_ name: String, _ key: String, _ properties: String, _ navigation: String = "") -> String {
         "<EntityType Name=\"\(name)\" OpenType=\"false\"><Key><PropertyRef Name=\"\(key)\"/></Key>\(properties)\(navigation)</EntityType>"
@@ -48,7 +48,7 @@ private func referenceModel() throws -> EntityDataModel {
     return try CSDLReader.read(xml: Array(document.utf8))
 }
 
-/// The type of which a payload has most properties.
+/// Returns the type that shares the most properties with a payload.
 private func likelyType(_ text: String, _ model: EntityDataModel) -> QualifiedName {
     let first = ["EmployeeId", "isScrumTeam", "Seats", "Image"].compactMap { name in
         text.firstRange(of: name).map { (name, $0.lowerBound) }
@@ -80,7 +80,7 @@ struct CorpusLegacyTests {
         Corpus.files("payloads-v2") { $0.hasSuffix(".xml") } + Corpus.files("payloads-v4") { $0.hasSuffix(".xml") }
     private static let formats: [PayloadFormat] = [.verboseJSON(.v2), .atom(.v2), .json(.v3), .json(.v401), .atom(.v4)]
 
-    /// Every entity says the same after every format.
+    /// Checks that an entity is unchanged after writing and reading in each format.
     private func checkRoundTrip(_ entity: ODataEntity, _ model: EntityDataModel) throws {
         for format in Self.formats {
             let bytes = PayloadEncoder(model: model, format: format).entity(entity, declared: entity.shape.name)
@@ -147,7 +147,7 @@ struct CorpusLegacyTests {
             #expect(document.collections.count > 1)
             #expect(try AtomServiceDocument(xml: document.write()) == document)
         case "entry", "feed":
-            // Most of V4's have no metadata here: an open type takes any property.
+            // Most V4 payloads have no metadata; an open type accepts any property.
             let isLegacy = path.hasPrefix("payloads-v2")
             let open = StructuredType(name: QualifiedName("Any", "Entity"), kind: .entity, isOpen: true)
             let any = try EntityDataModel(schemas: [ODataSchema(namespace: "Any", structuredTypes: [open])])
@@ -167,7 +167,7 @@ struct CorpusLegacyTests {
                 }
             }
         default:
-            // Metadata is no payload, and no reader takes it for one.
+            // Metadata is not a payload, and all readers must reject it.
             let model = try referenceModel()
             let name = QualifiedName("RefScenario", "Room")
             #expect(throws: PayloadError.self) { try AtomEntryReader(model: model).read(bytes, type: name) }
@@ -176,7 +176,7 @@ struct CorpusLegacyTests {
         }
     }
 
-    /// Five of each kind.
+    /// Five documents of each kind.
     private static let short = [json, xml].flatMap { paths in
         paths.filter { path in
             ((try? Corpus.bytes(path).count) ?? .max) < 3000 && !path.contains("nvalid") && !path.contains("svcDoc")
@@ -274,7 +274,7 @@ struct CorpusTranscriptTests {
         }
     }
 
-    /// Reads a body by its context URL; without one, by the path.
+    /// Reads a body according to its context URL, or else according to its path.
     private func readJSON(_ bytes: [UInt8], _ decoder: PayloadDecoder, _ path: String) throws -> String {
         let model = decoder.model
         let context = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> String? in

@@ -118,7 +118,7 @@ struct FeedMappingTests {
         ).entity
         #expect(read == film)
         #expect(read.atomLinks.isEmpty, "a link that is the place of a property is not told of again")
-        // Without a link of that relation, the property is not loaded; other categories are none of its business.
+        // Without a link with the relation, the property is not loaded. Other categories are ignored.
         let bare = String(decoding: bytes, as: UTF8.self).replacing("urn:poster", with: "urn:other")
             .replacing("urn:genre", with: "urn:tag")
         let partly = try AtomEntryReader(model: model).read(Array(bare.utf8), type: QualifiedName("Fc", "Film")).entity

@@ -19,7 +19,7 @@ struct LeniencyTests {
         #expect(entity["Built"] == .dateTime(try #require(ODataDateTime(value))))
     }
 
-    /// How many times as long eight times as much takes.
+    /// Returns the factor by which the time grows for eight times as much input.
     private func growth(_ work: (Int) throws -> Void) throws -> Double {
         func least(_ count: Int) throws -> Duration {
             try (0..<3).map { _ in try processorTime { try work(count) } }.min() ?? .zero

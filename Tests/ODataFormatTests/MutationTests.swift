@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataFormat
 
-/// A small generator of numbers, so that each run tries the same damage.
+/// A deterministic random number generator, so that each run tries the same damage.
 private struct Dice: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {
@@ -19,7 +19,7 @@ struct MutationTests {
 
     init() throws { model = try LegacyService.model() }
 
-    /// A feed in a format, and what of its bytes means something to its grammar.
+    /// Returns a feed in a format.
     private func feed(_ format: PayloadFormat) throws -> [UInt8] {
         var room = try #require(ODataEntity(ofSet: "Rooms", model: model))
         room["Id"] = "1"

@@ -290,7 +290,7 @@ struct FunctionImportCallTests {
         }
         #expect(missing.line == line, "\(missing)")
         #expect(!missing.expected.isEmpty && missing.column >= 1)
-        // Half a document is malformed, and no entity type is a third thing.
+        // Half of a document is malformed, and an unknown entity type is another error.
         let half = #expect(throws: PayloadError.self) { try decoder.serviceDocument(Array(text.utf8.dropLast(2))) }
         if case .noServiceDocument? = half { Issue.record("half a document") }
         #expect(throws: PayloadError.unknownType(QualifiedName("No", "Type"))) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataFormat
 
-/// Payloads that the corpus has none of: what the formats allow, and what services send though they should not.
+/// Payloads that the corpus lacks: valid special cases, and payloads of services that violate the standard.
 @Suite("Payloads as services write them")
 struct RealWorldPayloadTests {
     private let model: EntityDataModel
@@ -39,7 +39,7 @@ struct RealWorldPayloadTests {
     private func elements(_ json: String) throws -> [CollectionPayloadReader.Element] {
         var reader = CollectionPayloadReader(model: model, type: order)
         var elements: [CollectionPayloadReader.Element] = []
-        // Byte by byte, since where a text is cut must not matter.
+        // The text arrives byte by byte, because the boundaries of chunks must not matter.
         for byte in json.utf8 {
             reader.append(CollectionOfOne(byte))
             while let element = try reader.next() { elements.append(element) }

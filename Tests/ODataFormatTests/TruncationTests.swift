@@ -4,10 +4,10 @@ import Testing
 
 @testable import ODataFormat
 
-/// A document of each kind, whole and cut after every byte.
+/// Documents of each kind, whole and truncated after every byte.
 @Suite("Documents that end too early")
 struct TruncationTests {
-    /// A kind of document: an example, and the ways it is read.
+    /// A kind of document, with an example and a function that reads it.
     struct Kind: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let bytes: [UInt8]
@@ -16,7 +16,7 @@ struct TruncationTests {
         init(_ name: String, _ bytes: [UInt8], _ read: @escaping @Sendable ([UInt8]) throws -> Void) {
             testDescription = name
             var bytes = bytes
-            // White space behind the end may be missing.
+            // White space after the end of a document may be missing.
             while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
             self.bytes = bytes
             self.read = read

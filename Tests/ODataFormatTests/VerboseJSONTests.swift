@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataFormat
 
-/// A service of V2 with one of everything that its formats treat in their own way.
+/// A V2 service with an example of everything that is specific to the formats of V2.
 enum LegacyService {
     static let room = QualifiedName("Ref", "Room")
     static let metadata = """

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Golden code")
 struct GoldenTests {
-    /// `OUTPOST_RECORD_GOLDEN=1 swift test --traits Server --filter GoldenTests` writes what is generated in place of what
-    /// is there.
+    /// Whether the golden files are replaced by the generated code: `OUTPOST_RECORD_GOLDEN=1 swift test
+    /// --filter GoldenTests`.
     private static let isRecording = ProcessInfo.processInfo.environment["OUTPOST_RECORD_GOLDEN"] != nil
     private static let configuration = GeneratorConfiguration(access: .internal, files: 1)
 

@@ -7,10 +7,11 @@ import Testing
 @Suite("Large models", .serialized)
 struct SyntheticModelTests {
     private static let entityTypes = 650
-    /// Seconds of the compiler's processor time that checking 650 types may take: several times what it takes now.
+    /// The maximum processor time of the compiler for 650 types, in seconds. It is several times the measured
+    /// value.
     private static let limit = 180.0
 
-    /// The modules that tests are compiled against, and the compiler that made them; `nil` where they are not at hand.
+    /// The compiler of the tests and its modules; `nil` if they are not available.
     private static let compiler: (swiftc: URL, modules: URL)? = {
         let modules = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             .deletingLastPathComponent().appendingPathComponent("Modules")
@@ -22,7 +23,8 @@ struct SyntheticModelTests {
         return (swiftc, modules)
     }()
 
-    /// `OUTPOST_RECORD_SYNTHETIC=FILE swift test --traits Server --filter SyntheticModelTests` writes the metadata, for measuring.
+    /// The file for the metadata: `OUTPOST_RECORD_SYNTHETIC=FILE swift test --filter SyntheticModelTests`
+    /// writes it for measurements.
     private static let record = ProcessInfo.processInfo.environment["OUTPOST_RECORD_SYNTHETIC"]
 
     @Test("Code for 650 entity types is the same each time, and nothing is left out of it but what it names")
@@ -63,7 +65,7 @@ struct SyntheticModelTests {
         #expect(seconds < Self.limit, "\(code.lineCount) lines took \(seconds) s")
     }
 
-    /// Runs a program on a thread of its own: the other tests need those of the pool meanwhile.
+    /// Runs a program on a separate thread, because other tests need the threads of the pool.
     private static func run(_ program: URL, _ arguments: [String]) async throws -> (Int32, String) {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
@@ -85,7 +87,7 @@ struct SyntheticModelTests {
         }
     }
 
-    /// The processor time of all processes that this one has waited for, in seconds.
+    /// Returns the processor time of all ended child processes, in seconds.
     private static func childrenTime() -> Double {
         var spent = tms()
         times(&spent)

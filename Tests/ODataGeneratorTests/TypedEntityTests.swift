@@ -94,7 +94,7 @@ struct TypedEntityTests {
         #expect(try await harbour.parties.key(ada).get()?.name == "Ada")
     }
 
-    /// Code for a base type takes what derives from it.
+    /// Code for a base type also accepts its derived types.
     private func label(of party: some PartyProtocol) -> String { party.name ?? "nobody" }
 
     @Test("11.4.2.2 Related entities that stand in a new one are created with it; others are bound")
@@ -119,7 +119,7 @@ struct TypedEntityTests {
         #expect(read?.calls?.map(\.dues) == [12.5])
         #expect(read?.owner?.name == "Line")
         #expect(try await harbour.ships.filter { $0.calls.any { $0.dues > 12 } }.count() == 1)
-        // A person of the same set is no company.
+        // A person in the same set is not a company.
         let person = try #require(ODataGuid("99999999-2222-3333-4444-555555555555"))
         try await harbour.parties.cast(Person.self).create(
             Person {
@@ -212,7 +212,7 @@ struct TypedEntityTests {
         #expect(throws: DataServiceError.self) { try without.check(Photo.typeName) }
         try GeneratedMetadata(HarbourMetadata.text).check(Ship.typeName)
 
-        // A type whose metadata are broken, as its generated code would be.
+        // A type with invalid metadata, in the form of generated code.
         struct Lost: TypedEntity {
             static let typeName = Ship.typeName
             static let odataMetadata = GeneratedMetadata("<edmx")

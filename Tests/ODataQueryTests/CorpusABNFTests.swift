@@ -5,8 +5,10 @@ import Testing
 
 @testable import ODataQuery
 
-/// The grammar cases of the corpus. Which names are entity sets and which are functions is stated beside them; the
-/// parser knows no names, so that a refusal that needs them is counted apart and left to the binder.
+/// The grammar cases of the corpus.
+///
+/// Each document states the kinds of its names, such as entity sets and functions. The parser knows no names, so a
+/// refusal that depends on them is counted separately and tested with the binder.
 @Suite(
     "Corpus: grammar cases of the OData TC", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus"))
 struct CorpusABNFTests {
@@ -16,8 +18,10 @@ struct CorpusABNFTests {
         let failAt: Int?
     }
 
-    /// How many of a hundred negative cases may be left neither to the grammar nor to a model of the names: the
-    /// document does not tie a property to a type, and services differ in what they let follow a stream.
+    /// The maximum percentage of negative cases that neither the grammar nor a model of the names refuses.
+    ///
+    /// The document does not relate properties to types, and services differ in the segments that they allow after
+    /// a stream.
     static let percentLeftToTypes = 20
 
     static func cases(in file: String) throws -> (cases: [Case], model: CorpusModel?) {
@@ -33,18 +37,18 @@ struct CorpusABNFTests {
         return (cases, try names.map { try CorpusModel(constraints: $0) })
     }
 
-    /// What became of the cases, per grammar rule.
+    /// The results of the cases by grammar rule.
     struct Tally {
         var passed: [String: Int] = [:]
         var failed: [String: [String]] = [:]
-        /// Negative cases that only a model can refuse: those that it did, with the reason, and the others.
+        /// The negative cases that only a model can refuse: those that it refused, with the reason, and the others.
         var refusedByModel: [String] = []
         var accepted: [String] = []
-        /// Refusals behind the stated character.
+        /// The refusals after the stated character.
         var late: [String] = []
         var refused = 0
         var exact = 0
-        /// Positive cases that were bound over the model, and those that it refused.
+        /// The positive cases that were bound against the model, and those that it refused.
         var bound = 0
         var unbound: [String] = []
 
@@ -108,12 +112,12 @@ struct CorpusABNFTests {
         #expect(tally.late.isEmpty)
         let negative = tally.refused + tally.refusedByModel.count + tally.accepted.count
         #expect(tally.accepted.count * 100 <= negative * Self.percentLeftToTypes)
-        // A model that refuses everything would prove nothing.
+        // A model that refuses all cases would prove nothing.
         #expect(
             tally.bound * 100 >= (tally.bound + tally.unbound.count) * 80, "\(tally.unbound.joined(separator: "\n"))")
     }
 
-    /// The error that an input meets; `nil` when it is accepted.
+    /// Returns the error of an input; `nil` if it is accepted.
     static func parse(_ entry: Case) -> QueryError? {
         do throws(QueryError) {
             switch entry.rule {
@@ -141,7 +145,7 @@ struct CorpusABNFTests {
         "asyncresult",
     ]
 
-    /// The rules that are whole options.
+    /// The rules for whole options.
     private static let options: Set<String> = [
         "filter", "apply", "top", "skip", "inlinecount", "format", "index", "schemaversion", "deltatoken", "expand",
         "select", "orderby", "orderBy", "compute", "search", "queryOptions", "queryOption", "skiptoken", "id",
@@ -151,7 +155,7 @@ struct CorpusABNFTests {
 
     static func isOption(_ rule: String) -> Bool { surroundings[rule] != nil || options.contains(rule) }
 
-    /// What stands before and after the text of a rule that is a part of an option.
+    /// The text before and after a rule that is a part of an option.
     private static let surroundings: [String: (before: String, after: String)] = [
         "levels": ("$expand=Items(", ")"), "expandOption": ("$expand=Items(", ")"),
         "expandRefOption": ("$expand=Items/$ref(", ")"), "expandCountOption": ("$expand=Items/$count(", ")"),
@@ -171,7 +175,7 @@ struct CorpusABNFTests {
         let (before, after) = surroundings[entry.rule] ?? ("", "")
         do throws(QueryError) {
             let options = try QueryOptions(parsing: before + entry.input + after)
-            // A misspelt option is one of the service's own, which most rules are not about.
+            // A misspelt option is a custom one, which most rules do not test.
             let isSystem = !["queryOptions", "queryOption", "customQueryOption", "nameAndValue"].contains(entry.rule)
             if isSystem, !entry.rule.hasSuffix("Options"), !options.custom.isEmpty || options.isEmpty {
                 throw QueryError(.syntax, "Not the option \(entry.rule).", offset: 0)
@@ -228,7 +232,7 @@ struct CorpusABNFTests {
         case "dateTimeOffsetValue": try check(!entry.input.contains("T24") && ODataDateTimeOffset(entry.input) != nil)
         case "timeOfDayLiteral": try literal { $0.type == .timeOfDay }
         case "timeOfDayValue": try check(ODataTimeOfDay(entry.input) != nil)
-        // Without its prefix a duration is text until its type is known.
+        // A duration without its prefix is a string until its type is known.
         case "durationLiteral": try literal { $0.type == .duration || text($0).flatMap { ODataDuration($0) } != nil }
         case "durationValue": try check(ODataDuration(entry.input) != nil)
         case "binaryValue": try check(Base64URL.decode(entry.input) != nil)
@@ -260,7 +264,8 @@ struct CorpusABNFTests {
         }
     }
 
-    /// The part below the service root, taken to end before the first segment that names a resource.
+    /// Returns the part of a URI below the service root, which is assumed to end before the first segment with a
+    /// resource.
     static func relative(_ uri: String) -> String {
         let parts = uri.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 4 else { return "" }

@@ -3,16 +3,16 @@ import ODataModel
 
 @testable import ODataQuery
 
-/// A model in which every name of a corpus document has its kind, and every path may be followed by every other.
+/// A model in which every name of a corpus document has its kind, and every path can follow every other.
 ///
-/// The document says of a name no more than whether it is an entity set, a navigation property and so on. So all
-/// entity sets hold one type that has all properties, all navigation properties lead back to it, and all other
-/// entity types derive from it. What is refused over this model is refused for the kinds of names alone.
+/// The document only states the kind of a name, such as entity set or navigation property. All entity sets
+/// therefore have one type with all properties, all navigation properties lead to it, and all other entity types
+/// derive from it. A refusal over this model depends only on the kinds of names.
 struct CorpusModel {
     let model: EntityDataModel
     private let entity: QualifiedName
 
-    /// Makes the model of the lists that a document gives as its `constraints`.
+    /// Creates the model from the `constraints` of a document.
     init(constraints: [String: [String]]) throws {
         let names = Names(constraints)
         let spaces = names.list("namespacePart").isEmpty ? ["Corpus"] : names.list("namespacePart")
@@ -47,7 +47,7 @@ struct CorpusModel {
         model = try EntityDataModel(schemas: schemas)
     }
 
-    /// Why a case is refused over the model; `nil` when it is bound, or when there is nothing in it to bind.
+    /// Returns the error of a case over the model; `nil` if it is bound, or has no part to bind.
     func refusal(of entry: CorpusABNFTests.Case) -> QueryError? {
         let binder = Binder(model: model)
         guard let shape = model.shape(entity) else { return nil }
@@ -65,7 +65,7 @@ struct CorpusModel {
             }
             return nil
         } catch {
-            // What is understood and not offered is not refused for its names.
+            // An unsupported feature is not a refusal of names.
             if case .unsupported = error.kind { return nil }
             return error
         }

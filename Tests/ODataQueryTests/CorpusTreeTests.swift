@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataQuery
 
-/// Queries of the corpus for which another parser recorded what they mean.
+/// Queries of the corpus with the meaning that another parser recorded.
 @Suite(
     "Corpus: meanings recorded by another parser", .enabled(if: Corpus.isPresent, "no corpus at ../shared/corpus"))
 struct CorpusTreeTests {
@@ -35,14 +35,14 @@ struct CorpusTreeTests {
                     #expect(throws: QueryError.self, "\(text)") { try QueryOptions(parsing: "$search=" + text) }
                     checked += 1
                 }
-                // Where an operator word stands for an operand, 4.01 takes it as a word, and the recording is of 4.0.
+                // In 4.01, an operator word in place of an operand is a word, but the recording uses 4.0.
                 guard lines[index + 1].hasPrefix("Match:"), index + 2 < lines.count else { continue }
                 let search = try #require(try QueryOptions(parsing: "$search=" + text).search)
                 for (list, isMatch) in [(lines[index + 1], true), (lines[index + 2], false)] {
                     let words = list.drop { $0 != ":" }.dropFirst().prefix { $0 != ";" }
                     for word in words.split(separator: ",", omittingEmptySubsequences: false) {
                         let sample = word.trimmingCharacters(in: .whitespaces)
-                        // An empty list is written as nothing, the empty text as nothing before a comma.
+                        // An empty list is written as an empty text, and so is the empty sample before a comma.
                         if sample.isEmpty { continue }
                         #expect(Self.holds(search, sample) == isMatch, "\(text) on \(sample)")
                         checked += 1
@@ -61,7 +61,7 @@ struct CorpusTreeTests {
             for line in file.split(whereSeparator: \.isNewline).prefix(3) {
                 guard line.hasPrefix("$"), let equals = line.range(of: " = ") else { continue }
                 let value = line[equals.upperBound...]
-                // Spaces around the slash of a path and empty options are leniences of that parser.
+                // The other parser tolerates spaces around the slash of a path and empty options.
                 if value.trimmingCharacters(in: .whitespaces).isEmpty || value.contains("/ ") { continue }
                 do throws(QueryError) {
                     let text = "\(line[..<equals.lowerBound])=\(value)"
@@ -82,15 +82,15 @@ struct CorpusTreeTests {
         var tally: [String: (same: Int, different: [String])] = [:]
         var merged = 0
         for file in try Self.files("") {
-            // Files about resource paths have what was understood, and not what was given.
+            // Files about resource paths contain only the meaning, not the input.
             guard file.hasPrefix("$") else { continue }
             let recorded = try RecordedTree(file)
-            // Spaces around the slash of a path are a leniency of that parser.
+            // The other parser tolerates spaces around the slash of a path.
             if recorded.options.contains(where: { $0.value.contains("/ ") }) { continue }
             for (name, value) in recorded.options {
                 guard let meaning = recorded.meanings[name] else { continue }
                 let options = try QueryOptions(parsing: "\(name)=\(value)", options: ParsingOptions(dialect: .v2))
-                // That parser makes one item of several for one navigation property.
+                // The other parser merges several items for one navigation property.
                 guard Set(options.expand.map(\.path)).count == options.expand.count else {
                     merged += 1
                     continue

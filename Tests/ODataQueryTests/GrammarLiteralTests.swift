@@ -4,8 +4,8 @@ import Testing
 
 @testable import ODataQuery
 
-/// Examples of our own for the rules of literals, JSON in URLs, headers and of the dialect of V2 and V3: what each lets
-/// pass with its meaning, and what it refuses.
+/// Examples for the rules of literals, JSON in URLs, header fields and the dialect of V2 and V3, with accepted and
+/// refused texts.
 @Suite("Grammar of literals and older versions, rule by rule")
 struct GrammarLiteralTests {
     private func literal(_ text: String, _ dialect: QueryDialect = .v4) throws -> Literal? {

@@ -3,11 +3,11 @@ import Testing
 
 @testable import ODataQuery
 
-/// Examples of our own for the rules of *OData ABNF Construction Rules 4.01* and of the aggregation extension: what
-/// each lets pass, and where it stops.
+/// Examples for the rules of *OData ABNF Construction Rules 4.01* and of the aggregation extension, with accepted
+/// and refused texts.
 @Suite("Grammar, rule by rule")
 struct GrammarTests {
-    /// A text with the character at which it must be refused at the latest.
+    /// A text, and the last character at which it may be refused.
     struct Refusal: Sendable, CustomTestStringConvertible {
         let text: String
         let latest: Int

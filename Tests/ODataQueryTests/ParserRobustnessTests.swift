@@ -12,12 +12,12 @@ private func longChain(_ operand: String, _ symbol: String, _ count: Int) -> Str
 
 @Suite("Nothing that a client sends traps")
 struct ParserRobustnessTests {
-    /// Whether `scripts/sanitize.sh` runs the tests. Instrumented code is slower and its frames are larger, so the
-    /// limits on time and stack are only those of the code itself when nothing is instrumented.
+    /// Whether `scripts/sanitize.sh` runs the tests. Instrumented code is slower and needs more stack, so the
+    /// limits are exact only without instrumentation.
     static let isInstrumented = ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] != nil
-    /// How many times longer than usual anything may take. Time that grows with the square of a megabyte is beyond it.
+    /// The factor by which the time limits are extended. Quadratic time for a megabyte still exceeds them.
     static let slowdown = isInstrumented ? 10 : 1
-    /// How many times more stack than usual anything may take.
+    /// The factor by which the stack limits are extended.
     static let stackGrowth = isInstrumented ? 4 : 1
 
     static let urls = [
@@ -147,7 +147,7 @@ struct ParserRobustnessTests {
         #expect(
             try #require(throws: QueryError.self) { try CommonExpression(parsing: string + " ") }.kind
                 == .limit(name: "maxLength"))
-        // A list is one node and each of its members another.
+        // A list is one node, and each of its members is another.
         func list(_ count: Int) -> String { "[" + Array(repeating: "1", count: count).joined(separator: ",") + "]" }
         _ = try CommonExpression(parsing: list(QueryLimits.maxNodes - 1))
         #expect(
@@ -192,7 +192,7 @@ struct ParserRobustnessTests {
                 let deep = String(repeating: before, count: depth) + inner + String(repeating: behind, count: depth)
                 return "Orders?" + (isExpanded ? "" : "$filter=") + deep
             }
-            // As deep as it goes.
+            // The maximum depth.
             var (depth, tooDeep) = (0, QueryLimits.maxDepth + 1)
             while tooDeep - depth > 1 {
                 let middle = (depth + tooDeep) / 2
@@ -214,7 +214,7 @@ struct ParserRobustnessTests {
             + String(repeating: "))", count: depth / 4)
         let parentheses = String(repeating: "(", count: depth) + "true" + String(repeating: ")", count: depth)
         let sums = String(repeating: "1 add (", count: depth / 2) + "Pieces" + String(repeating: ")", count: depth / 2)
-        /// As many calls within each other as may be.
+        /// Returns a text with the maximum number of nested calls.
         func calls(_ name: String, _ argument: String = "") -> String? {
             (1...depth).reversed().lazy.map { count in
                 String(repeating: name + "(" + argument, count: count) + "1" + String(repeating: ")", count: count)
@@ -241,7 +241,7 @@ struct ParserRobustnessTests {
         #expect(isDone)
     }
 
-    /// What takes 360 KB at the most where the compiler optimises takes up to four times as much where it does not.
+    /// An unoptimised build needs up to four times the stack of an optimised one, which needs at most 360 KB.
     @Test(
         "The deepest paths, options and transformations fit a thread of a megabyte and a half without optimisation",
         arguments: [

@@ -3,7 +3,7 @@ import TestCorpus
 
 @testable import ODataQuery
 
-/// Makes syntax trees that the grammar can say.
+/// A generator of syntax trees that the grammar can express.
 struct RandomQuery {
     var generator: SeededGenerator
 
@@ -14,7 +14,7 @@ struct RandomQuery {
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &generator) < percent }
 
     mutating func name() -> Identifier {
-        // Words of the language are names too.
+        // Words of the language can be names too.
         let words = ["not", "NOT", "in", "eq", "and", "has", "add", "desc", "as"]
         let names = ["Freight", "Straße", "_x", "Name", "Größe1", "null_", "trueish", "notable", "Anyone", "b"]
         return Identifier(pick(chance(10) ? words : names))
@@ -37,7 +37,7 @@ struct RandomQuery {
         case 2: return Literal(.integer(Int64(bitPattern: digits)))
         case 3: return Literal(.integer(Int64.random(in: -99...99, using: &generator)))
         case 4:
-            // A literal is a decimal by its point, with a digit behind it.
+            // A decimal literal has a point with a digit after it.
             let value = ODataDecimal(
                 isNegative: chance(50), magnitude: UInt128(digits), scale: Int.random(in: 1...30, using: &generator))
             return Literal(.decimal(value ?? ODataDecimal(1)), type: .decimal)
@@ -106,7 +106,7 @@ struct RandomQuery {
             return .typeTest(chance(50) ? .cast : .isOf, chance(80) ? expression(depth: depth - 1) : nil, type)
         default:
             guard chance(50) else { return .list([expression(depth: depth - 1)]) }
-            // Hours and minutes, as it were.
+            // A number and a colon that look like hours and minutes.
             guard chance(80) else {
                 let number = CommonExpression.literal(Literal(.integer(Int64.random(in: 0...60, using: &generator))))
                 return .call("case", [.binary(.equal, path(depth: depth - 1), number), number])

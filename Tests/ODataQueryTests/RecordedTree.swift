@@ -2,12 +2,13 @@ import ODataModel
 
 @testable import ODataQuery
 
-/// Trees of query options that another parser wrote down, in a notation that our own trees can be written in too: paths
-/// with slashes, operators and functions with their operands in parentheses, `#` before values that are not strings.
+/// Trees of query options that another parser recorded, in a notation that is also used for the parser's own trees.
 ///
-/// The lines are read by their indentation alone. An operator stands between its operands, which are indented more.
+/// Paths have slashes, operators and functions have their operands in parentheses, and `#` precedes values other
+/// than strings. The structure of the lines follows from their indentation. An operator is between its operands,
+/// which are indented further.
 struct RecordedTree {
-    /// What a file says that is not understood.
+    /// The error for an unknown text in a file.
     struct Unknown: Error {
         var text: String
     }
@@ -15,9 +16,9 @@ struct RecordedTree {
     private var lines: [(indent: Int, text: String)] = []
     private var position = 0
 
-    /// The options as they were given, by name.
+    /// The options in the input, by name.
     private(set) var options: [(name: String, value: String)] = []
-    /// What each of them was understood as.
+    /// The meaning of each option.
     private(set) var meanings: [String: String] = [:]
 
     init(_ file: String) throws {
@@ -61,7 +62,7 @@ struct RecordedTree {
         return lines[position - 1].text
     }
 
-    /// `Name = value`, at an indentation; `nil` when there is none.
+    /// Reads `Name = value` at an indentation; `nil` if there is none.
     private mutating func attribute(_ indent: Int) throws -> (name: String, value: String)? {
         guard let text = peek(indent), let equals = text.range(of: " ="), !text.contains("(Type: ") else { return nil }
         position += 1
@@ -72,7 +73,7 @@ struct RecordedTree {
 
     // MARK: Options
 
-    /// A filter or a search.
+    /// Reads a filter or a search.
     private mutating func filter(_ base: Int) throws -> String {
         _ = try take()
         var result = ""
@@ -141,12 +142,12 @@ struct RecordedTree {
         return "\(path)(\(options.sorted().joined(separator: ";")))"
     }
 
-    /// The names of `Path[(Property: A)/(NavigationProperty: B)]`; those of operations without their namespaces.
+    /// Returns the names of `Path[(Property: A)/(NavigationProperty: B)]`, without the namespaces of operations.
     private static func path(_ text: String) -> String {
         text.dropFirst("Path[".count).dropLast().split(separator: ")/(").map { segment in
             let parts = segment.split(separator: ": ", maxSplits: 1)
             let name = parts.last.map { $0.filter { !"()".contains($0) } } ?? ""
-            // What is selected of a derived type may be an operation that the recorded model did not have.
+            // A selected name of a derived type may be an operation that the recorded model lacks.
             let isOperation = segment.contains("Operation") || segment.contains("OpenProperty")
             return isOperation ? name.split(separator: ".").last.map(String.init) ?? name : name
         }.joined(separator: "/")
@@ -154,7 +155,7 @@ struct RecordedTree {
 
     // MARK: Expressions
 
-    /// An expression whose operator, or first line, stands at an indentation.
+    /// Reads an expression with its operator, or first line, at an indentation.
     private mutating func expression(_ base: Int) throws -> String {
         guard indent > base else { return try node(base) }
         let left = try expression(base + 1)
@@ -182,7 +183,7 @@ struct RecordedTree {
                 values[name] = try expression(base + 1)
             case "Arguments": while indent >= base + 2 { arguments.append(try expression(base + 2)) }
             case "Parameters":
-                // The variable of the lambda comes before those around it.
+                // The variable of the lambda precedes those of the enclosing ones.
                 while peek(base + 1)?.hasSuffix("RangeVariable") == true {
                     let variable = try node(base + 1)
                     values["Parameters"] = values["Parameters"] ?? variable
@@ -246,7 +247,7 @@ struct RecordedTree {
 // MARK: Our own trees
 
 extension RecordedTree {
-    /// An option of ours in the same notation; `nil` where it is absent.
+    /// Returns the meaning of a parsed option in the same notation; `nil` if it is absent.
     static func meaning(of name: String, in options: QueryOptions) -> String? {
         switch name {
         case "$filter": options.filter.map(text)
@@ -264,7 +265,7 @@ extension RecordedTree {
 
     private static func text(_ item: SelectItem) -> String {
         guard case .path(let path) = item.kind else { return "*" }
-        // A name of an operation stands for it without its namespace.
+        // An operation is written without its namespace.
         return path.map { $0.text.split(separator: ".").last.map(String.init) ?? $0.text }.joined(separator: "/")
     }
 

@@ -39,7 +39,7 @@ struct RoundTripTests {
 
     @Test("Words of $search are read back, whatever mark combines with them")
     func combiningMarksInSearch() throws {
-        // A word cannot begin with a quote, and is written as a phrase.
+        // A word cannot begin with a quote, so it is written as a phrase.
         let words: [(SearchExpression, SearchExpression)] = [
             (.word("'\u{301}a"), .phrase("'\u{301}a")), (.word("a;\u{301}b"), .word("a;\u{301}b")),
         ]

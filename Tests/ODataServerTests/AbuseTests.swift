@@ -6,7 +6,7 @@ import ODataService
 import Synchronization
 import Testing
 
-/// Clients that mean no good, or know no better: the server stays up and answers others.
+/// Malicious and faulty clients: the server keeps running and serves other clients.
 @Suite struct AbuseTests {
     private static let collect: ODataServer.IdentifiedHandler = { request, body, _ in
         do {
@@ -78,7 +78,7 @@ import Testing
                 #expect(answer.hasPrefix("HTTP/1.1 431"), "\(answer.prefix(100))")
                 connection.close()
             }
-            // Far beyond the limit nobody can tell where the request ends.
+            // Far beyond the limit, the end of the request cannot be found.
             let flood = try RawConnection(port: server.port)
             flood.send("GET / HTTP/1.1\r\nHost: localhost\r\n".utf8)
             for number in 0..<20_000 where !flood.send("X-\(number): \(String(repeating: "y", count: 100))\r\n".utf8) {
@@ -100,7 +100,7 @@ import Testing
             let chunk = [UInt8](repeating: 65, count: 65_536)
             var sent: Int64 = 0
             while sent < 1 << 28, await connection.sendMuch(chunk) { sent += Int64(chunk.count) }
-            // What is thrown away for courtesy, and what the two sockets hold between them.
+            // The server discards a limited number of bytes, and the two sockets buffer some more.
             #expect(sent < 1 << 27, "\(sent) bytes were taken")
             connection.close()
             #expect(try await isAlive(server))
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func `a client that never reads its answer is cut off, one that reads slowly is not`() async throws {
-        // More than the system holds for a client, and not so much that the slow one needs long in the end.
+        // The size exceeds the buffers of the system, but is small enough for the slow client to finish soon.
         let size = 32 << 20
         let handler: ODataServer.IdentifiedHandler = { _, _, _ in
             let left = Mutex(size)
@@ -152,12 +152,13 @@ import Testing
             deaf.send(request)
             let slow = try RawConnection(port: server.port, receiveBuffer: 8192)
             slow.send(request)
-            // Three times as long as the client may take nothing, a few kilobytes at a time.
+            // The client reads a few kilobytes at a time, for three times the period in which it may receive
+            // nothing.
             var received = await slow.readSlowly(times: 48, pause: 0.25)
             #expect(received < size / 2, "The client was not slow.")
             received += await slow.readToEnd().utf8.count
             #expect(received > size, "The slow client got \(received) of \(size) bytes.")
-            // What the system held for it comes, and no more.
+            // Only the bytes that the system had buffered arrive.
             #expect(await deaf.readToEnd().utf8.count < size)
             deaf.close()
             slow.close()
@@ -172,7 +173,7 @@ import Testing
             let start = ContinuousClock.now
             let silent = try RawConnection(port: server.port)
             let slow = try RawConnection(port: server.port)
-            // The beginning of a client's greeting.
+            // The first bytes of a TLS greeting.
             slow.send([0x16, 0x03, 0x01, 0x02, 0x00, 0x01])
             #expect(await silent.readToEnd() == "")
             #expect(await slow.readToEnd() == "")
@@ -187,7 +188,7 @@ import Testing
             for path in ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/Orders%2F1", "/a%00b", "//"] {
                 let connection = try RawConnection(port: server.port)
                 connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
-                // The handler of this server answers every path; none is resolved before.
+                // The handler of this server answers every path, and paths are not normalized.
                 #expect(await connection.readToEnd().hasPrefix("HTTP/1.1 200"))
                 connection.close()
             }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataServer
 
-/// How much one address may ask, and that others do not notice.
+/// The limits for one address do not affect other addresses.
 @Suite struct AddressLimitTests {
     private static let ok: ODataServer.IdentifiedHandler = { _, _, _ in
         (HTTPResponse(status: .ok), ByteStream([65]))
@@ -71,7 +71,7 @@ import Testing
         configuration.addressLimits = AddressLimits(requestsPerMinute: 2)
         try await withServer(configuration, handler: Self.ok) { (server: RunningServer) async throws in
             for _ in 0..<2 { #expect(try await server.send("/").response.status == .ok) }
-            // Further pages are not counted.
+            // Requests for further pages are not counted.
             #expect(try await server.send("/Items?$skiptoken=1").response.status == .ok)
             let refused = try await server.send("/")
             #expect(refused.response.status == .tooManyRequests)
@@ -126,7 +126,7 @@ import Testing
         try await withServer(configuration, handler: Self.ok) { (server: RunningServer) async throws in
             for (fields, status) in [
                 ([forwarded: "192.0.2.1"], 200), ([forwarded: "192.0.2.1"], 429), ([forwarded: "192.0.2.2"], 200),
-                // A client may write what it wants before the proxy's own word.
+                // A client may put any text before the entry of the proxy.
                 ([forwarded: "192.0.2.9, 192.0.2.2"], 429), ([standard: "for=\"[2001:db8::1]:80\""], 200),
                 ([standard: "for=\"[2001:db8::2]\""], 429),
             ] as [(HTTPFields, Int)] {

@@ -5,13 +5,13 @@ import ODataServer
 import ODataService
 import Testing
 
-/// Client certificates beside passwords, and those that their authority has called back.
+/// Client certificates in combination with passwords, and revoked certificates.
 @Suite struct ClientCertificateTests {
     private static let who: ODataServer.IdentifiedHandler = { _, _, principal in
         (HTTPResponse(status: .ok), ByteStream(Array((principal?.name ?? "nobody").utf8)))
     }
 
-    /// An authority made by OpenSSL, with a server and two clients.
+    /// A certificate authority created with OpenSSL, for a server and two clients.
     private final class Authority {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("ca-\(UUID().uuidString)")
 
@@ -70,7 +70,7 @@ import Testing
                 clientAuthorities: path("ca.pem"), revocationLists: lists ? path("crl.pem") : nil)
         }
 
-        /// What a client gets: the body and the status.
+        /// Returns the body and the status of a client's request.
         func get(_ server: RunningServer, _ client: String?, user: String? = nil) async throws -> String {
             var arguments = ["--cacert", path("ca.pem"), "--write-out", "|%{http_code}", "--max-time", "30"]
             if let client { arguments += ["--cert", path("\(client).pem"), "--key", path("\(client).key")] }
@@ -121,7 +121,7 @@ import Testing
             #expect(try await authority.get(server, "ann") == "ann|200")
             try await authority.revoke("ann")
             try await authority.writeList()
-            // The file is looked at once a second.
+            // The file is checked once per second.
             for _ in 0..<100 where try await authority.get(server, "ann") == "ann|200" {
                 try await Task.sleep(for: .milliseconds(100))
             }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataServer
 
-/// Packed responses (RFC 9110, 8.4 and 12.5.3).
+/// Compressed responses (RFC 9110, 8.4 and 12.5.3).
 @Suite struct CompressionTests {
     @Test(arguments: [
         ("gzip", true), ("GZIP;q=0.5, br", true), ("gzip;q=0", false), ("*", true), ("*;q=0", false),
@@ -70,7 +70,7 @@ import Testing
         #expect(small.headerFields[.contentEncoding] == nil)
     }
 
-    /// Unpacks with the system's own tool, so that packing is not checked by its twin.
+    /// Decompresses with the tool of the system, so that the encoder is not tested with the same library.
     private static func gunzip(_ bytes: [UInt8]) async throws -> [UInt8] {
         let path = NSTemporaryDirectory() + "outpost-gzip-\(UUID().uuidString)"
         try Data(bytes).write(to: URL(fileURLWithPath: path + ".gz"))

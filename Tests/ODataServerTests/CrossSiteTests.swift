@@ -4,7 +4,7 @@ import ODataServer
 import ODataService
 import Testing
 
-/// What pages of other origins can do with a browser that has a user's password or cookie.
+/// Requests of foreign pages from a browser that has a user's password or cookie.
 @Suite struct CrossSiteTests {
     private static let ok: ODataServer.IdentifiedHandler = { _, body, _ in
         _ = try? await body.collect(limit: 1 << 20)

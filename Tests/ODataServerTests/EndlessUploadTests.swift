@@ -4,9 +4,9 @@ import ODataServer
 import ODataService
 import Testing
 
-/// A client of HTTP/2 that goes on sending a body after it was refused.
+/// A client of HTTP/2 that continues to send a body after it was refused.
 @Suite struct EndlessUploadTests {
-    /// Sends a body without an end to a path that does not exist, then asks for `/`, and tells what came of each.
+    /// Sends an endless body to a path that does not exist, then requests `/`, and prints the result of each.
     private static let client = """
         import socket, ssl, struct, sys
         context = ssl._create_unverified_context()

@@ -7,9 +7,9 @@ import ODataServer
 import ODataService
 import Testing
 
-/// The names that a server answers to: a web page that has given its own name the server's address gets nothing.
+/// The accepted host names: a page that points its own host name to the server's address is refused.
 @Suite struct HostTests {
-    /// Says the URL that links would begin with.
+    /// Answers with the URL with which links would begin.
     private static let address: ODataServer.IdentifiedHandler = { request, body, _ in
         _ = try? await body.collect(limit: 1 << 20)
         let text = "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "")"
@@ -142,7 +142,7 @@ import Testing
     }
 }
 
-/// A service whose requests are read, and of which none is answered.
+/// A provider for tests that read requests and do not execute them.
 private struct NoRows: ODataProvider {
     var model: EntityDataModel {
         get async throws {

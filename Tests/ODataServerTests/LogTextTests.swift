@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataServer
 
-/// Texts of strangers in a line of the access log.
+/// Foreign texts in a line of the access log.
 @Suite struct LogTextTests {
     @Test(
         "nothing that a client names can end its line, its field or its direction",

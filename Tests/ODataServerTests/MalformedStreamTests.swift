@@ -4,14 +4,14 @@ import ODataServer
 import ODataService
 import Testing
 
-/// Clients of HTTP/2 that send one malformed request among others.
+/// Clients of HTTP/2 that send one malformed request among valid ones.
 @Suite struct MalformedStreamTests {
-    /// A request that RFC 9113, 8.1.1 calls malformed.
+    /// The kinds of malformed requests (RFC 9113, 8.1.1).
     enum Malformed: String, CaseIterable {
         case shortBody, longBody, noPath, twoMethods, connectionField, unendedTrailers
     }
 
-    /// Sends a malformed request on stream 1 and `GET /` on stream 3, and tells what came of each.
+    /// Sends a malformed request on stream 1 and `GET /` on stream 3, and prints the result of each.
     private static let client = """
         import socket, ssl, struct, sys
         context = ssl._create_unverified_context()
@@ -67,7 +67,7 @@ import Testing
         try await withServer(.init(tls: certificate.tls), handler: reading) { server in
             let outcome = try await Command.run(
                 "python3", "-c", Self.client, "\(server.port)", malformed.rawValue)
-            // PROTOCOL_ERROR is 1.
+            // The code of PROTOCOL_ERROR is 1.
             #expect(outcome.output == "reset 1, answered\n", "\(outcome)")
         }
     }

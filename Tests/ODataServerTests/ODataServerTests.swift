@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Sends one request to a server and gives status, body and header fields.
+    /// Sends one request to a server and returns status, body and header fields.
     private func exchange(
         _ server: RunningServer, _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:],
         body: ByteStream? = nil
@@ -122,7 +122,7 @@ import Testing
             let refused = try await exchange(server, "/")
             #expect(refused.status == 401)
             #expect(refused.fields[.wwwAuthenticate] == #"Basic realm="A \"B\"", charset="UTF-8""#)
-            // Ann:pässword and Ann:password in base64.
+            // The credentials are `Ann:pässword` and `Ann:password` in base64.
             #expect(
                 try await exchange(server, "/", fields: [.authorization: "basic QW5uOnDDpHNzd29yZA=="]).status == 200)
             #expect(try await exchange(server, "/", fields: [.authorization: "Basic QW5uOnBhc3N3b3Jk"]).status == 401)
@@ -248,7 +248,7 @@ import Testing
     }
 }
 
-/// Keeps what is logged.
+/// Records log lines.
 private final class LogLines: LogHandler, Sendable {
     struct Line: Sendable {
         let message: String

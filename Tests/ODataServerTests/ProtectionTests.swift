@@ -6,9 +6,9 @@ import ODataServer
 import ODataService
 import Testing
 
-/// Who may use a service, and from where.
+/// Authentication, roles and cross-origin access.
 @Suite struct ProtectionTests {
-    /// Says who asks.
+    /// Answers with the name and roles of the principal.
     private static let who: ODataServer.IdentifiedHandler = { _, body, principal in
         _ = try? await body.collect(limit: 1 << 20)
         let text = principal.map { "\($0.name) \($0.roles.sorted().joined(separator: ","))" } ?? "nobody"
@@ -53,7 +53,7 @@ import Testing
             #expect(try await status("Bearer \(good.dropLast(3))AAA").0 == 401)
             let forged = await JWTKeyCollection().add(ecdsa: ES256PrivateKey(), kid: "k1")
             #expect(try await status("Bearer \(forged.sign(Claims(), kid: "k1"))").0 == 401)
-            // A token that says it needs no signature.
+            // A token with the algorithm `none`, which needs no signature.
             let none = "eyJhbGciOiJub25lIn0." + good.split(separator: ".")[1] + "."
             #expect(try await status("Bearer \(none)").0 == 401)
             let refused = try await server.send("/")
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// Who signs tokens, and the keys that it publishes.
+    /// Returns an issuer that signs tokens, and its published keys.
     private func issuer() async throws -> (signer: JWTKeyCollection, keySet: String) {
         let key = ES256PrivateKey()
         let signer = await JWTKeyCollection().add(ecdsa: key, kid: "k1")

@@ -6,16 +6,16 @@ import ODataService
 import Synchronization
 import Testing
 
-/// Callers that have gone, peers that hardly move, and a server that is told to stop.
+/// Disconnected callers, slow peers, and a server that is told to stop.
 @Suite struct RequestLimitTests {
-    /// What became of a request.
+    /// Records the events of a request.
     private final class Trace: Sendable {
         private let state = Mutex<[String]>([])
 
         func note(_ event: String) { state.withLock { $0.append(event) } }
         var events: [String] { state.withLock { $0 } }
 
-        /// Waits for an event.
+        /// Waits for an event and returns whether it occurred in time.
         func wait(for event: String, atMost limit: Duration) async throws -> Bool {
             let end = ContinuousClock.now + limit
             while !events.contains(event) {
@@ -26,7 +26,8 @@ import Testing
         }
     }
 
-    /// Works until it is cancelled: in tasks that sleep, and as statements do, by looking at the budget.
+    /// Returns a handler that works until it is cancelled: in sleeping tasks, and like statements that check
+    /// the budget.
     private static func working(_ trace: Trace) -> ODataServer.IdentifiedHandler {
         { request, _, _ in
             guard request.path == "/slow" || request.path == "/statement" else {
@@ -139,11 +140,11 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `a stream that takes longer than every limit of time arrives whole`() async throws {
-        // 2 GB where there is time for that.
+        // With `OUTPOST_PROOFS=all`, the stream has 2 GB.
         let isLong = ProcessInfo.processInfo.environment["OUTPOST_PROOFS"] == "all"
         let size = isLong ? 2 << 30 : 60 << 20
         let rate = isLong ? 40 << 20 : 1 << 20
-        // curl keeps its rate in bursts, with seconds between them in which it takes nothing, and more on a busy machine.
+        // curl reads in bursts with pauses of seconds between them, which are longer on a busy machine.
         var configuration = ODataServer.Configuration(compresses: false, idleTimeout: .seconds(15))
         configuration.minimumTransfer.period = .seconds(20)
         configuration.requestBudget.statementTime = .milliseconds(500)

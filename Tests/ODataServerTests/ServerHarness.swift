@@ -12,7 +12,7 @@ import ODataTransportNIO
     import Darwin
 #endif
 
-/// Runs a server for the time of a test.
+/// Runs a server for the duration of a test.
 func withServer<Result>(
     _ configuration: ODataServer.Configuration = .init(), handler: @escaping ODataServer.IdentifiedHandler,
     _ body: (RunningServer) async throws -> Result
@@ -29,7 +29,6 @@ func withServer<Result>(
 }
 
 extension RunningServer {
-    /// Sends one request.
     func send(
         _ path: String, method: HTTPRequest.Method = .get, _ fields: HTTPFields = [:], body: ByteStream? = nil
     ) async throws -> (response: HTTPResponse, bytes: [UInt8]) {
@@ -48,13 +47,13 @@ extension RunningServer {
     }
 }
 
-/// A connection that sends whatever a test wants, well formed or not.
+/// A connection that sends any bytes, well-formed or not.
 struct RawConnection: Sendable {
     private let descriptor: Int32
 
-    /// Connects.
+    /// Connects to a port of this machine.
     ///
-    /// - Parameter receiveBuffer: how many bytes the system takes before somebody reads them.
+    /// - Parameter receiveBuffer: The number of bytes that the system buffers before they are read.
     init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if canImport(Glibc)
             descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -84,7 +83,7 @@ struct RawConnection: Sendable {
         }
     }
 
-    /// Sends bytes; `false` once the other side has closed.
+    /// Sends bytes and returns `false` if the peer has closed the connection.
     @discardableResult
     func send(_ bytes: some Collection<UInt8>) -> Bool {
         let array = Array(bytes)
@@ -99,7 +98,8 @@ struct RawConnection: Sendable {
         return true
     }
 
-    /// Sends what may have to wait for the other side to read, beside the threads that the server's tasks need.
+    /// Sends bytes that may have to wait for the peer, on a separate thread, because the server's tasks need
+    /// theirs.
     @discardableResult
     func sendMuch(_ bytes: [UInt8]) async -> Bool {
         await withCheckedContinuation { continuation in
@@ -107,16 +107,17 @@ struct RawConnection: Sendable {
         }
     }
 
-    /// Everything until the other side closes, or nothing comes for twenty seconds; the head of a response alone where
-    /// the rest does not matter.
+    /// Returns all bytes until the peer closes the connection, or nothing arrives for twenty seconds. With
+    /// `untilHead`, returns after the head of a response.
     func readToEnd(untilHead: Bool = false) async -> String { await read { untilHead && $0.contains(0x0D) }.text }
 
-    /// Everything until it is enough or the other side closes, and whether it did so in peace.
+    /// Returns all bytes until the condition holds or the peer closes the connection, and whether it was closed
+    /// normally.
     func read(
         until isEnough: @escaping @Sendable ([UInt8]) -> Bool = { _ in false }
     ) async -> (text: String, isClosed: Bool) {
         await withCheckedContinuation { continuation in
-            // A thread of its own: those of dispatch queues are as many as processors, and the server's tasks need them.
+            // A separate thread is used, because the server's tasks need the few threads of dispatch queues.
             Thread.detachNewThread {
                 var text: [UInt8] = []
                 var buffer = [UInt8](repeating: 0, count: 4096)
@@ -130,10 +131,10 @@ struct RawConnection: Sendable {
         }
     }
 
-    /// Reads a little now and then, on a thread of its own: those of tasks may all be busy, which would be no slow
-    /// client but a silent one.
+    /// Reads a few bytes at intervals on a separate thread. The threads of tasks may all be busy, which would
+    /// make the client silent and not slow.
     ///
-    /// - Returns: how many bytes came.
+    /// - Returns: The number of received bytes.
     func readSlowly(times: Int, pause: TimeInterval) async -> Int {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -151,7 +152,8 @@ struct RawConnection: Sendable {
     func close() { _ = Foundation.close(descriptor) }
 }
 
-/// A certificate for this machine that nobody trusts, made by another tool; its files go with it.
+/// An untrusted certificate for this machine, created with another tool. Its files are removed when it is
+/// deallocated.
 final class SelfSignedCertificate {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)")
     var tls: ODataServer.TLS {

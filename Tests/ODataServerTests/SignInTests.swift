@@ -7,9 +7,9 @@ import Testing
 
 @testable import ODataServer
 
-/// Who guesses passwords is slowed down, and nobody else.
+/// Guessing passwords is delayed, and other users are not affected.
 @Suite struct SignInTests {
-    /// A time that passes when somebody sleeps.
+    /// A clock that is advanced by sleeping.
     private final class Clock: Sendable {
         private let start = ContinuousClock.now
         private let passed = Mutex(Duration.zero)
@@ -25,7 +25,7 @@ import Testing
         return (SignInGuard(SignInDelays(), now: { clock.now }, sleep: { clock.sleep(until: $0) }), clock)
     }
 
-    /// Tries to sign in, and tells how long that was put off; `nil` if it was refused.
+    /// Tries to sign in and returns the delay, or `nil` if the attempt was refused.
     private func attempt(
         _ guardian: SignInGuard, _ clock: Clock, _ user: String, from address: String = "a", succeeds: Bool = false
     ) async -> Duration? {
@@ -43,7 +43,7 @@ import Testing
             #expect(await attempt(guardian, clock, "ann", from: "x\(seconds)") == .seconds(seconds))
         }
         #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero, "another user does not wait")
-        // The right password, when it is its turn, ends the delays of its user.
+        // A correct password in a delayed attempt ends the delays of its user.
         #expect(await attempt(guardian, clock, "ann", from: "home", succeeds: true) == .seconds(30))
         #expect(await attempt(guardian, clock, "ann", from: "other", succeeds: true) == .zero)
     }
@@ -66,7 +66,7 @@ import Testing
         #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero)
         for number in 0..<9 { _ = await attempt(guardian, clock, "u\(number)") }
         #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero)
-        // Nor for those who guess the password from elsewhere.
+        // Failures for the user from another address do not delay the user here either.
         for _ in 0..<9 { _ = await attempt(guardian, clock, "bob", from: "elsewhere") }
         #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero)
         for _ in 0..<5 { #expect(await attempt(guardian, clock, "bob") == .zero) }
@@ -98,7 +98,7 @@ import Testing
     @Test("who would have to wait for more than a minute is refused with 429")
     func refused() async throws {
         let clock = Clock()
-        // Time stands still: everybody comes at once.
+        // The clock stands still, so all attempts are concurrent.
         let guardian = SignInGuard(SignInDelays(), now: { clock.now }, sleep: { _ in })
         for _ in 0..<5 { _ = await attempt(guardian, clock, "ann") }
         var outcomes: [Bool] = []

@@ -4,7 +4,7 @@ import ODataServer
 import ODataService
 import Testing
 
-/// The secret of a service that one person starts for one self.
+/// The secret of a service for the person who started it.
 @Suite struct TokenSignInTests {
     private static let who: ODataServer.IdentifiedHandler = { request, body, principal in
         _ = try? await body.collect(limit: 1 << 20)
@@ -31,7 +31,7 @@ import Testing
             let session = String(cookie.prefix { $0 != ";" })
             let answer = try await server.send("/Orders", [.cookie: "a=b; \(session)"])
             #expect(String(decoding: answer.bytes, as: UTF8.self) == "owner /Orders")
-            // The code is used up; who has the session goes on with it.
+            // The code is used up; an existing session continues.
             #expect(try await server.send("/?\(signIn.query)").response.status == .unauthorized)
             let again = try await server.send("/?\(signIn.query)", [.cookie: session]).response
             #expect(again.status == .seeOther && again.headerFields[.setCookie] == nil)

@@ -6,21 +6,21 @@ import ODataService
 import Synchronization
 import Testing
 
-/// Clients of HTTP/2 that ask for much and read nothing.
+/// Clients of HTTP/2 that request large responses and read nothing.
 @Suite struct UnreadAnswerTests {
-    /// Where the answer gets stuck.
+    /// The place at which the response is blocked.
     enum Stuck: String, CaseIterable {
-        /// The client never gives the stream more room than it has at first.
+        /// The flow-control window of the stream is never increased.
         case flowControl
-        /// The client gives all the room there is, and does not read its socket.
+        /// The window is unlimited, but the client does not read its socket.
         case socket
 
-        /// The room that the client gives at first.
+        /// The initial flow-control window.
         var window: Int { self == .flowControl ? 65_535 : 0x7FFF_FFFF }
     }
 
-    /// Says the greeting of HTTP/2 and asks for `/`, waits without reading, then tells what came: bytes of the answer, and
-    /// whether the stream was reset or the connection closed.
+    /// Opens a connection of HTTP/2, requests `/`, and waits without reading. Then it prints the number of
+    /// received bytes, and whether the stream was reset or the connection was closed.
     private static let client = """
         import socket, ssl, struct, sys, time
         port, window, wait = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
@@ -62,7 +62,7 @@ import Testing
         print(end, size)
         """
 
-    /// Tells that the last reference to it has gone.
+    /// An object that reports its deallocation.
     private final class Held: Sendable {
         private let isGone: @Sendable () -> Void
 
@@ -96,14 +96,13 @@ import Testing
             #expect(words.first == (stuck == .flowControl ? "reset" : "closed"), "\(outcome)")
             let received = words.last.flatMap { Int($0) } ?? 0
             #expect(received > 0 && (stuck == .socket || received <= 65_535), "\(outcome)")
-            // What the system holds for a client, what is on its way and one chunk more.
+            // The difference consists of the system's buffers, the pending bytes and one more chunk.
             #expect(pulled.value - received < 1 << 20, "\(pulled.value) bytes were taken from the handler, \(outcome)")
             for await _ in ended {}
         }
     }
 }
 
-/// Adds up.
 private final class Counter: Sendable {
     private let sum = Mutex(0)
 

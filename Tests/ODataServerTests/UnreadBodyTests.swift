@@ -5,7 +5,7 @@ import ODataServer
 import ODataService
 import Testing
 
-/// Requests that are refused before their bodies have been read: the client sees why, and is not reset.
+/// Requests that are refused before their bodies have been read: the client receives the response and no reset.
 @Suite struct UnreadBodyTests {
     private static let refusing: ODataServer.IdentifiedHandler = { request, body, _ in
         do {
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// Answers below `/s/` alone, and takes at most 2 MiB.
+    /// A configuration with the prefix `/s/` and bodies of at most 2 MiB.
     private static let configuration = ODataServer.Configuration(pathPrefix: "/s/", maxBodySize: 2 << 20)
 
     private static func head(_ path: String, _ fields: String...) -> [UInt8] {
@@ -116,8 +116,8 @@ import Testing
         var configuration = Self.configuration
         configuration.tls = certificate.tls
         try await withServer(configuration, handler: Self.refusing) { server in
-            // Without Expect, curl sends at once, and now and then ends its body short of the length that it has told; the
-            // second request shows whether the connection lived on.
+            // Without `Expect`, curl sends at once, and sometimes ends its body before the announced length.
+            // The second request shows whether the connection was kept.
             for _ in 1...5 {
                 let outcome = try await Command.run(
                     "curl", "--silent", "--insecure", version, "--max-time", "60", "--header", "Expect:", "--output",

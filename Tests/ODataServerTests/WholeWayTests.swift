@@ -11,7 +11,8 @@ import Testing
 
 /// Client, transport, socket, server and handler together.
 @Suite struct WholeWayTests {
-    /// Gives a set of many rows, as encoded bytes where a format is asked for; takes whatever is created.
+    /// A provider with many rows, which are returned as encoded bytes if a format is requested. It accepts
+    /// every created entity.
     private struct Rows: ODataProvider {
         let fixedModel: EntityDataModel
         let count: Int

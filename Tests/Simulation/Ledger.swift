@@ -1,77 +1,83 @@
 import Synchronization
 
-/// Every change that was made anywhere in a run, and what became of it.
+/// The record of every change that was made in a run, and of its outcome.
 ///
-/// A change carries a mark of its own in the property `Mark`, or for a deletion the mark that the row was born with; the
-/// service's database counts by triggers how often each mark acted.
+/// Each change has a unique mark in the property `Mark`. The mark of a deletion is derived from the row's birth
+/// mark, which is the mark of its creation. Triggers in the service's database count the executions of each
+/// mark.
 final class Ledger: Sendable {
-    /// What is known of a change.
+    /// The recorded state of a change.
     struct Change: Sendable {
         let mark: String
         let client: Int
         let text: String
-        /// The mark that the row was born with.
+        /// The birth mark of the row.
         let born: String
-        /// The mark that the row was born with which a new one refers to.
+        /// The birth mark of the row that a new row refers to.
         let parent: String?
-        /// The mark that the row had when the change was made, which is what its user saw; `nil` for a creation.
+        /// The mark of the row when the change was made, which is the version that its user saw; `nil` for a
+        /// creation.
         var base: String?
-        /// What it set, by the names of the properties.
+        /// The new values, by property name.
         let values: [String: String]
-        /// Whether it is folded into another change of the same entity before it is sent, where that can be.
+        /// Whether the change may be folded into another change of the same entity before it is sent.
         let mayBeFolded: Bool
-        /// Which transaction of its client it was made in; `nil` for one that was made by itself.
+        /// The client's transaction in which the change was made; `nil` outside a transaction.
         var transaction: Int?
-        /// How often it was made.
+        /// The number of times that the change was made.
         var timesMade = 0
-        /// Its place in the order in which all changes were made.
+        /// The position of the change in the order of all changes.
         var order = 0
-        /// Whether the app was told that it is made.
+        /// Whether the store confirmed the change to the app.
         var isAcknowledged = false
-        /// Whether the store failed when it was made, so that it may have been made or not.
+        /// Whether the store failed during the change, so that the change may exist or not.
         var isUncertain = false
-        /// Whether it was refused locally, so that it must never act.
+        /// Whether the store refused the change, which must then never be executed.
         var isRefused = false
-        /// Whether the last that happened to it is that it was taken back, discarded from the error archive, or given up to
-        /// another's version.
+        /// Whether the last event of the change is that it was undone, discarded from the error archive, or
+        /// withdrawn in favour of another version.
         var isGivenUp = false
-        /// Whether it left the queue because a later edit of its entity took it up, as those of refused changes do.
+        /// Whether the change left the queue because a later edit of its entity included it, as happens to
+        /// refused changes.
         var isTakenUp = false
-        /// Whether the person put it over another's change, so that it was sent again.
+        /// Whether the person applied the change over another change, so that it was sent again.
         var wasForced = false
-        /// Whether it was ever in the error archive as refused.
+        /// Whether the change was ever in the error archive as refused.
         var wasArchivedAsRefused = false
-        /// The marks of what the service had instead, where the archive tells of a conflict with the version it was made of.
+        /// The marks of the server versions with which the error archive reports a conflict.
         var conflicts: Set<String> = []
-        /// The marks of what else its user was shown of the entity since, before it was sent again.
+        /// The marks of other versions of the entity that the user has seen since, before the change was sent
+        /// again.
         var shown: Set<String> = []
-        /// The marks of what was in the error archive with it, of the same change set.
+        /// The marks of changes of the same change set that were in the error archive at the same time.
         var mates: Set<String> = []
-        /// The names of what it set and left to others where both had changed it.
+        /// The properties that the change gave up because both sides had changed them.
         var yielded: Set<String> = []
-        /// Whether it was in the queue as what makes the entity: one that was put into the making of that.
+        /// Whether the change was in the queue as part of the creation of its entity.
         var wasInCreation = false
-        /// Whether what it makes can be found again at the service, by a value that nothing else has.
+        /// Whether the created entity can be found at the service by a unique value.
         var isFindable = false
-        /// Whether it was ever in the error archive as in doubt.
+        /// Whether the outcome of the change was ever unknown.
         var wasInDoubt = false
-        /// Whether an answer to it may have failed to come: it was lost, cut or late, or the client could not keep it.
+        /// Whether a response to the change may be missing: it was lost, truncated or late, or the client could
+        /// not store it.
         var wasUnanswered = false
-        /// Whether its client did not know then that the service recognises what it is sent again: no answer had said so yet.
+        /// Whether no response had told the client yet that the service recognises repeated requests.
         var wasUnconfirmed = false
 
-        /// Whether it was made after the state to which its client's store was put back, so that it is gone.
+        /// Whether the change is lost because the store was restored to an earlier state.
         var isPutBack = false
-        /// Whether it was in the queue of a store that was put back, so that it may have been sent before.
+        /// Whether the change was in the queue of a restored store, so that it may have been sent before.
         var wasPutBack = false
-        /// When another state or copy of the store began to exist of which nothing tells the client; `nil` if there is none.
+        /// The time at which another state or copy of the store appeared without the client's knowledge; `nil`
+        /// without one.
         var unknownSince: Double?
-        /// Whether its client gives the key of what it makes.
+        /// Whether the client assigns the key of the created entity.
         var hasClientKey = false
 
-        /// Whether it makes an entity.
+        /// Whether the change creates an entity.
         var isCreation: Bool { mark == born }
-        /// Whether it deletes an entity.
+        /// Whether the change deletes an entity.
         var isDeletion: Bool { mark == Ledger.deletion(of: born) }
     }
 
@@ -82,15 +88,15 @@ final class Ledger: Sendable {
 
     private let state = Mutex(State())
 
-    /// The mark of the deletion of what was born with another one.
+    /// Returns the mark of the deletion of a row with a birth mark.
     static func deletion(of born: String) -> String { "deleted \(born)" }
 
-    /// Several clients may delete one row: each of them makes a change.
+    /// Returns a unique name of a change, because several clients may delete the same row.
     fileprivate static func name(_ mark: String, _ client: Int) -> String {
         mark.hasPrefix(deletion(of: "")) ? "\(mark) by \(client)" : mark
     }
 
-    /// Notes that a change is being made; a deletion may be made again after it was taken back.
+    /// Records that a change is being made. A deletion may be made again after it was undone.
     func begin(_ change: Change) {
         state.withLock { state in
             state.count += 1
@@ -105,7 +111,7 @@ final class Ledger: Sendable {
         }
     }
 
-    /// Notes something about a client's change.
+    /// Edits the record of a client's change.
     func note(_ mark: String, of client: Int, _ edit: (inout Change) -> Void) {
         state.withLock { state in
             let name = Self.name(mark, client)
@@ -118,7 +124,7 @@ final class Ledger: Sendable {
     /// The number of the newest change.
     var newest: Int { state.withLock { $0.count } }
 
-    /// Notes that a client's store was put back to where it was when a change was the newest one.
+    /// Records that a client's store was restored to the state at which `newest` was the newest change.
     func putBack(_ client: Int, to newest: Int) {
         state.withLock { state in
             for (name, change) in state.changes where change.client == client && change.order > newest {
@@ -127,24 +133,24 @@ final class Ledger: Sendable {
         }
     }
 
-    /// How many changes there were.
+    /// The number of changes.
     var count: Int { state.withLock { $0.changes.count } }
 
-    /// How many of them were made together with others.
+    /// The number of changes that were made in transactions.
     var countTogether: Int { state.withLock { $0.changes.values.count { $0.transaction != nil } } }
 
-    /// How many of them were ever in doubt.
+    /// The number of changes whose outcome was ever unknown.
     var doubts: Int { state.withLock { $0.changes.values.count(where: \.wasInDoubt) } }
 
-    /// What was promised and is not so, by what the service did.
+    /// Returns the violated promises, judged by the actions of the service.
     ///
     /// - Parameters:
-    ///   - hasVersions: Whether the service gives ETags and says that it heeds them.
-    ///   - isGuarded: Whether the service keeps a change from being put over itself, by ETags or since it recognises what it was
-    ///     sent before.
-    ///   - recognisesRepeats: Whether it recognises what it was sent before.
-    ///   - hasChangeSets: Whether it makes several changes together or not at all.
-    ///   - now: When the run ended, in seconds.
+    ///   - hasVersions: Whether the service returns ETags and claims to check them.
+    ///   - isGuarded: Whether the service keeps a change from being applied twice, with ETags or because it
+    ///     recognises repeated requests.
+    ///   - recognisesRepeats: Whether the service recognises repeated requests.
+    ///   - hasChangeSets: Whether the service executes change sets atomically.
+    ///   - now: The end of the run, in seconds.
     func violations(
         of history: ServiceHistory, hasVersions: Bool, isGuarded: Bool, recognisesRepeats: Bool, hasChangeSets: Bool,
         now: Double = 0
@@ -158,7 +164,7 @@ final class Ledger: Sendable {
     }
 }
 
-/// Holds the changes of a run to what the service did.
+/// A comparison of a run's changes with the actions of the service.
 private struct Judge {
     let changes: [String: Ledger.Change]
     let history: ServiceHistory
@@ -166,25 +172,26 @@ private struct Judge {
     let isGuarded: Bool
     let recognisesRepeats: Bool
     let hasChangeSets: Bool
-    /// When the run ended, in seconds.
+    /// The end of the run, in seconds.
     let now: Double
 
-    /// For how long a service certainly remembers what it was sent, in seconds: clocks may be wrong.
+    /// The minimum time for which a service remembers requests, in seconds, allowing for wrong clocks.
     private static let memory = 45.0 * 86_400
 
-    /// What is wrong with a change, as a sentence.
+    /// Returns the problem of a change as a sentence.
     func problem(of change: Ledger.Change) -> String? {
         let acts = history.acts[change.mark]
         let times = acts?.count ?? 0
         let what = "\(change.mark) of client \(change.client), \(change.text),"
-        // Who insists on a change that somebody else has replaced puts it there again.
+        // A user who insists on a replaced change makes it act again.
         var mayActAgain = change.wasForced && (!isGuarded || acts?.overItself == 0)
-        // Where others have brought back what it was made of, neither a key nor an ETag tells that it acted before.
+        // If other clients have restored the base version, neither a key nor an ETag shows that the change
+        // acted before.
         if !recognisesRepeats, acts?.beforehand.count == 1 { mayActAgain = true }
-        // Nor does a value tell it where others have deleted what had that.
+        // If other clients have deleted the entity, its unique value does not show it either.
         let deletions = history.acts[Ledger.deletion(of: change.born)]?.count ?? 0
         if isFindable(change), !recognisesRepeats, deletions >= times - 1 { mayActAgain = true }
-        // Nor is it one deletion that acted twice, where what was deleted had been made twice.
+        // If the deleted entity had been created twice, the deletion did not act twice on one row.
         if change.isDeletion, history.acts[change.born].map({ $0.count >= times }) ?? false { mayActAgain = true }
         if let since = change.unknownSince, !isProtected(change, since: since) { mayActAgain = true }
         if times > 1, !mayActAgain { return "\(what) acted \(times) times" }
@@ -200,66 +207,70 @@ private struct Judge {
         return nil
     }
 
-    /// Whether a change acts once although another state of the store may have sent it, and nothing tells of that, as where the
-    /// whole machine was put back: the service recognises repeated requests and still remembers them, the client gives the key, or an
-    /// ETag guards the change.
+    /// Returns whether a change acts only once although an unknown state of the store may have sent it, for
+    /// example after the whole machine was restored. One of these conditions must hold: the service recognises
+    /// and still remembers the request, the client assigns the key, or an ETag guards the change.
     private func isProtected(_ change: Ledger.Change, since: Double) -> Bool {
         if recognisesRepeats, now - since < Judge.memory { return true }
         guard change.isCreation || change.wasInCreation else { return hasVersions }
         return changes[change.born]?.hasClientKey ?? false
     }
 
-    /// Why a change need not have been in doubt; `nil` where nobody could tell whether it had acted.
+    /// Returns the reason why the outcome of a change should have been known; `nil` if it could not be known.
     private func needlessness(of change: Ledger.Change) -> String? {
         let together = [change] + mates(of: change)
-        // What another state of the store has sent, the service may have forgotten.
+        // The service may have forgotten the requests of another state of the store.
         if together.contains(where: \.wasPutBack) { return nil }
         guard together.contains(where: \.wasUnanswered) else { return "and every answer to it came" }
         guard !recognisesRepeats || together.contains(where: \.wasUnconfirmed) else {
-            // Where it takes none together, they would be sent one after the other, as others than it knows.
+            // Without change sets, the changes are sent one by one as new requests, which the service cannot
+            // recognise.
             if !hasChangeSets, together.count > 1 { return nil }
             let isForgotten = together.contains { history.forgotten.contains($0.mark) }
             return isForgotten ? nil : "and the service would have recognised it"
         }
-        // One that does not tell, or that others have changed since, leaves all that was made with it in doubt.
+        // If one change of a set cannot be recognised, or was changed by others since, the outcome of the whole
+        // set is unknown.
         guard together.count == 1 else { return nil }
         if !change.isCreation, !change.wasInCreation { return "and can be sent again without harm" }
         return isFindable(change) ? "and what it made could be found" : nil
     }
 
-    /// Whether what a change makes, or the creation that it was put into, can be found again by a value that nothing else has.
+    /// Returns whether the entity of a change, or the creation that includes the change, can be found by a
+    /// unique value.
     private func isFindable(_ change: Ledger.Change) -> Bool {
         change.isFindable || change.wasInCreation && changes[change.born]?.isFindable ?? false
     }
 
-    // MARK: What its user had seen
+    // MARK: Versions that the user saw
 
-    /// The mark of a version of the entity that a change was put over, or deleted, without its user having seen it.
+    /// Returns the mark of an unseen version of the entity that a change replaced or deleted.
     private func overwritten(by change: Ledger.Change) -> String? {
         guard !change.isCreation, let acts = history.acts[change.mark] else { return nil }
         var seen = versions(seenFor: change)
         if change.isDeletion {
-            // The service cannot tell who deleted a row that several wanted to be gone.
+            // If several clients deleted a row, the service cannot tell them apart.
             guard !history.deletedByOthers.contains(change.born) else { return nil }
             for other in changes.values where other.mark == change.mark { seen.formUnion(versions(seenFor: other)) }
         }
         return acts.found.compactMap(\.self).first { !seen.contains($0) }
     }
 
-    /// Whether another state of the store may have sent an earlier change of the same entity. The service answers the repeat with
-    /// the present entity, in which changes by others cannot be told from the own change.
+    /// Returns whether another state of the store may have sent an earlier change of the same entity. The
+    /// service answers the repeated request with the current entity, which does not separate own changes from
+    /// those of others.
     private func followsOtherState(_ change: Ledger.Change) -> Bool {
         ofEntity(of: change).contains { $0.order < change.order && $0.wasPutBack }
     }
 
-    /// The marks of the versions that a change may be put over: what its user saw when it was made, what the same user had
-    /// made of the entity until then, and what the error archive or the policy showed of others.
+    /// Returns the marks of the versions that a change may replace: the version that its user saw, the user's
+    /// own earlier changes, and the versions that the error archive or the policy has shown.
     private func versions(seenFor change: Ledger.Change) -> Set<String> {
         let own = ofEntity(of: change).filter { $0.order <= change.order }
         var seen = Set(own.map(\.mark))
         for change in own { seen.formUnion(change.conflicts.union(change.shown)) }
-        // A change that was made on top of one that is not sent, since it was folded or taken back, is one of what that was
-        // made of.
+        // If the previous change was folded or undone, it was never sent. The change then also replaces the
+        // base version of that previous change.
         var base = change.base
         while let mark = base {
             seen.insert(mark)
@@ -268,36 +279,37 @@ private struct Judge {
         return seen
     }
 
-    // MARK: What became of it
+    // MARK: Outcomes
 
-    /// Whether the service said no, or had another version than the one that the change was made of, or one that was made
-    /// together with it.
+    /// Returns whether the service refused the change, or had another version than the base version. This also
+    /// applies to changes of the same change set.
     private func wasRefused(_ change: Ledger.Change) -> Bool {
         ([change] + mates(of: change)).contains { change in
             history.refusals.contains(change.mark) || change.conflicts.contains { history.acts[$0] != nil }
         }
     }
 
-    /// The changes that were in the error archive with another one, of the same change set.
+    /// Returns the changes of the same change set that were in the error archive at the same time.
     private func mates(of change: Ledger.Change) -> [Ledger.Change] {
         change.mates.compactMap { changes[Ledger.name($0, change.client)] }
     }
 
-    /// Whether it is known why a change that was made here did not act.
+    /// Returns whether there is a known reason why a local change did not act.
     private func isAccountedFor(_ change: Ledger.Change) -> Bool {
         if change.isGivenUp || change.isPutBack || neverWas(change.born) { return true }
         guard change.mayBeFolded || change.isTakenUp else { return false }
-        // What took it up acted with what it set, or was given up with it.
+        // The including change acted with the values of this change, or was withdrawn with it.
         let later = ofEntity(of: change).filter { $0.order > change.order }
         return later.contains { $0.isGivenUp || carries($0, change) }
     }
 
-    /// All changes that a client made of one entity.
+    /// Returns all changes that a client made to one entity.
     private func ofEntity(of change: Ledger.Change) -> [Ledger.Change] {
         changes.values.filter { $0.client == change.client && $0.born == change.born }
     }
 
-    /// Whether what acted as the later change has what the earlier one set, as far as none between them set it otherwise.
+    /// Returns whether the executed later change contains the values of the earlier one, except for values that
+    /// were changed in between.
     private func carries(_ later: Ledger.Change, _ earlier: Ledger.Change) -> Bool {
         guard let acts = history.acts[later.mark], acts.count > 0 else { return false }
         guard !later.isDeletion else { return true }
@@ -311,8 +323,8 @@ private struct Judge {
         }
     }
 
-    /// Whether the row was created here, never came to be at the service, and was deleted here, or refers to one of which that
-    /// is so: then nothing of it need be told.
+    /// Returns whether the row was created locally, never created at the service, and deleted locally, or
+    /// refers to such a row. Its changes then need not be accounted for.
     private func neverWas(_ born: String) -> Bool {
         guard let creation = changes[born], !history.births.contains(born) else { return false }
         if let deletion = changes[Ledger.name(Ledger.deletion(of: born), creation.client)],
@@ -324,10 +336,10 @@ private struct Judge {
     }
 }
 
-/// What was made together.
+/// The judgement of change sets.
 extension Judge {
-    /// What is wrong with changes that were to be made together or not at all, as sentences: those of each transaction, and those
-    /// that the service was sent as one.
+    /// Returns the problems of changes that must be executed together or not at all, as sentences. These are
+    /// the changes of each transaction, and those that the service received as a change set.
     fileprivate func problemsOfSets(in changes: [Ledger.Change]) -> [String] {
         var transactions: [[Int]: [Ledger.Change]] = [:]
         for change in changes {
@@ -336,19 +348,19 @@ extension Judge {
             }
         }
         let sent = history.changeSets.map { marks in
-            // Several clients may delete one row, and only what else they change tells whose this is.
+            // Several clients may delete the same row, so the other changes of the set identify the client.
             let client = marks.lazy.compactMap { self.changes[$0]?.client }.first
             return marks.compactMap { mark in client.flatMap { self.changes[Ledger.name(mark, $0)] } }
         }
         return Set((transactions.values + sent).compactMap { problem(ofSet: $0) }).sorted()
     }
 
-    /// What is wrong with changes that were to be made together, as a sentence.
+    /// Returns the problem of one change set as a sentence.
     private func problem(ofSet changes: [Ledger.Change]) -> String? {
         let telling = changes.filter(isTelling)
         let made = telling.filter(hasActed)
         let missing = telling.first { change in
-            // Who gives a part up and keeps another has decided so.
+            // A person may withdraw one part of a change set and keep another.
             !hasActed(change) && (!change.isGivenUp || made.contains(where: \.isGivenUp))
         }
         guard let missing, let other = made.first else { return nil }
@@ -358,46 +370,46 @@ extension Judge {
 
     private func hasActed(_ change: Ledger.Change) -> Bool { history.acts[change.mark].map { $0.count > 0 } ?? false }
 
-    /// Whether it tells of what was made together with a change that this one acted or did not.
+    /// Returns whether a change is evidence for the execution of its change set.
     private func isTelling(_ change: Ledger.Change) -> Bool {
         if neverWas(change.born) { return false }
         if change.isDeletion {
-            // It may have been done by others, or by the same client at another time.
+            // Others may have deleted the row, or the same client at another time.
             let isOfOthers = changes.values.contains { $0.mark == change.mark && $0.client != change.client }
             return change.timesMade == 1 && !isOfOthers && !history.deletedByOthers.contains(change.born)
         }
         guard !hasActed(change), change.mayBeFolded || change.isTakenUp else { return true }
-        // What took it up may have left what it was made together with, or be part of that.
+        // The including change may have been outside the change set, or part of it.
         return !ofEntity(of: change).contains { $0.order > change.order }
     }
 }
 
-/// What a service did in a run.
+/// The actions of a service in a run.
 struct ServiceHistory: Sendable {
-    /// What was made of each change, by its mark.
+    /// The executions of each change, by its mark.
     var acts: [String: Acts] = [:]
-    /// The marks that rows were born with.
+    /// The birth marks of the created rows.
     var births: Set<String> = []
-    /// The marks of changes that it refused at least once.
+    /// The marks of changes that the service refused at least once.
     var refusals: Set<String> = []
-    /// The marks of changes that it was sent again when it had forgotten what it was sent before.
+    /// The marks of changes that were sent again after the service had forgotten the first request.
     var forgotten: Set<String> = []
-    /// The marks of changes that it was sent to be made together or not at all, and did not refuse to take so.
+    /// The marks of changes in accepted change sets.
     var changeSets: Set<[String]> = []
-    /// The marks that rows were born with which another program than its clients deleted.
+    /// The birth marks of rows that another program deleted.
     var deletedByOthers: Set<String> = []
 }
 
-/// What the service did with a change.
+/// The executions of a change by the service.
 struct Acts: Sendable {
-    /// How often it was made.
+    /// The number of executions.
     var count = 0
-    /// How often there was nothing between it and itself.
+    /// The number of executions directly after an execution of the same change.
     var overItself = 0
-    /// The rows that it acted on, each as it was before: whose mark it had, if there was one.
+    /// The affected rows and their previous marks, if any.
     var beforehand: Set<String> = []
-    /// The mark that the row had before each time; `nil` where there was no row.
+    /// The mark of the row before each execution; `nil` if the row did not exist.
     var found: [String?] = []
-    /// What the row had after each time, by the names of the properties.
+    /// The values of the row after each execution, by property name.
     var rows: [[String: String]] = []
 }

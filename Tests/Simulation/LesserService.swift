@@ -1,36 +1,37 @@
 import ODataModel
 import ODataService
 
-/// What a service can do besides answering.
+/// The capabilities of a simulated service.
 public struct ServiceAbility: Sendable, CustomStringConvertible {
-    /// Whether it gives ETags and heeds them.
+    /// Whether the service returns and checks ETags.
     public var hasETags = true
-    /// Whether it gives delta links.
+    /// Whether the service returns delta links.
     public var hasDeltaLinks = true
-    /// Whether it recognises a request that comes a second time.
+    /// Whether the service recognises repeated requests.
     public var isRepeatable = true
-    /// Whether it says of itself what is so; else it claims to recognise what it does not, in each of its answers.
+    /// Whether the service describes itself truthfully; otherwise each of its responses claims to recognise
+    /// repeated requests.
     public var isHonest = true
-    /// Whether something on the way takes the fields of repeatable requests out, while its metadata say that it recognises
+    /// Whether a proxy removes the headers of repeatable requests although the metadata announces support for
     /// them.
     public var isStripped = false
-    /// Whether its clients speak OData 2.0 with it.
+    /// Whether the service speaks OData 2.0.
     public var speaksV2 = false
-    /// Whether it keeps a change from being put over a version that has another ETag than the one it is sent with; else it
-    /// gives ETags and does not heed them.
+    /// Whether the service checks the ETag of a request; otherwise it returns ETags and ignores the conditions
+    /// on them.
     public var heedsETags = true
-    /// Whether it takes several requests in one message.
+    /// Whether the service supports batches.
     public var hasBatches = true
-    /// Whether it takes several changes as one, which are made together or not at all; else it refuses a batch that asks for
-    /// that, although its metadata do not say so.
+    /// Whether the service supports change sets; otherwise it refuses batches with change sets, although its
+    /// metadata does not say so.
     public var hasChangeSets = true
-    /// Whether it makes none of several changes where it refuses one of them; else it makes those before that.
+    /// Whether the service undoes the executed part of a change set that it refuses.
     public var keepsChangeSetsWhole = true
 
-    /// Makes one that can do everything.
+    /// Creates a service with all capabilities.
     public init() {}
 
-    /// What it lacks.
+    /// A description of the missing capabilities.
     public var description: String {
         let lacks = [
             hasETags ? nil : "ETags", hasDeltaLinks ? nil : "delta links",
@@ -42,7 +43,7 @@ public struct ServiceAbility: Sendable, CustomStringConvertible {
     }
 }
 
-/// A service that is less able than the one behind it.
+/// A service with fewer capabilities than the service behind it.
 struct LesserService: ODataProvider {
     let base: any ODataProvider
     let ability: ServiceAbility
@@ -110,7 +111,7 @@ struct LesserService: ODataProvider {
         return response
     }
 
-    /// A request without what the service cannot do.
+    /// Returns a request without the parts that the service does not support.
     private func lessened(_ request: ODataRequest) -> ODataRequest {
         var request = request
         if !ability.hasDeltaLinks { request.preferences.trackChanges = false }
@@ -118,20 +119,20 @@ struct LesserService: ODataProvider {
         if !ability.heedsETags { request.ifMatch = nil }
         if !ability.hasETags {
             request.ifMatch = nil
-            // What is encoded already cannot be taken out any more.
+            // The ETags could not be removed from an encoded response.
             request.format = nil
         }
         return request
     }
 
-    /// A refusal without what the service cannot do.
+    /// Returns an error without the parts that the service does not support.
     private func lessened(_ error: ODataError) -> ODataError {
         var error = error
         if !ability.isRepeatable { error.repeatabilityResult = nil }
         return error
     }
 
-    /// An answer without what the service cannot do.
+    /// Returns a response without the parts that the service does not support.
     private func lessened(_ response: ODataResponse, to request: ODataRequest) -> ODataResponse {
         var response = response
         if !ability.isRepeatable {
@@ -154,7 +155,7 @@ struct LesserService: ODataProvider {
 
     // MARK: Breaking change sets
 
-    /// A change of a set as one for itself, known by an identification of its own.
+    /// Returns a change of a change set as a single change with its own request id.
     private static func alone(_ item: BatchItem) -> BatchItem {
         var item = item
         item.atomicityGroup = nil
@@ -162,7 +163,7 @@ struct LesserService: ODataProvider {
         return item
     }
 
-    /// What is said of changes of which one was refused: that all were.
+    /// Returns results that report all changes as refused if one was refused.
     private static func refusals(in results: [BatchResult], of items: [BatchItem]) -> [BatchResult] {
         let refusal = results.lazy.compactMap { result in
             if case .failure(let error) = result.result { error } else { nil }

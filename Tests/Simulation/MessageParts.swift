@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import ODataFormat
 
-/// The requests that a message carries: those of a batch, or itself alone.
+/// The requests in a message: the requests of a batch, or the single request.
 struct MessageParts: Sendable {
     let requests: [BatchRequestPart]
     let isBatch: Bool
@@ -18,7 +18,7 @@ struct MessageParts: Sendable {
         }
     }
 
-    /// The method in the field by which clients of OData 2.0 send a MERGE as a POST.
+    /// The header field with which clients of OData 2.0 tunnel MERGE through POST.
     private static let tunnel = HTTPField.Name("X-HTTP-Method")
 
     private static func requests(of body: [UInt8], as contentType: String) -> [BatchRequestPart] {
@@ -33,8 +33,8 @@ struct MessageParts: Sendable {
         return requests
     }
 
-    /// As a line of the trace, without what somebody made of a randomness of his own: the tokens of the service, and what
-    /// separates the requests of a batch.
+    /// The message as a line of the trace, without random parts: the tokens of the service and the batch
+    /// boundaries.
     var text: String {
         let texts = requests.map { request in
             let end = request.url.range(of: "token=")?.upperBound ?? request.url.endIndex
@@ -43,7 +43,7 @@ struct MessageParts: Sendable {
         return isBatch ? "POST /$batch [\(texts.joined(separator: "; "))]" : texts.joined()
     }
 
-    /// Whether an answer says that the service recognises a repeat of what it carries.
+    /// Returns whether a response states that the service recognises repeats of the requests.
     func isConfirmed(by response: HTTPResponse, _ body: [UInt8]) -> Bool {
         if response.headerFields[.repeatabilityResult] == "accepted" { return true }
         guard isBatch, var reader = try? BatchResponseReader(contentType: response.headerFields[.contentType] ?? "")
@@ -56,14 +56,14 @@ struct MessageParts: Sendable {
         return false
     }
 
-    /// The statuses by which a service refused any of them, and whether it did so since it has forgotten what it was sent
-    /// before. A batch is answered with success whatever became of its requests.
+    /// Returns the status of each refused request, and whether it was refused because the service had forgotten
+    /// it. The status of a batch does not depend on its requests.
     func refusals(in response: HTTPResponse, _ body: [UInt8]) -> [(status: Int, isForgotten: Bool)] {
         func refusal(_ status: Int, _ result: String?) -> (status: Int, isForgotten: Bool)? {
             status < 400 ? nil : (status, status == 412 && result == "rejected")
         }
         if let own = refusal(response.status.code, response.headerFields[.repeatabilityResult]) {
-            // Who takes no batch of this kind has refused none of its requests.
+            // A service that does not support this kind of batch has not refused its single requests.
             return isBatch && own.status == 501 ? [] : [own]
         }
         guard isBatch, var reader = try? BatchResponseReader(contentType: response.headerFields[.contentType] ?? "")

@@ -3,7 +3,7 @@ import ODataQuery
 import ODataService
 
 extension ODataProvider {
-    /// All entities of a query, all pages.
+    /// Returns all entities of a query, from all pages.
     func entities(_ query: String) async throws -> [ODataEntity] {
         var request = ODataRequest(.read, try ODataURL(parsing: query))
         var entities: [ODataEntity] = []
@@ -16,7 +16,7 @@ extension ODataProvider {
     }
 }
 
-/// The rows of a query by key, each as text with the properties of some names.
+/// Returns the rows of a query by key, each as text with the given properties.
 func texts(
     of query: String, _ names: [String], at provider: some ODataProvider
 ) async throws -> [String: String] {
@@ -27,7 +27,7 @@ func texts(
     return texts
 }
 
-/// A value as text.
+/// Returns a value as text.
 func text(_ value: ODataValue?) -> String {
     switch value {
     case .string(let text)?: text

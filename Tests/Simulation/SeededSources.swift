@@ -3,7 +3,7 @@ import ODataModel
 import OfflineOData
 import Synchronization
 
-/// Identifiers that follow from a seed.
+/// A source of identifiers determined by a seed.
 final class GuidSource: Sendable {
     private let numbers: Mutex<SeededNumbers>
 
@@ -18,14 +18,14 @@ final class GuidSource: Sendable {
     }
 }
 
-/// What a person decides about conflicts, as it follows from a seed.
+/// The decisions of a person about conflicts, determined by a seed.
 final class Decisions: Sendable {
-    /// What becomes of a conflict.
+    /// The resolution of a conflict.
     enum Decision: CaseIterable {
         case fail
         case mine
         case theirs
-        /// Of what both have changed, theirs; else mine.
+        /// The server value of each property that both sides changed, and the local value of all others.
         case merged
     }
 

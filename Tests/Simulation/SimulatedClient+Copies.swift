@@ -6,29 +6,29 @@ import ODataQuery
 import ODataService
 import OfflineOData
 
-/// How a store is put back to an earlier state.
+/// A way of restoring a store to an earlier state.
 enum PutBack: CaseIterable {
-    /// Its files are restored from a backup: they are other files.
+    /// Its files are restored from a backup and are new files.
     case otherFile
-    /// The content of its files is restored: they are the same files.
+    /// Only the content of its files is restored; the files stay the same.
     case sameFile
-    /// The whole machine is: with the notes by which copies are known.
+    /// The whole machine is restored, including the notes that identify copies.
     case machine
 }
 
-/// Copies of a store, and states that it is put back to.
+/// Copies of a store, and restoring of earlier states.
 extension SimulatedClient {
-    /// A state of the store that it may be put back to.
+    /// A state to which the store can be restored.
     struct Backup {
         let store: String
         let notes: String
         let fileNumber: Int
-        /// The number of the newest change then.
+        /// The number of the newest change at the time of the backup.
         let newest: Int
         let time: Double
     }
 
-    /// Where the device notes its stores.
+    /// The folder in which the device keeps notes about its stores.
     var notesFolder: String { "\(directory)/notes-\(number)" }
 
     var hasBackup: Bool { backup != nil }
@@ -37,11 +37,11 @@ extension SimulatedClient {
         try? FileManager.default.removeItem(atPath: other)
         guard FileManager.default.fileExists(atPath: path) else { return }
         try FileManager.default.copyItem(atPath: path, toPath: other)
-        // What a process keeps in memory is in no copy.
+        // A copy does not contain the memory of a process.
         try? FileManager.default.removeItem(atPath: other + "/store.db-shm")
     }
 
-    /// Keeps the present state of the files, whatever is going on, unless the disk does not work.
+    /// Backs up the current files during any operation, unless the disk is broken.
     func backUp() -> String {
         guard let disk, !disk.isBroken else { return "not, for its disk" }
         let (files, notes) = ("\(directory)/backup-\(number)", "\(directory)/backup-notes-\(number)")
@@ -56,7 +56,7 @@ extension SimulatedClient {
         return "done"
     }
 
-    /// Puts the files back, between two lives of the client.
+    /// Restores the files between two lives of the client.
     func putBack(_ how: PutBack) throws {
         guard let backup else { return }
         try Self.copy(backup.store, to: folder)
@@ -73,7 +73,7 @@ extension SimulatedClient {
         wasPutBack = true
     }
 
-    /// Notes of what waits in a store that was put back that it may have been sent before.
+    /// Records that the pending changes of a restored store may have been sent before.
     func notePutBack(_ store: OfflineODataProvider) async throws {
         guard wasPutBack else { return }
         wasPutBack = false
@@ -85,9 +85,9 @@ extension SimulatedClient {
         }
     }
 
-    /// Copies the store and has the copy send its queue, then throws it away.
+    /// Copies the store, lets the copy send its queue, and deletes the copy.
     ///
-    /// - Returns: What came of it, for the trace.
+    /// - Returns: The result, for the trace.
     func sendFromCopy(_ halts: AsyncStream<Halt>.Continuation) async -> String {
         guard store != nil, let disk, !disk.isBroken else { return "no copy" }
         copies += 1
@@ -123,9 +123,10 @@ extension SimulatedClient {
         }
     }
 
-    /// Decides about changes that are held as a careful person does: those that the service has made already are taken back.
+    /// Decides about held changes like a careful person: changes that the service has already executed are
+    /// undone.
     ///
-    /// - Returns: Whether there is anything to be sent from a copy.
+    /// - Returns: Whether there are changes to send from a copy.
     func decideAboutHeld(_ store: OfflineODataProvider) async throws -> Bool {
         guard try await store.queueHold() != nil else { return false }
         var left: Set<Int64> = []
@@ -143,7 +144,7 @@ extension SimulatedClient {
             do {
                 try await store.undo([try ODataURL(parsing: made.entityText)], withAllOthers: true)
             } catch {
-                // A part of it is on its way: the person lets it be made again.
+                // A part of the change has been sent, so the person lets it be executed again.
                 ledger.note(Self.mark(of: made), of: number) { $0.wasForced = true }
             }
         }

@@ -1,9 +1,9 @@
 import ODataModel
 import OfflineOData
 
-/// What the requests of a client's queue, and the conflicts that they meet, stand for in the ledger.
+/// The relation of a client's queued requests and their conflicts to the ledger.
 extension SimulatedClient {
-    /// The mark of the change that a request makes.
+    /// Returns the mark of the change in a request.
     static func mark(of request: QueuedRequest) -> String {
         switch request.kind {
         case .delete: Ledger.deletion(of: text(request.base?["Born"]))
@@ -11,15 +11,15 @@ extension SimulatedClient {
         }
     }
 
-    /// The mark of what had been done to the entity, where a change was refused since it was made of another version.
+    /// Returns the mark of the server version if a change was refused because its base version was outdated.
     static func conflict(of request: QueuedRequest, born: String) -> String? {
         guard let failure = request.failure, failure.isConflict, let base = request.base else { return nil }
         guard let theirs = failure.theirs else {
-            // Of a change set, others than this one may be in conflict.
+            // In a change set, another change may have the conflict.
             return failure.conflict == .deleted ? Ledger.deletion(of: born) : nil
         }
         guard theirs["Mark"] == base["Mark"] else { return text(theirs["Mark"]) }
-        // What a change of the same client has left to others is in conflict with those behind it.
+        // If a change of the same client gave up values, its later changes are in conflict with those values.
         let isLeft = base.shape.properties.map(\.name).contains { name in
             guard SimulatedService.isContent(name), let before = base[name], let other = theirs[name] else {
                 return false
@@ -29,10 +29,10 @@ extension SimulatedClient {
         return isLeft ? text(theirs["Mark"]) : nil
     }
 
-    /// The requests of the same rows as some, of those that wait for one of theirs, and of those that are in one change set
-    /// with one: what may go when those rows are taken back.
+    /// Returns the requests that may be removed when some rows are undone: requests of the same rows, requests
+    /// that depend on them, and requests of the same change sets.
     ///
-    /// - Parameter changeSets: The names of the change sets of requests, by their numbers.
+    /// - Parameter changeSets: The change set names of requests, by request number.
     static func goingWith(
         _ chosen: [QueuedRequest], of all: [QueuedRequest], _ changeSets: [Int64: String]
     ) -> [QueuedRequest] {
@@ -50,7 +50,7 @@ extension SimulatedClient {
         }
     }
 
-    /// The requests of the change set that one is in, itself among them.
+    /// Returns all requests of the change set of a request, including the request itself.
     static func together(
         with request: QueuedRequest, of all: [QueuedRequest], _ changeSets: [Int64: String]
     ) -> [QueuedRequest] {
@@ -58,7 +58,7 @@ extension SimulatedClient {
         return all.filter { changeSets[$0.id] == name }
     }
 
-    /// The names of the change sets of requests, by their numbers, as the store tells them to an app.
+    /// Returns the change set names of requests by request number, as the store reports them to an app.
     static func changeSets(in store: OfflineODataProvider) async throws -> [Int64: String] {
         var names: [Int64: String] = [:]
         for entity in try await store.entities("RequestQueue?$filter=ChangeSet ne null&$select=RequestID,ChangeSet") {
@@ -67,29 +67,31 @@ extension SimulatedClient {
         return names
     }
 
-    /// The mark of the change that has met another version.
+    /// Returns the mark of the change in a conflict.
     static func mark(of versions: ConflictVersions) -> String {
         versions.kind == .delete
             ? Ledger.deletion(of: text(versions.base?["Born"])) : text(versions.mine["Mark"])
     }
 
-    /// The requests that go where the service's version of an entity counts.
+    /// Returns the requests that are removed if the server version of an entity wins.
     static func goingFor(
         _ versions: ConflictVersions, _ mark: String, of all: [QueuedRequest], _ changeSets: [Int64: String]
     ) -> [QueuedRequest] {
         let ofEntity = all.filter { $0.entitySet == versions.entitySet && $0.key == versions.key }
-        // What was deleted there is given up with all its changes, and so is a change that is the only one; else the
-        // others stay.
+        // If the entity was deleted at the service, all its changes are withdrawn; so is a single change.
+        // Otherwise the other changes stay.
         guard versions.theirs != nil, ofEntity.count != 1 else { return goingWith(ofEntity, of: all, changeSets) }
         guard let request = ofEntity.first(where: { Self.mark(of: $0) == mark }) ?? ofEntity.first else { return [] }
-        // What was to be made together is given up together.
+        // Changes of one change set are withdrawn together.
         let together = together(with: request, of: all, changeSets)
         return together.count == 1 ? together : goingWith(together, of: all, changeSets)
     }
 
-    /// A change without what others have changed too, and the names of that. Its mark stays, so that it can be told from others.
+    /// Returns a change without the values that others have changed too, and the names of the removed values.
+    /// The mark stays, so that the change remains identifiable.
     ///
-    /// The rule of the library merges all but the marks, which always differ; a conflict by that rule is left to the others.
+    /// The library's rule merges all properties except the marks, which always differ. A conflict by that rule
+    /// is resolved in favour of the server version.
     static func merged(_ versions: ConflictVersions) -> (ODataEntity, Set<String>) {
         let (mine, base, theirs) = (versions.mine, versions.base, versions.theirs)
         func content(_ entity: ODataEntity) -> ODataEntity {
@@ -134,7 +136,7 @@ extension SimulatedClient {
     }
 }
 
-/// The row that a request is about.
+/// The row of a request.
 struct QueuedRow: Hashable {
     let set: String
     let id: Int64

@@ -1,10 +1,10 @@
 import ODataModel
 import OfflineOData
 
-/// Edits that a client makes together: in one transaction of its store, which goes to the service as one change set where that
-/// has such.
+/// Edits that a client makes in one transaction of its store, which is sent as one change set if the service
+/// supports it.
 extension SimulatedClient {
-    /// An edit before it is made.
+    /// An edit that has not been made yet.
     private struct Edit: Sendable {
         enum Kind {
             case create
@@ -14,20 +14,20 @@ extension SimulatedClient {
 
         let kind: Kind
         let set: String
-        /// The entity, or for a creation the set.
+        /// The URL of the entity, or of the entity set for a creation.
         let url: String
         let mark: String
         let born: String
         var parent: String?
         var base: String?
         var properties: [String: ODataValue] = [:]
-        /// The property that gets the key of what the first creation makes.
+        /// The property that receives the key of the entity that the first creation makes.
         var reference: String?
 
         var text: String { "\(kind) \(url) with others" }
     }
 
-    /// Makes two to four edits in one transaction, now and then one of which the service refuses.
+    /// Makes two to four edits in one transaction; sometimes one that the service refuses.
     func changeTogether(_ store: OfflineODataProvider) async throws {
         var edits = try await edits(store)
         guard edits.count > 1 else { return }
@@ -51,7 +51,7 @@ extension SimulatedClient {
             ledger.note(edit.mark, of: number) { $0.isFindable = true }
         }
         for (position, edit) in edits.enumerated() where edit.kind != .delete {
-            // What is changed twice shows the later mark.
+            // An entity that is changed twice shows the later mark.
             guard !edits.dropFirst(position + 1).contains(where: { $0.born == edit.born }) else { continue }
             let rows = try await store.entities("\(edit.set)?$filter=Mark eq '\(edit.mark)'")
             if rows.count != 1 {
@@ -75,7 +75,7 @@ extension SimulatedClient {
         }
     }
 
-    // MARK: Which
+    // MARK: Choosing edits
 
     private func edits(_ store: OfflineODataProvider) async throws -> [Edit] {
         switch Int.random(in: 0..<5, using: &numbers) {
@@ -86,7 +86,7 @@ extension SimulatedClient {
         case 1:
             guard let place = try await pick("Places", store) else { return [] }
             let task = task(in: text(place["Born"]), ["PlaceId": place["Id"] ?? .null])
-            // Its temporary key is known once it is made.
+            // The temporary key is known once the entity is created.
             let steps = (0..<Int.random(in: 1...2, using: &numbers)).map { _ in
                 var step = creation(in: "Steps", ["Title": "New"])
                 step.parent = task.mark
@@ -114,7 +114,7 @@ extension SimulatedClient {
                 mark: Ledger.deletion(of: text(step["Born"])),
                 born: text(step["Born"]), base: text(step["Mark"]))
             let tasks = try await store.entities("Tasks?$filter=Id eq \(text(step["TaskId"]))")
-            // It may be kept offline without its task.
+            // A step may be kept offline without its task.
             var task = tasks.first
             if task == nil { task = try await pick("Tasks", store) }
             return task.map { [deletion, update(of: $0, in: "Tasks")] } ?? []

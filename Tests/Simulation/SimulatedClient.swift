@@ -9,7 +9,7 @@ import ODataService
 import OfflineOData
 import Secrets
 
-/// What a client is asked to do.
+/// The actions of a client.
 enum Action: Sendable {
     case sync
     case download
@@ -26,7 +26,7 @@ enum Action: Sendable {
     case reopen
 }
 
-/// One client of a run: an app with an encrypted store on a disk of its own, and the person in front of it.
+/// A client of a run: an app with an encrypted store on its own disk, and its user.
 actor SimulatedClient {
     let number: Int
     let directory: String
@@ -39,44 +39,44 @@ actor SimulatedClient {
     private let isCareful: Bool
     let correlates: Bool
     private let queries: [DefiningQuery]
-    /// The number of the file that the store is in, on its disk.
+    /// The number of the file that contains the store on its disk.
     var fileNumber = 1
-    /// The state of the store that it may be put back to.
+    /// The state to which the store can be restored.
     var backup: Backup?
-    /// How many copies of the store there were.
+    /// The number of copies of the store.
     var copies = 0
-    /// Whether the store was put back and not looked at since.
+    /// Whether the store was restored and not inspected since.
     var wasPutBack = false
-    /// The time of the state to which the whole machine was put back then.
+    /// The time of the state to which the whole machine was restored.
     var unknownSince: Double?
     var numbers: SeededNumbers
     private var life = 0
     private(set) var marks = 0
-    /// How many transactions it has begun.
+    /// The number of transactions so far.
     var transactions = 0
 
     private(set) var store: OfflineODataProvider?
     private var wire: SimulatedWire?
     private(set) var disk: FaultDisk?
-    /// The disk of the former life, while what that has begun ends.
+    /// The disk of the previous life, until its operations end.
     private var formerDisk: FaultDisk?
     private var formerDiskFaults: [Fault] = []
-    /// What was promised and is not so.
+    /// The violated promises.
     var violations: [String] = []
     /// The marks of changes that were lost on purpose.
     private(set) var lost: [String] = []
-    /// How often it took up metadata that were new to it.
+    /// The number of times that the client adopted new metadata.
     private(set) var migrations = 0
-    /// What was in the queue when it was last looked at, by number.
+    /// The requests in the queue at the last inspection, by number.
     private var known: [Int64: Sighting] = [:]
 
-    /// Forgets what was in the queue of a store that is there no more.
+    /// Forgets the queue of a store that does not exist any longer.
     func forgetQueue() { (known, changeSets) = ([:], [:]) }
 
-    /// The names of the change sets of what was in the queue then, by number.
+    /// The change set names of the requests at the last inspection, by number.
     private(set) var changeSets: [Int64: String] = [:]
 
-    /// A request as it was seen in the queue.
+    /// A request as seen in the queue.
     private struct Sighting {
         let mark: String
         let row: QueuedRow
@@ -84,8 +84,8 @@ actor SimulatedClient {
     }
 
     /// - Parameters:
-    ///   - isCareful: Whether it keeps every change; else it loses one.
-    ///   - correlates: Whether what it made is looked for at the service by the mark that it was born with.
+    ///   - isCareful: Whether the client keeps every change; otherwise it loses one.
+    ///   - correlates: Whether the client finds created entities at the service by their birth marks.
     init(
         number: Int, directory: String, seed: UInt64, queries: [DefiningQuery], folds: Bool, isCareful: Bool,
         correlates: Bool, service: SimulatedService, time: VirtualTime, ledger: Ledger
@@ -107,7 +107,7 @@ actor SimulatedClient {
 
     // MARK: Lives
 
-    /// Makes the store, on a disk and a wire that work.
+    /// Creates the store with a working disk and wire.
     func install(_ halts: AsyncStream<Halt>.Continuation) async throws {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -120,7 +120,7 @@ actor SimulatedClient {
             options: options())
     }
 
-    /// - Parameter file: the number of the file that the store is in; the client's own by default.
+    /// - Parameter file: The number of the file that contains the store; the client's own by default.
     func options(file: Int? = nil) -> OfflineODataProvider.Options {
         let guids = GuidSource(seed: numbers.next())
         let (time, clock) = (time, clock)
@@ -138,21 +138,21 @@ actor SimulatedClient {
         return options
     }
 
-    /// The process ends where it is, and with it perhaps the power. What it was doing ends in nothing.
+    /// Ends the process, possibly with a power failure. All its operations end without a result.
     func die(_ remains: Remains) throws {
         let former = folder
         wire?.die()
         life += 1
         try disk?.restart(into: folder, with: remains)
         formerDiskFaults += disk?.fired ?? []
-        // Whatever the former process still tries does not reach its disk.
+        // Operations of the former process do not reach its disk any longer.
         disk?.break(.crash(at: 0))
         formerDisk = disk
         disk = nil
         try? EncryptedDatabase.lock(at: former + "/store.db")
     }
 
-    /// Starts after ``die(_:)``.
+    /// Starts the client after ``die(_:)``.
     func live(_ halts: AsyncStream<Halt>.Continuation) async throws {
         try? store?.close()
         let former = "\(directory)/\(number)-\(life - 1)"
@@ -174,9 +174,9 @@ actor SimulatedClient {
             connect: { _, _ in try wire.map { try Self.client($0, speaking: nil, format) } })
     }
 
-    /// A client without retries of its own: those would wait in the time of the machine.
+    /// Creates a client without retries, because retries would wait in real time.
     ///
-    /// - Parameter model: The model that it speaks; read from the service unless it is given.
+    /// - Parameter model: The model of the client; `nil` reads it from the service.
     private func client(_ wire: SimulatedWire, speaking model: EntityDataModel? = nil) throws -> ODataClient {
         try Self.client(wire, speaking: model, batchFormat)
     }
@@ -191,7 +191,7 @@ actor SimulatedClient {
             configuration: .init(batchFormat: format))
     }
 
-    /// How it writes batches: every second client in either way.
+    /// The batch format, which alternates between clients.
     var batchFormat: BatchFormat { number % 2 == 0 ? .multipart : .json }
 
     func breakDisk() {
@@ -205,7 +205,7 @@ actor SimulatedClient {
         }
     }
 
-    /// Lets the disk work again. A store that was opened while there was no room is closed, to be opened again when it is needed.
+    /// Repairs the disk. A store that was opened on a full disk is closed and reopened when needed.
     ///
     /// - Returns: Whether the power has failed meanwhile.
     func mendDisk() -> Bool {
@@ -217,10 +217,10 @@ actor SimulatedClient {
         return disk?.isOver ?? false
     }
 
-    /// The faults of its disks that have happened, in all its lives.
+    /// The faults of the client's disks in all its lives.
     var diskFaults: [Fault] { formerDiskFaults + (disk?.fired ?? []) }
 
-    /// Puts the clock wrong by up to two days, whatever the client is doing.
+    /// Sets the clock wrong by up to two days, during any operation.
     func setClock() { clock.set(wrongBy: Double.random(in: -172_800...172_800, using: &numbers)) }
 
     func close() {
@@ -230,15 +230,16 @@ actor SimulatedClient {
 
     // MARK: Work
 
-    /// Does something; what fails, fails as it does for a person.
+    /// Performs an action. An error has the same effect as for a user.
     ///
-    /// - Returns: What came of it, for the trace.
+    /// - Returns: The result, for the trace.
     func perform(_ action: Action) async -> String {
         guard await isOpen(), let store else { return "no store" }
-        // What has gone there since the last look is known before it can be mended by another edit.
+        // Inspect the queue first: a further edit may repair changes that were refused since the last
+        // inspection.
         _ = try? await queued(store)
         let result = await result(of: action, store)
-        // A person sees at once what went to the error archive.
+        // A user immediately sees new entries in the error archive.
         if let store = self.store { _ = try? await queued(store) }
         return result
     }
@@ -248,7 +249,7 @@ actor SimulatedClient {
         do {
             switch action {
             case .sync:
-                // A person may try before deciding about changes that are held.
+                // A user may synchronise before deciding about held changes.
                 var options = uploadOptions()
                 if Bool.random(using: &numbers) { options.fromCopy = try await decideAboutHeld(store) }
                 try await store.sync(options: options)
@@ -284,7 +285,7 @@ actor SimulatedClient {
         }
     }
 
-    /// Opens the store again where that failed before, as a person does who has made room.
+    /// Reopens the store after a failed attempt, like a user who has freed space.
     private func isOpen() async -> Bool {
         guard store == nil else { return true }
         let mayFail = disk?.isBroken ?? false
@@ -301,7 +302,7 @@ actor SimulatedClient {
         violations.append("client \(number) cannot open: \(error)")
     }
 
-    /// Takes up the metadata that the service has now, as an app does: with a connection that speaks them.
+    /// Adopts the current metadata of the service with a new connection, like an app.
     private func refreshMetadata(_ store: OfflineODataProvider) async throws {
         let (wire, format) = (wire, batchFormat)
         let refresh = try await store.refreshMetadata { _, model in
@@ -310,7 +311,7 @@ actor SimulatedClient {
         self.store = refresh.store
         guard !refresh.differences.isEmpty else { return }
         migrations += 1
-        // Nothing was taken away, so that everything has its place.
+        // Metadata only grows, so every change can be kept.
         if refresh.isRebuilt { violations.append("client \(number) had to rebuild for \(refresh.differences)") }
         for request in refresh.refused { violations.append("client \(number) has no place any more for \(request)") }
     }
@@ -358,24 +359,25 @@ actor SimulatedClient {
         if !isCareful, lost.isEmpty { try await lose(mark, store) }
     }
 
-    /// What an update sets.
+    /// Returns the values that an update sets.
     func newValues(of row: ODataEntity, in set: String, _ mark: String) -> [String: ODataValue] {
         var properties: [String: ODataValue] = ["Mark": .string(mark)]
         switch set {
         case "Places": properties["Name"] = .string("Name \(mark)")
         case "Tasks" where Bool.random(using: &numbers):
             let amount = Int64.random(in: 0..<100, using: &numbers)
-            // What is there already would be no change, and others' change of it none that this one meets.
+            // An equal value would not be a change, and could not conflict with changes of others.
             properties["Amount"] = .integer(row["Amount"] == .integer(amount) ? (amount + 1) % 100 : amount)
         default: properties["Title"] = .string("Title \(mark)")
         }
-        // What the service got since, as far as its metadata were taken up, and whether it is loaded yet or not.
+        // Set one of the properties that the service added, if the adopted metadata contains any, loaded or
+        // not.
         let extras = row.shape.properties.map(\.name).filter(SimulatedService.isExtra)
         if let extra = extras.randomElement(using: &numbers) { properties[extra] = .string("\(extra) \(mark)") }
         return properties
     }
 
-    /// Loses a change that is acknowledged, as a broken engine would: nobody is told.
+    /// Loses a confirmed change silently, like a faulty engine.
     private func lose(_ mark: String, _ store: OfflineODataProvider) async throws {
         let request = try await store.status().pending.first {
             Self.mark(of: $0) == mark && $0.kind == .update && $0.state == .pending
@@ -394,14 +396,14 @@ actor SimulatedClient {
         }
     }
 
-    /// The store, for a change that now and then is one of those whose answers need not have the entity.
+    /// Returns the store, sometimes with the preference for responses without the entity.
     private func maker(_ store: OfflineODataProvider) -> any ODataProvider {
         wantsNoContent() ? store.changing(ChangeOptions(prefersNoContent: true)) : store
     }
 
     func wantsNoContent() -> Bool { Int.random(in: 0..<4, using: &numbers) == 0 }
 
-    /// Makes a change of a row that is there and notes whether it was acknowledged.
+    /// Changes an existing row and records whether the change was confirmed.
     private func change(
         _ mark: String, of row: ODataEntity, setting properties: [String: ODataValue] = [:], _ what: String,
         _ body: () async throws -> Void
@@ -410,7 +412,7 @@ actor SimulatedClient {
             mark, born: text(row["Born"]), base: text(row["Mark"]), setting: properties, what, body)
     }
 
-    /// Makes a change and notes whether it was acknowledged.
+    /// Makes a change and records whether it was confirmed.
     private func change(
         _ mark: String, born: String, parent: String? = nil, base: String? = nil,
         setting properties: [String: ODataValue] = [:], _ what: String, _ body: () async throws -> Void
@@ -422,7 +424,7 @@ actor SimulatedClient {
         try await make([change], body)
     }
 
-    /// Makes changes that are made together or not at all, and notes whether they were acknowledged.
+    /// Makes changes that succeed or fail together, and records whether they were confirmed.
     func make(_ changes: [Ledger.Change], _ body: () async throws -> Void) async throws {
         func note(_ edit: (inout Ledger.Change) -> Void) {
             for change in changes { ledger.note(change.mark, of: number, edit) }
@@ -432,17 +434,19 @@ actor SimulatedClient {
             try await body()
             note { $0.isAcknowledged = true }
         } catch let error as ODataError where error.status < 500 {
-            // Refused by the store itself: it must never act, unless somebody else does the same.
+            // The store refused the change, so it must never act. Another client may delete the same row,
+            // though.
             note { if !$0.isDeletion { $0.isRefused = true } }
             throw error
         } catch {
-            // The store failed, perhaps behind the moment from which on the change is there.
+            // The store failed, possibly after the change had been stored.
             note { $0.isUncertain = true }
             throw error
         }
     }
 
-    /// - Parameter prefersContested: Whether half of the time it is one of the few rows that everybody changes.
+    /// - Parameter prefersContested: Whether to pick, half of the time, one of the few rows that every client
+    ///   changes.
     func pick(
         _ set: String, _ store: OfflineODataProvider, prefersContested: Bool = false
     ) async throws -> ODataEntity? {
@@ -466,7 +470,7 @@ actor SimulatedClient {
             try await store.undoAll()
         } else {
             giveUp(Self.goingWith([request], of: before, changeSets))
-            // Of what was made together, a part is not taken back unless all of it may be.
+            // A part of a change set is not undone unless the whole set may be.
             let takesOthers = changeSets[request.id] != nil && Bool.random(using: &numbers)
             try await store.undo([try ODataURL(parsing: request.entityText)], withAllOthers: takesOthers)
         }
@@ -474,7 +478,7 @@ actor SimulatedClient {
 
     // MARK: The queue
 
-    /// What waits and what is archived. Whatever is seen there is not given up, or not any more.
+    /// Returns pending and archived requests. A request that is still present does not count as withdrawn.
     func queued(_ store: OfflineODataProvider) async throws -> [QueuedRequest] {
         let status = try await store.status()
         let requests = status.pending + status.failed
@@ -498,7 +502,7 @@ actor SimulatedClient {
         }
         let refused = Set(known.values.filter(\.wasRefused).map(\.row))
         for (id, before) in known {
-            // A later edit joins the request before it, or takes the place of what was refused.
+            // A later edit joins the preceding request, or replaces a refused one.
             let isTakenUp = seen[id].map { $0.mark != before.mark } ?? refused.contains(before.row)
             if isTakenUp { ledger.note(before.mark, of: number) { $0.isTakenUp = true } }
         }
@@ -506,15 +510,16 @@ actor SimulatedClient {
         return requests
     }
 
-    /// Notes that changes are taken back now: those that are still in the queue at the next look are not.
+    /// Records that changes are being undone. Changes that are still in the queue at the next inspection are
+    /// not.
     func giveUp(_ requests: [QueuedRequest]) {
         for request in requests { ledger.note(Self.mark(of: request), of: number) { $0.isGivenUp = true } }
     }
 
-    /// Decides about what is in the error archive. Whoever decides about a request in doubt looks at the service first.
+    /// Settles the error archive. If the outcome of a request is unknown, the service is checked first.
     private func settleArchive(_ store: OfflineODataProvider, isFinal: Bool) async throws {
         for id in try await store.status().failed.map(\.id) {
-            // One settled before may have taken this one with it, or made its entity one with another.
+            // Settling another entry may have removed this one or changed its state.
             let before = try await queued(store)
             guard let request = try await store.status().failed.first(where: { $0.id == id }) else { continue }
             let together = Self.together(with: request, of: before, changeSets)
@@ -530,9 +535,9 @@ actor SimulatedClient {
                     try await store.accept([request.id])
                 }
             } else if !isFinal, Bool.random(using: &numbers) {
-                // What was refused together is sent again together.
+                // Refused changes of one change set are sent again together.
                 for request in together where request.failure?.isConflict == true {
-                    // It goes on top of the newest version that is known here, which the person sees besides.
+                    // The change is applied to the newest local version, which the user sees too.
                     let newest = try await store.original(of: try ODataURL(parsing: request.entityText))
                     ledger.note(Self.mark(of: request), of: number) {
                         $0.wasForced = true
@@ -547,21 +552,23 @@ actor SimulatedClient {
         }
     }
 
-    /// Whether a request in doubt has acted, as the service tells, and on the row of which key.
+    /// Returns whether a request with an unknown outcome has acted according to the service, and the key of its
+    /// row.
     private func act(
         of request: QueuedRequest, among together: [QueuedRequest]
     ) async throws -> (hasActed: Bool, key: String?) {
         let (count, key) = try await service.act(Self.mark(of: request))
-        // What it was to delete, others may have deleted: what is still in doubt with it tells better.
+        // Others may have deleted the row, so another change of the set with an unknown outcome is better
+        // evidence.
         let other = together.first { $0.kind != .delete && $0.state == .inDoubt }
         guard request.kind == .delete, let other else { return (count > 0, key) }
         return (try await service.act(Self.mark(of: other)).count > 0, key)
     }
 
-    /// The property by which what was made can be found again, by the names of the sets where the service gives the keys.
+    /// The property by which created entities can be found, by entity set, if the service assigns the keys.
     static let correlations = ["Tasks": "Born", "Steps": "Born"]
 
-    /// How changes are sent by whoever leaves every conflict to the archive.
+    /// Returns upload options that leave every conflict to the error archive.
     func plainOptions() -> UploadOptions {
         var options = UploadOptions()
         if correlates { options.correlationProperties = Self.correlations }
@@ -605,7 +612,7 @@ actor SimulatedClient {
 
     // MARK: The end
 
-    /// Takes up the metadata when all faults are healed.
+    /// Adopts the current metadata after all faults are repaired.
     func takeUpMetadata() async {
         guard await isOpen(), let store else { return }
         do {
@@ -615,9 +622,9 @@ actor SimulatedClient {
         }
     }
 
-    /// One round of bringing everything to the service when all faults are healed.
+    /// Sends and settles all changes after all faults are repaired, in one round.
     ///
-    /// - Returns: Whether nothing is left to be sent or decided.
+    /// - Returns: Whether nothing remains to be sent or decided.
     func settle() async -> Bool {
         guard await isOpen(), let store else { return false }
         do {
@@ -634,7 +641,7 @@ actor SimulatedClient {
         }
     }
 
-    /// Compares with the service, row by row and with every property that the client knows of.
+    /// Compares all rows with the service, with every property that the client knows.
     func compare() async {
         guard let store else { return }
         do {

@@ -8,7 +8,7 @@ import ODataModel
 import ODataService
 import Synchronization
 
-/// The one service of a run: a real database, served, whose triggers count what acted.
+/// The service of a run: a served database with triggers that count executions.
 actor SimulatedService {
     static let root = "http://service.test/"
 
@@ -18,16 +18,16 @@ actor SimulatedService {
     private var database: ServedDatabase
     private var handler: Handler
     private let others: DatabaseQueue
-    /// The columns of each table that clients set, besides marks and keys.
+    /// The columns of each table that clients set, without marks and keys.
     private var columns = SimulatedService.firstColumns
     private var extras = 0
     /// The marks of changes that were refused at least once.
     private var refusals: Set<String> = []
-    /// The marks of changes that came again when it had forgotten them.
+    /// The marks of changes that were repeated after the service had forgotten them.
     private var forgotten: Set<String> = []
-    /// The marks of changes that it was sent as change sets.
+    /// The marks of changes that arrived in change sets.
     private var changeSets: Set<[String]> = []
-    /// The marks that rows were born with which others deleted.
+    /// The birth marks of rows that other programs deleted.
     private var deletedByOthers: Set<String> = []
 
     init(path: String, ability: ServiceAbility, time: VirtualTime) async throws {
@@ -56,10 +56,10 @@ actor SimulatedService {
         return (database, { await handler.handle($0, $1) })
     }
 
-    /// What answers messages, in either version.
+    /// The handler of messages for either OData version.
     private typealias Handler = @Sendable (HTTPRequest, ByteStream) async -> (HTTPResponse, ByteStream)
 
-    /// The marks that those rows were born with which everybody changes: where changes are spread, they hardly ever meet.
+    /// The birth marks of the rows that every client changes. Without them, changes would rarely conflict.
     static let contested: Set = ["first P2", "first T1"]
 
     private static let firstColumns = ["Places": ["Name"], "Tasks": ["Title", "Amount"], "Steps": ["Title"]]
@@ -94,7 +94,7 @@ actor SimulatedService {
         return sql
     }()
 
-    /// SQL of the triggers that write down what acts on a table, and what each act leaves in some of its columns.
+    /// Returns the SQL of the triggers that record executions on a table with the new values of some columns.
     private static func triggers(of table: String, _ columns: [String]) -> String {
         let values = columns.map { "'\($0)', CAST(NEW.\($0) AS TEXT)" }.joined(separator: ", ")
         return """
@@ -113,17 +113,17 @@ actor SimulatedService {
             """
     }
 
-    /// Whether a property is one that the service got while it ran.
+    /// Returns whether a property was added while the service was running.
     static func isExtra(_ name: String) -> Bool { name.hasPrefix("Extra") }
 
-    /// Whether a property is neither mark nor key nor the key of another row.
+    /// Returns whether a property is neither a mark nor a key nor a reference to another row.
     static func isContent(_ name: String) -> Bool { !["Id", "PlaceId", "TaskId", "Mark", "Born"].contains(name) }
 
     // MARK: As a service
 
     /// Answers a message.
     func answer(_ message: Message) async throws -> Answer {
-        // Before it acts: what it makes may have the keys of what it deletes.
+        // Read the marks before the execution: new rows may reuse the keys of deleted ones.
         let marks = message.parts.isBatch ? try await marks(of: message) : []
         let (response, stream) = await handler(message.request, ByteStream(message.body))
         var bytes: [UInt8] = []
@@ -131,7 +131,7 @@ actor SimulatedService {
         if marks.count > 1, response.status.code < 400 { changeSets.insert(marks) }
         let refusals = message.parts.refusals(in: response, bytes)
         if !refusals.isEmpty {
-            // Of a change set, all are refused for one.
+            // If one change of a change set is refused, all are.
             let refused = message.parts.isBatch ? marks : try await self.marks(of: message)
             self.refusals.formUnion(refused)
             if refusals.contains(where: \.isForgotten) { forgotten.formUnion(refused) }
@@ -139,7 +139,7 @@ actor SimulatedService {
         return Answer(response: response, body: bytes)
     }
 
-    /// The marks of the changes that a message is to make, as far as they can be told.
+    /// Returns the marks of the changes in a message, as far as they can be determined.
     func marks(of message: Message) async throws -> [String] {
         var marks: [String] = []
         for request in message.parts.requests {
@@ -148,7 +148,8 @@ actor SimulatedService {
         return marks
     }
 
-    /// The mark of the change that a request is to make; `nil` where it makes none, or none that can be told.
+    /// Returns the mark of the change in a request; `nil` if the request changes nothing or the mark is
+    /// unknown.
     private func mark(of request: BatchRequestPart) async throws -> String? {
         switch request.method {
         case "POST", "PATCH", "PUT", "MERGE":
@@ -160,9 +161,9 @@ actor SimulatedService {
             let table = String(path[..<open].drop { $0 == "/" })
             guard ["Places", "Tasks", "Steps"].contains(table) else { return nil }
             let text = path[path.index(after: open)..<close].replacingOccurrences(of: "'", with: "")
-            // OData 2.0 writes a number of 64 bits as 7L.
+            // OData 2.0 writes 64-bit numbers as 7L.
             let key = table != "Places" && text.hasSuffix("L") ? String(text.dropLast()) : text
-            // What is gone tells nothing any more; what acted on it does.
+            // A deleted row has no content, but the record of its executions remains.
             let born = try await others.read {
                 try String.fetchOne(
                     $0, sql: "SELECT Born FROM Acts WHERE Place = ? AND RowKey = ? ORDER BY rowid DESC LIMIT 1",
@@ -173,13 +174,13 @@ actor SimulatedService {
         }
     }
 
-    /// Ends and starts again.
+    /// Stops and restarts the service.
     func restart() async throws {
         try await database.close()
         (database, handler) = try await Self.open(path, ability, time)
     }
 
-    /// Gets a new property, as services do, with a value in each row that is there.
+    /// Adds a property with a value in each existing row.
     ///
     /// - Returns: The property, for the trace.
     func extend() async throws -> String {
@@ -196,11 +197,11 @@ actor SimulatedService {
         return "\(table)/\(column)"
     }
 
-    // MARK: As others see it
+    // MARK: Access by others
 
-    /// Changes rows as another program does.
+    /// Changes rows like another program.
     ///
-    /// - Returns: Whether the database took it.
+    /// - Returns: Whether the database accepted the change.
     func change(_ sql: String, _ arguments: StatementArguments) async throws -> Bool {
         do {
             try await others.write { try $0.execute(sql: sql, arguments: arguments) }
@@ -210,9 +211,9 @@ actor SimulatedService {
         }
     }
 
-    /// Deletes a task as another program does.
+    /// Deletes a task like another program.
     ///
-    /// - Returns: Whether the database took it.
+    /// - Returns: Whether the database accepted the deletion.
     func deleteTask(_ id: Int) async throws -> Bool {
         let born = try await others.read {
             try String.fetchOne($0, sql: "SELECT Born FROM Tasks WHERE Id = ?", arguments: [id])
@@ -222,7 +223,7 @@ actor SimulatedService {
         return true
     }
 
-    /// What was made of each change, and what was refused.
+    /// Returns the executions of each change, and the refused changes.
     func history() async throws -> ServiceHistory {
         let known = ServiceHistory(
             refusals: refusals, forgotten: forgotten, changeSets: changeSets, deletedByOthers: deletedByOthers)
@@ -258,7 +259,7 @@ actor SimulatedService {
         }
     }
 
-    /// How often a mark acted, and on the row of which key.
+    /// Returns the number of executions of a mark, and the key of its row.
     func act(_ mark: String) async throws -> (count: Int, key: String?) {
         try await others.read { database in
             let keys = try String.fetchAll(database, sql: "SELECT RowKey FROM Acts WHERE Mark = ?", arguments: [mark])
@@ -266,7 +267,7 @@ actor SimulatedService {
         }
     }
 
-    /// The rows of a query, as text with the properties of some names.
+    /// Returns the rows of a query as text with the given properties.
     func rows(_ query: String, _ names: [String]) async throws -> [String: String] {
         try await texts(of: query, names, at: database)
     }

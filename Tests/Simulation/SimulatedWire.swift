@@ -4,13 +4,13 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// A message that waits at the wire until the simulation decides what becomes of it.
+/// A message that waits at the wire until the simulation decides about it.
 struct Message: Sendable {
     let request: HTTPRequest
     let body: [UInt8]
-    /// What it carries.
+    /// The requests in the message.
     let parts: MessageParts
-    /// Lets the client go on.
+    /// Resumes the client.
     let resume: @Sendable (Result<Answer, any Error>) -> Void
 
     init(request: HTTPRequest, body: [UInt8], resume: @escaping @Sendable (Result<Answer, any Error>) -> Void) {
@@ -20,11 +20,11 @@ struct Message: Sendable {
         parts = MessageParts(request, body)
     }
 
-    /// As a line of the trace.
+    /// The message as a line of the trace.
     var text: String { parts.text }
 }
 
-/// What comes back over the wire.
+/// A response on the wire.
 struct Answer: Sendable {
     var response: HTTPResponse
     var body: [UInt8]
@@ -32,15 +32,15 @@ struct Answer: Sendable {
     var isCut = false
 }
 
-/// Where a client has come to.
+/// The state at which a client stops.
 enum Halt: Sendable {
-    /// It waits for the answer to a message.
+    /// The client waits for the response to a message.
     case message(Message)
-    /// What it was asked to do is done.
+    /// The client's action is complete.
     case done
 }
 
-/// A client's way to the service: every message stops here.
+/// A transport between client and service that stops every message.
 final class SimulatedWire: HTTPTransport {
     private let halts: AsyncStream<Halt>.Continuation
     private let isDead = Mutex(false)
@@ -49,7 +49,7 @@ final class SimulatedWire: HTTPTransport {
         self.halts = halts
     }
 
-    /// Ends all traffic of a client whose process has ended.
+    /// Ends all traffic of a client after the end of its process.
     func die() { isDead.withLock { $0 = true } }
 
     func send(

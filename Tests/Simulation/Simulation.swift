@@ -5,78 +5,79 @@ import HTTPTypes
 import ODataHTTP
 import OfflineOData
 
-/// A run of one service and several clients in virtual time, with random edits, faults of wires and disks, crashes, wrong
-/// clocks and new metadata, all following from a seed.
+/// A run of one service and several clients in virtual time, determined by a seed. It contains random edits,
+/// faults of wires and disks, crashes, wrong clocks and new metadata.
 ///
-/// Only one client runs at a time, from one message to the next; which goes on is drawn. So the same seed gives the
-/// same run, and its trace the same number (rule 33).
+/// Only one client runs at a time, from one message to the next, and the next client is chosen at random. The
+/// same seed therefore gives the same run and the same hash of its trace (rule 33).
 ///
 /// ```swift
 /// let outcome = try await Simulation(seed: 17).run()
-/// print(outcome.violations)  // what was promised and is not so
+/// print(outcome.violations)  // violated promises
 /// ```
 public struct Simulation: Sendable, CustomStringConvertible {
-    /// What came of a run.
+    /// The results of a run.
     public struct Outcome: Sendable {
-        /// What was promised and is not so.
+        /// The violated promises.
         public let violations: [String]
-        /// What happened.
+        /// The events of the run.
         public let trace: Trace
-        /// How many changes were made.
+        /// The number of changes.
         public let changes: Int
-        /// How many of them were made together with others.
+        /// The number of changes in transactions.
         public let changesTogether: Int
-        /// How many messages were faulty.
+        /// The number of faulty messages.
         public let faults: Int
-        /// How many faults of disks happened.
+        /// The number of disk faults.
         public let diskFaults: Int
-        /// How many times a client crashed.
+        /// The number of client crashes.
         public let crashes: Int
-        /// How many changes were in doubt.
+        /// The number of changes whose outcome was unknown.
         public let doubts: Int
-        /// How many times a client took up metadata that were new to it.
+        /// The number of times that a client adopted new metadata.
         public let migrations: Int
         /// The marks of changes that careless clients lost.
         public let lost: [String]
-        /// How many times a store was put back to an earlier state, alone or with the whole machine.
+        /// The number of times that a store was restored to an earlier state, alone or with the whole machine.
         public let restores: Int
-        /// How many times a copy of a store was to send its queue.
+        /// The number of times that a copy of a store tried to send its queue.
         public let copies: Int
     }
 
-    /// The number that everything follows from.
+    /// The seed that determines the run.
     public let seed: UInt64
-    /// What the service can do.
+    /// The capabilities of the service.
     public let ability: ServiceAbility
-    /// How many clients there are.
+    /// The number of clients.
     public let clients: Int
     /// Whether changes of one entity are folded before they are sent.
     public let folds: Bool
-    /// Whether what is kept offline is filtered, in parts that share rows.
+    /// Whether the defining queries have filters and share rows.
     public let hasFilters: Bool
-    /// Whether disks fail, besides wires and processes.
+    /// Whether disks fail too, not only wires and processes.
     public let hasDiskFaults: Bool
-    /// Whether stores are copied and put back to earlier states, alone or with the whole machine.
+    /// Whether stores are copied and restored to earlier states, alone or with the whole machine.
     public let hasCopies: Bool
-    /// Whether clients find again what they made, where the service recognises no repeated request, by a value of their own.
+    /// Whether clients find created entities by a unique value if the service does not recognise repeated
+    /// requests.
     public let correlates: Bool
     private let keepsLines: Bool
     private let isCareful: Bool
-    /// What all that happens follows from.
+    /// The seed of all random events in the run.
     private let runSeed: UInt64
 
-    /// Makes a run.
+    /// Creates a run.
     ///
-    /// Whether the service recognises repeated requests follows from the seed being even or odd; everything else is
-    /// drawn, each by itself, so that everything meets everything.
+    /// An even seed gives a service that recognises repeated requests. All other properties are drawn
+    /// independently, so that all combinations occur.
     ///
     /// - Parameters:
-    ///   - seed: Every second one has a service that does not recognise repeated requests.
+    ///   - seed: The seed. With an odd seed, the service does not recognise repeated requests.
     ///   - keepsLines: Whether the trace keeps its text.
-    ///   - isHonest: Whether a service that recognises no repeated request says so.
-    ///   - isCareful: Whether the clients keep every change; else each loses one and tells nobody.
-    ///   - heedsETags: Whether a service that gives ETags keeps a change from being put over another version.
-    ///   - keepsChangeSetsWhole: Whether a service makes none of what is to be made together where it refuses a part.
+    ///   - isHonest: Whether a service that does not recognise repeated requests says so.
+    ///   - isCareful: Whether the clients keep every change; otherwise each one silently loses a change.
+    ///   - heedsETags: Whether a service with ETags checks them.
+    ///   - keepsChangeSetsWhole: Whether a service undoes the executed part of a change set that it refuses.
     public init(
         seed: UInt64, keepsLines: Bool = false, isHonest: Bool = true, isCareful: Bool = true, heedsETags: Bool = true,
         keepsChangeSetsWhole: Bool = true
@@ -106,7 +107,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
         hasCopies = Self.happensOnce(in: 3, &numbers)
     }
 
-    /// What was drawn, as a line.
+    /// The drawn properties, as one line.
     public var description: String {
         let drawn = [
             folds ? "folding" : nil, hasFilters ? "filters" : nil, hasDiskFaults ? "failing disks" : nil,
@@ -115,18 +116,18 @@ public struct Simulation: Sendable, CustomStringConvertible {
         return "\(clients) clients, a service \(ability)\(drawn.map { ", \($0)" }.joined())"
     }
 
-    /// Draws whether something is so that is so in one of so many cases.
+    /// Draws an event with a probability of one in `many`.
     private static func happensOnce(in many: Int, _ numbers: inout SeededNumbers) -> Bool {
         Int.random(in: 0..<many, using: &numbers) == 0
     }
 
-    /// Runs to the end.
+    /// Executes the run to its end.
     ///
-    /// - Throws: What keeps the simulation itself from running; what the engine does wrong is in the outcome.
+    /// - Throws: Errors of the simulation itself; errors of the engine are part of the outcome.
     public func run() async throws -> Outcome {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
-        // Nothing is synced in truth, so that it may lie where no disk is behind it.
+        // Nothing is actually synced, so the files can be in a memory file system.
         let memory = URL(fileURLWithPath: "/dev/shm")
         let isThere = FileManager.default.isWritableFile(atPath: memory.path)
         let directory = (isThere ? memory : FileManager.default.temporaryDirectory).appendingPathComponent(
@@ -138,7 +139,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
         return try await run.outcome()
     }
 
-    /// What the clients keep offline; the two queries of tasks share some and leave none out.
+    /// Returns the defining queries of the clients. The two task queries overlap and together cover all tasks.
     fileprivate func queries() throws -> [DefiningQuery] {
         let tasks =
             hasFilters
@@ -183,7 +184,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
                     try await client.install(halts)
                     return "installed"
                 }
-                // Some begin with everything, some with a first download that fails.
+                // Some clients begin with a complete download, some with a first download that fails.
                 if Bool.random(using: &numbers) {
                     try await drive(index) { client, _ in await client.perform(.download) }
                 }
@@ -220,7 +221,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             switch Int.random(in: 0..<100, using: &numbers) {
             case 0..<6: try await editElsewhere()
             case 6:
-                // Now and then for so long that the service forgets what was deleted, and what it was sent.
+                // Sometimes the time is so long that the service forgets deletions and requests.
                 let days: Double = Int.random(in: 0..<4, using: &numbers) == 0 ? 60 : 3
                 time.pass(Double.random(in: 0...(days * 86_400), using: &numbers))
             case 7: await seats.randomElement(using: &numbers)?.client.setClock()
@@ -235,7 +236,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             default:
                 let index = Int.random(in: 0..<seats.count, using: &numbers)
                 if seats[index].message != nil, Int.random(in: 0..<8, using: &numbers) == 0 {
-                    // Rule 7: editing goes on while a message is on its way.
+                    // Rule 7: editing continues while a message is being sent.
                     let edits: [Action] = [
                         .createTask, .createStep, .update, .update, .delete, .together, .undo, .settleArchive,
                     ]
@@ -249,7 +250,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             }
         }
 
-        /// A store is copied, or put back to an earlier state, whatever its client is doing.
+        /// Copies a store, or restores it to an earlier state, during any action of its client.
         private mutating func copyOrPutBack() async throws {
             let index = Int.random(in: 0..<seats.count, using: &numbers)
             let client = seats[index].client
@@ -257,7 +258,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             case 0, 1: trace.add("\(index) is backed up \(await client.backUp())")
             case 2 where seats[index].work == nil:
                 copies += 1
-                // What the copy is told, the client does not know.
+                // The client does not learn from the responses to the copy.
                 let wasConfirmed = seats[index].isConfirmed
                 try await drive(index) { client, halts in await client.sendFromCopy(halts) }
                 seats[index].isConfirmed = wasConfirmed
@@ -306,7 +307,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
                 answer.isCut = true
                 try await give(answer, to: index, message, "cut")
             case 5 where mayActTwice(message):
-                // It reaches the service long after its client has given it up.
+                // The message reaches the service long after its client has given it up.
                 late.append(message)
                 noteUnanswered(index)
                 try await fail(index, message, "late", .timedOut(host: host))
@@ -319,8 +320,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
             }
         }
 
-        /// Something on the way answers for the service, which may have acted all the same unless that says otherwise: who is
-        /// told when to come again, or who he is not, was not let in.
+        /// Lets an intermediary answer instead of the service. With some statuses, the service may still have
+        /// executed the request. With 401, 429 or a `Retry-After` field, the request was not forwarded.
         private mutating func close(_ index: Int, _ message: Message) async throws {
             let status = [401, 408, 429, 502, 503, 503, 504].randomElement(using: &numbers) ?? 503
             var response = HTTPResponse(status: .init(code: status))
@@ -332,7 +333,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             try await give(Answer(response: response, body: []), to: index, message, "gate")
         }
 
-        /// Notes that the answers to what a client has sent since it began what it is doing may not come, or not be kept.
+        /// Records that responses to the messages of the client's current action may be missing or not stored.
         private func noteUnanswered(_ index: Int) {
             let isConfirmed = seats[index].isConfirmed
             for mark in seats[index].sent {
@@ -343,7 +344,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
             }
         }
 
-        /// Whether the disk of a client has failed since it began what it is doing, or since this was asked before.
+        /// Returns whether the disk of a client has failed since the current action began, or since the last
+        /// call.
         private mutating func hasMetDiskFaults(_ index: Int) async -> Bool {
             let all = await seats[index].client.diskFaults
             let faults = all.dropFirst(seats[index].diskFaults)
@@ -354,7 +356,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
             return true
         }
 
-        /// Whether the service can recognise a message that reaches it twice; else nobody can keep it from acting twice.
+        /// Returns whether the service can recognise a message that arrives twice; otherwise the message may
+        /// act twice.
         private func mayActTwice(_ message: Message) -> Bool {
             message.parts.requests.allSatisfy { request in
                 switch request.method {
@@ -369,7 +372,8 @@ public struct Simulation: Sendable, CustomStringConvertible {
             edits += 1
             let mark = "other-\(edits)"
             let any = Int.random(in: 1...24, using: &numbers)
-            // Half of the time, it is a row that everybody changes: the first task, and the second place.
+            // Half of the time, the edited row is one that every client changes: the first task or the second
+            // place.
             let number = Bool.random(using: &numbers) ? 1 : any
             let isTaken: Bool
             switch Int.random(in: 0..<5, using: &numbers) {
@@ -390,7 +394,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
 
         // MARK: One client
 
-        /// Lets a client begin something, up to its first message or its end.
+        /// Starts an action of a client and runs it to its first message or its end.
         private mutating func start(
             _ index: Int,
             _ body: @escaping @Sendable (SimulatedClient, AsyncStream<Halt>.Continuation) async throws -> String
@@ -407,10 +411,10 @@ public struct Simulation: Sendable, CustomStringConvertible {
             try await arrive(index)
         }
 
-        /// Waits until a client has come to its next message, or to the end of what it does.
+        /// Waits until a client reaches its next message or the end of its action.
         private mutating func arrive(_ index: Int) async throws {
             let halt = await seats[index].next()
-            // What an answer has told is kept by now, unless the disk has failed.
+            // By this time the client has stored the information in the response, unless the disk has failed.
             if seats[index].isConfirming { seats[index].isConfirmed = true }
             seats[index].isConfirming = false
             switch halt {
@@ -457,7 +461,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             let client = seats[index].client
             seats[index].isConfirming = false
             try await client.die(remains)
-            // What the former life still has in hand ends.
+            // Pending operations of the former life end.
             seats[index].message?.resume(.failure(TransportError.connectionLost(host: "service", reason: "crash")))
             seats[index].message = nil
             _ = try? await seats[index].work?.value
@@ -473,7 +477,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
             }
         }
 
-        /// Does something to its end, without faults.
+        /// Runs an action to its end without faults.
         private mutating func drive(
             _ index: Int,
             _ body: @escaping @Sendable (SimulatedClient, AsyncStream<Halt>.Continuation) async throws -> String
@@ -484,15 +488,16 @@ public struct Simulation: Sendable, CustomStringConvertible {
 
         // MARK: The end
 
-        /// All faults heal: what is late arrives, what was begun is finished, every queue drains, and everybody sees
-        /// what all others did.
+        /// Repairs all faults: late messages arrive, actions are completed, every queue is emptied, and every
+        /// client receives all changes.
         private mutating func heal() async throws {
             for message in late { _ = try await service.answer(message) }
             late = []
             for index in seats.indices {
                 while let message = seats[index].message { try await deliver(message, of: index) }
             }
-            // Some take up what is new of the metadata, with all that waits; some go on with what they know.
+            // Some clients adopt new metadata with all pending changes; the others continue with the known
+            // metadata.
             for index in seats.indices where Bool.random(using: &numbers) {
                 try await drive(index) { client, _ in
                     await client.takeUpMetadata()
@@ -515,19 +520,19 @@ public struct Simulation: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A client and where it has come to.
+    /// A client and its current state in the run.
     private struct Seat {
         let client: SimulatedClient
         private(set) var halts: AsyncStream<Halt>.Continuation
         private var stream: AsyncStream<Halt>.Iterator
         var message: Message?
-        /// The marks of the changes that it has sent since it began what it is doing.
+        /// The marks of the changes that the client has sent in its current action.
         var sent: Set<String> = []
-        /// How many faults its disks had when it began that.
+        /// The number of disk faults at the beginning of the current action.
         var diskFaults = 0
-        /// Whether an answer has told it that the service recognises repeated requests.
+        /// Whether a response has told the client that the service recognises repeated requests.
         var isConfirmed = false
-        /// Whether the answer that it has got last tells it that.
+        /// Whether the last response contains that information.
         var isConfirming = false
         var work: Task<String, any Error>?
         var lastResult = ""
@@ -541,7 +546,7 @@ public struct Simulation: Sendable, CustomStringConvertible {
 
         mutating func next() async -> Halt? { await stream.next() }
 
-        /// Forgets what a former life still says.
+        /// Discards messages of a former life.
         mutating func renew() {
             let (stream, halts) = AsyncStream.makeStream(of: Halt.self)
             self.halts = halts

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened in a run, as a number that is the same when the same happened in the same order.
+/// The events of a run, with a hash that is equal for equal events in the same order.
 public final class Trace: Sendable {
     private let state: Mutex<State>
 
@@ -12,7 +12,7 @@ public final class Trace: Sendable {
 
     private let keepsLines: Bool
 
-    /// - Parameter keepsLines: Whether the text is kept too, to be read.
+    /// - Parameter keepsLines: Whether to keep the text of the events too.
     init(keepsLines: Bool) {
         self.keepsLines = keepsLines
         state = Mutex(State())
@@ -29,12 +29,12 @@ public final class Trace: Sendable {
         }
     }
 
-    /// The number.
+    /// The hash of all events.
     public var hash: UInt64 { state.withLock { $0.hash } }
 
-    /// How many events there were.
+    /// The number of events.
     public var count: Int { state.withLock { $0.count } }
 
-    /// The events, where they were kept.
+    /// The text of the events, if it is kept.
     public var lines: [String] { state.withLock { $0.lines } }
 }

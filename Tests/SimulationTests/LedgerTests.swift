@@ -6,7 +6,7 @@ import Testing
 struct LedgerTests {
     private let ledger = Ledger()
 
-    /// Makes a change that the app is told of.
+    /// Records a change that was reported to the app.
     private func change(
         _ mark: String, born: String = "born", of client: Int = 1, madeOf base: String? = nil,
         setting values: [String: String] = [:], mayBeFolded: Bool = false
@@ -18,13 +18,13 @@ struct LedgerTests {
         ledger.note(mark, of: client) { $0.isAcknowledged = true }
     }
 
-    /// A service at which some changes acted, once each.
+    /// Returns the history of a service at which some changes acted once each.
     private func history(_ rows: [String: [String: String]] = [:], refusing marks: Set<String> = []) -> ServiceHistory {
         ServiceHistory(
             acts: rows.mapValues { Acts(count: 1, overItself: 0, rows: [$0]) }, births: ["born"], refusals: marks)
     }
 
-    /// A service at which a change acted once, on a row that had another mark.
+    /// Returns the history of a service at which a change acted once, on a row with another mark.
     private func history(_ mark: String, over other: String?) -> ServiceHistory {
         ServiceHistory(acts: [mark: Acts(count: 1, found: [other], rows: [[:]])], births: ["born"])
     }
@@ -98,12 +98,12 @@ struct LedgerTests {
         #expect(problems(whereTheyFind: "seen", "a") == [])
         #expect(problems(whereTheyFind: "seen", "theirs") == ["b of client 1, test, was put over theirs, \(end)"])
         #expect(problems(whereTheyFind: "theirs", "a") == ["a of client 1, test, was put over theirs, \(end)"])
-        // The first may have been folded into the second.
+        // The first change may have been folded into the second.
         #expect(problems(whereTheyFind: "seen", "seen") == [])
-        // What was made later was not seen when the earlier one was made.
+        // A later change cannot have been seen when the earlier one was made.
         #expect(problems(whereTheyFind: "b", "a") == ["a of client 1, test, was put over b, \(end)"])
         #expect(self.problems(all, hasVersions: false) == [])
-        // Nothing was there.
+        // The row did not exist.
         #expect(problems(whereTheyFind: nil, "a") == [])
         ledger.note("b", of: 1) { $0.shown = ["theirs"] }
         #expect(problems(whereTheyFind: "seen", "theirs") == [])
@@ -135,7 +135,7 @@ struct LedgerTests {
         #expect(problems(others).count == 2)
         others.deletedByOthers = ["born"]
         #expect(problems(others) == [])
-        // Taken back, and made again of what was there then.
+        // The change was undone and made again, based on the row at that time.
         change(mark, madeOf: "unseen")
         #expect(problems(history(mark, over: "unseen")) == [])
     }
@@ -180,7 +180,7 @@ struct LedgerTests {
         #expect(problems(refused) == ["a of client 1, test, is lost"])
         ledger.note("a", of: 1) { $0.isGivenUp = true }
         #expect(problems(refused) == [])
-        // It is seen in the queue again.
+        // The change is in the queue again.
         ledger.note("a", of: 1) { $0.isGivenUp = false }
         #expect(problems(refused) == ["a of client 1, test, is lost"])
     }
@@ -212,11 +212,11 @@ struct LedgerTests {
         #expect(problems(history(without)) == ["a of client 1, test, is lost"])
         let with = others.merging(["b": ["Title": "A", "Amount": "5"]]) { $1 }
         #expect(problems(history(with)) == [])
-        // What both set, the later one sets alone.
+        // If both changes set a property, only the later value applies.
         change("c", setting: ["Title": "C"], mayBeFolded: true)
         let last = others.merging(["c": ["Title": "C", "Amount": "5"]]) { $1 }
         #expect(problems(history(last)) == [])
-        // What the one that is sent leaves to others is theirs.
+        // The service keeps its own values for the properties that the sent change gives up.
         let yielding = history(others.merging(["c": ["Title": "theirs", "Amount": "5"]]) { $1 })
         #expect(problems(yielding) == ["a of client 1, test, is lost"])
         ledger.note("c", of: 1) { $0.yielded = ["Title"] }
@@ -258,7 +258,8 @@ struct LedgerTests {
 struct LedgerOfSetsTests {
     private let ledger = Ledger()
 
-    /// Makes a change that is given up in the end, so that nothing but what was made with it makes it missed.
+    /// Records a change that is withdrawn in the end, so that it is missed only because of the changes made
+    /// with it.
     private func change(
         _ mark: String, born: String, of client: Int = 1, mayBeFolded: Bool = false, in transaction: Int? = nil
     ) {
@@ -272,7 +273,7 @@ struct LedgerOfSetsTests {
         }
     }
 
-    /// A service at which some changes acted, once each.
+    /// Returns the problems of a history in which some changes acted once each.
     private func problems(
         whereActed marks: String..., sentTogether changeSets: Set<[String]> = [], hasChangeSets: Bool = true
     ) -> [String] {

@@ -2,7 +2,7 @@ import Foundation
 import Simulation
 import Testing
 
-/// What came of runs that several tests look at: each goes once.
+/// The outcomes of runs that several tests share; each run is executed once.
 private actor Runs {
     static let all = Runs()
     private var runs: [UInt64: Task<Simulation.Outcome, any Error>] = [:]
@@ -16,8 +16,9 @@ private actor Runs {
 
 @Suite("A service and its clients, with everything failing")
 struct SimulationTests {
-    /// Some runs of each kind, with everything that can be drawn but 50 clients: unoptimised code takes seconds for each.
-    /// `scripts/simulate.sh` runs as many as one likes; continuous integration, those of ``seedsOfIntegration()``.
+    /// Some runs of each kind, with everything that can be drawn except 50 clients, because unoptimised code
+    /// takes seconds for each. `scripts/simulate.sh` runs any number of seeds; continuous integration runs
+    /// those of ``seedsOfIntegration()``.
     private static let seeds: [UInt64] = [0, 2, 4, 5, 6, 7, 11, 12, 16, 17, 23, 29]
 
     @Test("Nothing is lost, nothing acts twice, and in the end all see the same", arguments: seeds)
@@ -77,7 +78,7 @@ struct SimulationTests {
             let named = outcome.violations.filter { $0.hasSuffix("is lost") }
             found += outcome.lost.filter { mark in named.contains { $0.hasPrefix("\(mark) of client") } }.count
         }
-        // A lost change of what never came to be need not be missed.
+        // A lost change of an entity that was never created may go unnoticed.
         #expect(lost > 5)
         #expect(found * 2 > lost, "\(found) of \(lost)")
     }
@@ -104,7 +105,7 @@ struct SimulationTests {
             crashes[kind] += outcome.crashes
             migrations[kind] += outcome.migrations
             together[kind] += outcome.changesTogether
-            // Where disks work, none of their faults may be counted.
+            // No disk faults may be counted if disks work.
             #expect(outcome.diskFaults == 0 || Simulation(seed: seed).hasDiskFaults)
             diskFaults += outcome.diskFaults
             doubts += outcome.doubts
@@ -119,7 +120,7 @@ struct SimulationTests {
         #expect(doubts > 0)
     }
 
-    /// The seeds that continuous integration runs, as its script names them.
+    /// Returns the seeds that continuous integration runs, as configured in its script.
     private static func seedsOfIntegration() throws -> Range<UInt64> {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -145,7 +146,7 @@ struct SimulationTests {
             }
         }
         for isRepeatable in [true, false] {
-            // Some say that they have no batches, and some refuse the change sets in them.
+            // Some services report that they do not support batches, and some refuse change sets in batches.
             let others = abilities.filter { $0.isRepeatable == isRepeatable && !$0.hasChangeSets }
             #expect(Set(others.map(\.hasBatches)) == [true, false])
         }

@@ -4,20 +4,21 @@ import Foundation
     import Darwin
 #endif
 
-/// What a process and the files it works on take, at one moment.
+/// The resources that a process and its files use at one moment.
 struct Measurement {
-    /// Bytes of memory that the process has to itself or shares; 0 where the system does not tell.
+    /// The resident memory of the process in bytes; 0 if the system does not report it.
     var memory: Int
-    /// Files, sockets and pipes that are open; 0 where the system does not tell.
+    /// The number of open files, sockets and pipes; 0 if the system does not report it.
     var descriptors: Int
-    /// Bytes of the largest write-ahead log of a store.
+    /// The size of the largest write-ahead log of a store in bytes.
     var log: Int
-    /// Bytes of the stores' databases. They are shown, not judged: keys that rows had before are kept for good.
+    /// The total size of the stores' databases in bytes. It is shown but not judged, because former keys of
+    /// rows are kept permanently.
     var database: Int
 
-    /// Measures this process, and the stores in some directories.
+    /// Measures this process and the stores in some directories.
     init(storesIn directories: [String]) {
-        // The second number of statm is how many pages are resident.
+        // The second number of statm is the number of resident pages.
         let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
         memory = (pages.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
         descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.count ?? 0
@@ -29,32 +30,34 @@ struct Measurement {
         ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int) ?? 0
     }
 
-    /// For people: one line.
+    /// A one-line summary for people.
     var text: String {
         "memory \(memory >> 20) MB, descriptors \(descriptors), log \(log >> 10) KB, database \(database >> 10) KB"
     }
 }
 
-/// Judges what a soak takes, by what it took when everything was warm.
+/// A check that resource use does not grow, compared with the use after warm-up.
 ///
-/// Flat is what does not grow with the number of rounds: an hour has many more of them than a minute, and the same limits.
+/// The limits do not depend on the number of rounds: an hour has many more rounds than a minute, but the same
+/// limits.
 struct FlatnessJudge {
-    /// After how many rounds everything is warm: what they made is there to stay, such as connections, caches and the log.
+    /// The number of warm-up rounds, after which connections, caches and the log have their lasting size.
     static let warmRounds = 40
-    /// How many more rounds it takes to tell whether anything grows with them.
+    /// The number of further rounds that are needed to detect growth.
     static let leastRounds = 40
-    /// How many bytes more memory than at first: what allocators keep.
+    /// The allowed growth of memory in bytes, for memory that allocators keep.
     static let memory = 48 << 20
-    /// How many descriptors more than at first: connections of the readers' pool that open late.
+    /// The allowed growth of the number of descriptors, for connections of the readers' pool that open late.
     static let descriptors = 16
-    /// The most bytes of a log, ever (rule 23).
+    /// The maximum size of a log in bytes (rule 23).
     static let log = 64 << 20
 
     private var first: (rounds: Int, measurement: Measurement)?
-    /// Whether there were enough rounds to tell.
+    /// Whether there were enough rounds to detect growth.
     private(set) var canTell = false
 
-    /// What is not flat after so many rounds, one sentence each; empty when all is, as far as can be told.
+    /// Returns the resources that grow after a number of rounds, one sentence each; empty if none does as far
+    /// as can be detected.
     mutating func problems(with now: Measurement, after rounds: Int) -> [String] {
         var problems: [String] = []
         if now.log > Self.log { problems.append("A log has \(now.log >> 20) MB.") }

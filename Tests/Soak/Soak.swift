@@ -10,11 +10,11 @@ import OfflineOData
 import Secrets
 import Synchronization
 
-/// A service and two encrypted stores of it that work without a pause: edits here and there, synchronisations, refused
-/// changes, observers that come and go. One store is closed and opened again now and then; the other stays open from the
-/// first round to the last, and somebody looks on for as long.
+/// A service and two encrypted stores that work without a pause: edits, synchronisations, refused changes, and
+/// observers that start and stop. One store is closed and reopened from time to time. The other stays open from
+/// the first round to the last, with an observer for the whole time.
 ///
-/// The number of rows stays the same, so that whatever grows is a leak.
+/// The number of rows stays the same, so any growth is a leak.
 struct Soak {
     private static let tables = """
         CREATE TABLE Customers(ID INTEGER PRIMARY KEY, Name VARCHAR(40) NOT NULL);
@@ -37,7 +37,7 @@ struct Soak {
     private var residentDirectory: String { directory.appendingPathComponent("resident").path }
     private var servicePath: String { directory.appendingPathComponent("service.db").path }
 
-    /// Makes the service and the stores in a new folder.
+    /// Creates the service and the stores in a new folder.
     init() async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("soak-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -54,32 +54,32 @@ struct Soak {
         }
     }
 
-    /// What came of a soak.
+    /// The results of a soak.
     struct Totals {
         var rounds = 0
         var accepted = 0
         var refused = 0
         var observed = 0
-        /// How many results the observer saw that looked on all the time.
+        /// The number of results that the permanent observer received.
         var followed = 0
         var problems: [String] = []
-        /// Whether it was long enough to tell whether anything grows.
+        /// Whether the soak was long enough to detect growth.
         var canTell = false
 
-        /// What it comes to, as a sentence.
+        /// The result as a sentence.
         var verdict: String {
             if !problems.isEmpty { return problems.joined(separator: " ") }
             return canTell ? "all flat, both sides equal" : "too short to tell what grows, both sides equal"
         }
     }
 
-    /// How much it works.
+    /// The length of a soak.
     enum Length {
         case seconds(Double)
-        /// For as long as that takes: a machine that is busy must not make it too short to tell anything.
+        /// A number of rounds, regardless of the time, so that a busy machine does not make the soak too short.
         case rounds(Int)
 
-        /// How often one wants to know how it stands.
+        /// The interval between progress reports.
         var interval: Duration {
             switch self {
             case .seconds(let seconds): .seconds(max(1, seconds / 20))
@@ -87,7 +87,7 @@ struct Soak {
             }
         }
 
-        /// Whether it has not come to its end.
+        /// Returns whether the soak continues.
         func goesOn(after rounds: Int, _ duration: Duration) -> Bool {
             switch self {
             case .seconds(let seconds): duration < .seconds(seconds)
@@ -96,11 +96,11 @@ struct Soak {
         }
     }
 
-    /// Works, and tells now and then how it stands.
+    /// Runs the soak and reports its progress.
     ///
     /// - Parameters:
-    ///   - length: How much.
-    ///   - report: Takes a line for people.
+    ///   - length: The length of the soak.
+    ///   - report: A function that receives progress lines.
     func run(_ length: Length, report: (String) -> Void) async throws -> Totals {
         let clock = ContinuousClock()
         let start = clock.now
@@ -112,7 +112,7 @@ struct Soak {
         let observer = try Observer(of: Self.followed, in: resident)
         while goesOn(), totals.problems.isEmpty {
             let store = try await open(storeDirectory)
-            // As many rounds as make a log and fill caches; then all connections are closed and opened again.
+            // These rounds fill a log and the caches; then all connections are closed and reopened.
             var left = 20
             repeat {
                 try await round(totals.rounds, store, &totals)
@@ -136,7 +136,7 @@ struct Soak {
         }
         totals.problems += await observer.stop()
         totals.followed = observer.count
-        // It begins with the result of the first moment, and the service changes that in each round.
+        // The observer starts with the initial result, which the service changes in each round.
         if totals.canTell, totals.followed < 2 { totals.problems.append("The observer saw nothing new.") }
         try resident.close()
         return totals
@@ -147,10 +147,11 @@ struct Soak {
             at: directory, protection: .encrypted(key), connect: { [client] _, _ in client })
     }
 
-    /// What the observer of the store that stays open looks at: some that it edits itself, some that others edit.
+    /// The query of the permanent observer: it contains orders edited by its own store and orders edited by
+    /// others.
     private static let followed = "Orders?$filter=ID gt 890 and ID le 920&$orderby=ID"
 
-    /// An edit in the store that stays open, of orders that nobody else changes; every fifth time a synchronisation.
+    /// Edits orders that no one else changes, in the store that stays open; every fifth time it synchronises.
     private func residentRound(
         _ number: Int, _ store: OfflineODataProvider, _ totals: inout Totals
     ) async throws {
@@ -163,7 +164,7 @@ struct Soak {
         if !report.upload.failed.isEmpty { try await store.discard() }
     }
 
-    /// Some edits on both sides, and a synchronisation, while somebody looks on.
+    /// Makes some edits on both sides and synchronises, while an observer is active.
     private func round(
         _ number: Int, _ store: OfflineODataProvider, _ totals: inout Totals
     ) async throws {
@@ -175,7 +176,7 @@ struct Soak {
         try await change(
             .create, "Orders", ["CustomerID": .integer(Int64(number % 50 + 1)), "Freight": 1], orders, store)
         if number % 5 == 0 {
-            // What no service takes: it is refused, seen in the archive, and given up.
+            // No service accepts this value: the change is refused, found in the error archive, and withdrawn.
             try await change(.update, "Orders(\(number % 400 + 501))", ["Freight": -1], orders, store)
         }
         try await DatabaseQueue(path: servicePath).write {
@@ -208,13 +209,14 @@ struct Soak {
             ODataRequest(method, try ODataURL(parsing: url), body: .entity(ODataEntity(shape: shape, properties))))
     }
 
-    /// After a last synchronisation, both sides have the same rows and nothing waits.
+    /// Returns the differences after a last synchronisation: both sides must have the same rows, and the queue
+    /// must be empty.
     private func difference(_ store: OfflineODataProvider) async throws -> [String] {
         try await store.sync()
         var problems: [String] = []
         let status = try await store.status()
         if !status.pending.isEmpty { problems.append("\(status.pending.count) changes wait.") }
-        // In parts, none of which is more than the service gives in a page.
+        // Read in parts that each fit in one page of the service.
         for query in ["Customers?$orderby=ID", "Orders?$orderby=ID&$top=600", "Orders?$orderby=ID desc&$top=600"] {
             let request = ODataRequest(.read, try ODataURL(parsing: query))
             guard case .page(let ours) = try await store.execute(request).body,
@@ -229,7 +231,7 @@ struct Soak {
     }
 }
 
-/// Looks at what a query finds for as long as it is let, and counts the results.
+/// An observer that counts the results of a query until it is stopped.
 private final class Observer: Sendable {
     private struct State {
         var count = 0
@@ -245,23 +247,23 @@ private final class Observer: Sendable {
             do {
                 for try await _ in results { self?.add() }
             } catch {
-                // Who is stopped may be told so in more than one way.
+                // A stopped observer may end with several kinds of errors.
                 if !Task.isCancelled { self?.add("The observer ended: \(error)") }
             }
         }
         self.task.withLock { $0 = task }
     }
 
-    /// How many results there were.
+    /// The number of results.
     var count: Int { state.withLock { $0.count } }
 
     private func add() { state.withLock { $0.count += 1 } }
 
     private func add(_ problem: String) { state.withLock { $0.problems.append(problem) } }
 
-    /// Ends it; afterwards nothing reads in the store.
+    /// Stops the observer. Afterwards it no longer reads from the store.
     ///
-    /// - Returns: What went wrong, one sentence each.
+    /// - Returns: The problems, one sentence each.
     func stop() async -> [String] {
         let running = task.withLock { $0 }
         running?.cancel()

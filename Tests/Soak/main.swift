@@ -1,7 +1,7 @@
 import Foundation
 
-// Soak SECONDS, or Soak --rounds COUNT: works on two stores for that long, and ends with 1 when anything grew or both sides
-// differ, with 3 when it was too short to tell whether anything grows.
+// Usage: Soak SECONDS, or Soak --rounds COUNT. The program works on two stores for the given length. It exits
+// with 1 if resources grew or both sides differ, and with 3 if it was too short to detect growth.
 func length(in arguments: [String]) -> Soak.Length? {
     if arguments.count == 2, let seconds = Double(arguments[1]), seconds > 0 { return .seconds(seconds) }
     guard arguments.count == 3, arguments[1] == "--rounds", let rounds = Int(arguments[2]), rounds > 0

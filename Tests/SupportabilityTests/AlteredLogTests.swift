@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An encrypted log that somebody has altered")
 struct AlteredLogTests {
-    /// A cipher for tests that notices what it has not sealed.
+    /// A cipher for tests that detects data that it has not sealed.
     private static let sealing = LogSealing(
         seal: { [0x55] + $0.map { $0 ^ 0x2A } },
         open: { bytes in
@@ -18,7 +18,7 @@ struct AlteredLogTests {
         try StoredLog(folder: folder.path, limits: Self.limits, sealing: Self.sealing)
     }
 
-    /// A log of 12 entries in three files.
+    /// Fills a log with 12 entries in three files.
     private func filled(_ folder: borrowing LogFolder) throws {
         let log = try log(folder)
         for number in 0..<12 { try log.append(record("entry \(number)", .error)) }
@@ -34,7 +34,7 @@ struct AlteredLogTests {
         try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(fileURLWithPath: path))
     }
 
-    /// What may be done to the lines of a file.
+    /// The alterations of the lines of a file.
     enum Alteration: CaseIterable {
         case swapped, droppedFirst, droppedInside, droppedLast, doubled, doubledAtEnd, movedToOtherFile, emptied
     }

@@ -7,14 +7,14 @@ import Testing
 struct LogOpeningTests {
     private let limits = StoredLog.Limits(entries: 1_000, dropped: 20)
 
-    /// A log of fifty files, closed.
+    /// Fills and closes a log of fifty files.
     private func fill(_ folder: borrowing LogFolder) throws {
         let log = try StoredLog(folder: folder.path, limits: limits)
         for number in 0..<1_000 { try log.append(record("\(number)")) }
         #expect(folder.segments.count == 50)
     }
 
-    /// Puts bytes over those that a file has from an offset on.
+    /// Overwrites the bytes of a file from an offset on.
     private func overwrite(_ path: String, at offset: Int = 0, _ bytes: (Int) -> [UInt8]) throws {
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
         let file = try #require(FileHandle(forUpdatingAtPath: path))
@@ -27,7 +27,7 @@ struct LogOpeningTests {
     func newestAlone() throws {
         let folder = LogFolder()
         try fill(folder)
-        // Who reads these finds no entry in them.
+        // Reading these files would find no entries.
         for path in folder.segments.dropLast() { try overwrite(path) { [UInt8](repeating: 0x78, count: $0) } }
         let log = try StoredLog(folder: folder.path, limits: limits)
         #expect(try log.count == 1_000)

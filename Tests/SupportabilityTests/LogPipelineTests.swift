@@ -5,7 +5,7 @@ import Testing
 
 @testable import Supportability
 
-/// A sink of an app's own.
+/// An app's own sink.
 private final class ForeignSink: LogSink {
     private let kept = Mutex<[LogRecord]>([])
     func write(_ record: LogRecord) { kept.withLock { $0.append(record) } }

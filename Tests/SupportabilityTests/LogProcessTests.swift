@@ -3,7 +3,7 @@ import Testing
 
 @testable import Supportability
 
-/// The executable `LogProbe`, which stands beside the tests.
+/// The executable `LogProbe`, which is in the same folder as the tests.
 private enum Probe {
     static let executable: URL = {
         let candidates = [CommandLine.arguments[0], Bundle.main.bundlePath] + Bundle.allBundles.map(\.bundlePath)

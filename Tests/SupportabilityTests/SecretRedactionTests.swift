@@ -111,7 +111,7 @@ struct SecretRedactionTests {
 
     @Test("The time grows with the length of the text, whatever is in it")
     func linear() {
-        // What the thread computes: other work on the machine makes no difference to it.
+        // Returns the CPU time of the thread, which other work on the machine does not affect.
         func now() -> Double {
             var time = timespec()
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -124,7 +124,8 @@ struct SecretRedactionTests {
             return now() - start
         }
         _ = seconds(100)
-        // Ten times the text takes ten times as long, and a hundred times where each part is held against all others.
+        // For a linear algorithm, ten times the text takes ten times as long; for a quadratic one, a hundred
+        // times.
         #expect(seconds(5000) < seconds(500) * 60)
     }
 }

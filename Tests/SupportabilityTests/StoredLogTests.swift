@@ -11,7 +11,7 @@ struct LogFolder: ~Copyable {
     var segments: [String] { files.filter { $0.hasSuffix(".log") }.map { path + "/" + $0 } }
 }
 
-/// A cipher for tests: turns bits round and adds a mark, which a wrong key does not find.
+/// A cipher for tests that flips bits and adds a mark, which a wrong key does not find.
 private func sealing(_ key: UInt8) -> LogSealing {
     LogSealing(
         seal: { ([0x55] + $0).map { $0 ^ key } },

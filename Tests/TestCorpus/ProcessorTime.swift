@@ -1,6 +1,7 @@
 import Foundation
 
-/// Measures the time that a thread computes for a body: other work on the machine makes no difference to it.
+/// Returns the processor time of the current thread for running `body`, which is independent of other work on the
+/// machine.
 public func processorTime(_ body: () throws -> Void) rethrows -> Duration {
     func now() -> Duration {
         var time = timespec()

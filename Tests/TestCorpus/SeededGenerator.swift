@@ -1,11 +1,13 @@
-/// Numbers that look random and are the same for the same seed, on every platform (SplitMix64).
+/// A pseudorandom number generator with the same numbers for the same seed on every platform (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
+    /// Creates a generator.
+    ///
     /// - Parameter seed: any number.
     public init(seed: UInt64) { state = seed }
 
-    /// The next number.
+    /// Returns the next number.
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

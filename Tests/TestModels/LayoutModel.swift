@@ -1,6 +1,6 @@
 import ODataModel
 
-/// A small model that has one of everything the layout distinguishes.
+/// A small model with an example of everything that affects the layout.
 package enum LayoutModel {
     package static let namespace = "Shop"
 

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// A small model with one of everything that values can be.
+/// A small model with values of every kind.
 package enum SampleModel {
     package static let address = QualifiedName("Shop", "Address")
     package static let color = QualifiedName("Shop", "Color")

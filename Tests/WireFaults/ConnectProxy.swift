@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A proxy that lets connections through by `CONNECT`, to this machine, for those who give the right credentials.
+/// A proxy for `CONNECT` requests to this machine that checks the client's credentials.
 public final class ConnectProxy: Sendable {
-    /// The port it listens on.
+    /// The port on which the proxy listens.
     public let port: Int
     private let channel: any Channel
     private let heads: Box
@@ -13,9 +13,9 @@ public final class ConnectProxy: Sendable {
         let value = Mutex<[String]>([])
     }
 
-    /// Starts to listen.
+    /// Starts the proxy.
     ///
-    /// - Parameter authorization: what `Proxy-Authorization` must be; `nil` lets everybody through.
+    /// - Parameter authorization: The required value of `Proxy-Authorization`; `nil` accepts every client.
     public init(authorization: String? = nil) async throws {
         let box = Box()
         heads = box
@@ -32,7 +32,7 @@ public final class ConnectProxy: Sendable {
     /// The heads of the requests so far.
     public var requests: [String] { heads.value.withLock { $0 } }
 
-    /// Stops to listen.
+    /// Stops the proxy.
     public func stop() async throws { try await channel.close() }
 
     private final class Gate: ChannelInboundHandler {

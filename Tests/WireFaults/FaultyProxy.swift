@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A relay on a socket between a client and a service, on which things go wrong as a test says.
+/// A relay between a client and a service on a socket, with faults that a test selects.
 public final class FaultyProxy: Sendable {
-    /// Says by the number of a connection, from 1, what goes wrong on it.
+    /// A function that selects the fault of a connection by its number, from 1.
     public typealias Plan = @Sendable (Int) -> WireFault?
 
     private struct State {
@@ -16,14 +16,14 @@ public final class FaultyProxy: Sendable {
         let value = Mutex(State())
     }
 
-    /// The port it listens on.
+    /// The port on which the proxy listens.
     public let port: Int
     private let channel: any Channel
     private let state: Box
 
-    /// Starts to listen.
+    /// Starts the proxy.
     ///
-    /// - Parameter target: the port of the service on this machine.
+    /// - Parameter target: The port of the service on this machine.
     public init(to target: Int, plan: @escaping Plan) async throws {
         let box = Box()
         state = box
@@ -44,16 +44,16 @@ public final class FaultyProxy: Sendable {
         port = channel.localAddress?.port ?? 0
     }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     public var accepted: Int { state.value.withLock { $0.accepted } }
-    /// How many connections are open.
+    /// The number of open connections.
     public var open: Int { state.value.withLock { $0.open } }
 
-    /// Stops to listen.
+    /// Stops the proxy.
     public func stop() async throws { try await channel.close() }
 }
 
-/// Passes on what a client sends, to one service or to it twice.
+/// A handler that forwards the client's bytes to one connection of the service, or to two.
 private final class ClientSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -115,7 +115,7 @@ private final class ClientSide: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// Passes on what the service answers, as far as the fault lets it.
+/// A handler that forwards the service's response as far as the fault allows.
 private final class ServiceSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

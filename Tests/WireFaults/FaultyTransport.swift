@@ -3,9 +3,9 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// A transport on which things go wrong as a test says.
+/// A transport with faults that a test selects.
 public final class FaultyTransport: HTTPTransport {
-    /// Says by the number of a request, from 1, and its head what goes wrong.
+    /// A function that selects the fault of a request by its number, from 1, and its head.
     public typealias Plan = @Sendable (Int, HTTPRequest) -> WireFault?
 
     private let base: any HTTPTransport
@@ -18,10 +18,10 @@ public final class FaultyTransport: HTTPTransport {
         self.plan = plan
     }
 
-    /// How many requests have come by.
+    /// The number of requests so far.
     public var requests: Int { count.withLock { $0 } }
 
-    /// Sends a request, or does not.
+    /// Sends a request, unless the fault prevents it.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {

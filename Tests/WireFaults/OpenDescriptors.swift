@@ -1,11 +1,11 @@
 import Foundation
 
-/// How many file descriptors this process has open; `nil` where the system does not tell.
+/// Returns the number of open file descriptors of this process; `nil` if the system does not report it.
 public func openDescriptors() -> Int? {
     try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
 }
 
-/// How many sockets this process has open; `nil` where the system does not tell.
+/// Returns the number of open sockets of this process; `nil` if the system does not report it.
 public func openSockets() -> Int? {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return nil }
     return names.count { name in

@@ -1,15 +1,15 @@
-/// Something that goes wrong on the way.
+/// A fault on the way between client and service.
 public enum WireFault: Sendable, Hashable, CaseIterable {
-    /// Nothing reaches the service.
+    /// The request does not reach the service.
     case drop
-    /// Everything comes a little later.
+    /// All data is delayed.
     case delay
-    /// The answer ends in its midst.
+    /// The response is truncated.
     case truncate
-    /// The service acts, and then the connection is lost without an answer.
+    /// The service executes the request, and then the connection is lost without a response.
     case resetAfterAct
-    /// The service gets the request twice.
+    /// The service receives the request twice.
     case duplicate
-    /// Nothing comes back at all, and the connection stays.
+    /// No response arrives, and the connection stays open.
     case stall
 }

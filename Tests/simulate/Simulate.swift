@@ -55,27 +55,27 @@ struct Simulate: AsyncParsableCommand {
     }
 }
 
-/// What breaks a promise.
+/// A deliberate violation of the simulated promises.
 enum Breach: String, CaseIterable, ExpressibleByArgument {
-    /// Services claim to recognise what is sent again, and do not.
+    /// Services claim to recognise repeated requests but do not.
     case repeats
     /// Each client loses a change.
     case losses
-    /// Services give ETags and heed none.
+    /// Services return ETags but ignore conditions on them.
     case versions
-    /// Services leave what they have made of a change set before they refuse it.
+    /// Services keep the executed part of a change set that they refuse.
     case parts
 }
 
-/// A run that has ended, in whatever way.
+/// A finished run.
 private struct Run: Sendable {
     let seed: UInt64
-    /// What came of it; `nil` where an error ended it.
+    /// The outcome; `nil` if the run ended with an error.
     let outcome: Simulation.Outcome?
-    /// What is wrong, a sentence each.
+    /// The problems, one sentence each.
     let problems: [String]
 
-    /// Runs to the end. What keeps one from running keeps no other from it.
+    /// Executes a run. An error in one run does not prevent other runs.
     init(_ simulation: Simulation) async {
         seed = simulation.seed
         do {
@@ -89,7 +89,7 @@ private struct Run: Sendable {
     }
 }
 
-/// The sums over all runs.
+/// The totals of all runs.
 private struct Totals: CustomStringConvertible {
     private var runs = 0
     private(set) var failed = 0
@@ -120,7 +120,7 @@ private struct Totals: CustomStringConvertible {
         migrations += outcome.migrations
     }
 
-    /// One line.
+    /// A one-line summary.
     var description: String {
         "\(runs) runs, \(events) events, \(changes) changes (\(changesTogether) together), \(faults) faulty messages, "
             + "\(diskFaults) disk faults, \(crashes) crashes, \(doubts) doubts, "

@@ -2,20 +2,20 @@ import Foundation
 import SafeFiles
 
 extension GeneratedCode {
-    /// What writing did.
+    /// The result of writing files.
     public struct Written: Hashable, Sendable {
-        /// The files whose content is new.
+        /// The paths of new and changed files.
         public var changed: [String] = []
-        /// The files that were generated before and are no longer.
+        /// The paths of files from an earlier run that were removed.
         public var removed: [String] = []
     }
 
-    /// Writes the files below a folder, which is made where it is missing.
+    /// Writes the files into a folder, which is created if necessary.
     ///
-    /// Files that have their content already are left alone, so that nothing is built again for them. Files that an
-    /// earlier run generated and this one does not are removed; they are known by their first line, and no others are
-    /// touched. A link below the folder is not followed.
-    /// - Throws: what the file system says.
+    /// Unchanged files are not written, so that they are not built again. Files that an earlier run has
+    /// generated, but this one has not, are removed. They are recognized by their first line; other files are
+    /// not touched. Symbolic links below the folder are not followed.
+    /// - Throws: Errors of the file system.
     @discardableResult
     public func write(to folder: URL) throws -> Written {
         var written = Written()
@@ -42,12 +42,12 @@ extension GeneratedCode {
         return written
     }
 
-    /// What every generated file begins with.
+    /// The first line of every generated file.
     private static let mark = Data("// Generated from the metadata of an OData service.".utf8)
 }
 
 extension GeneratorConfiguration {
-    /// What is wrong with a configuration file, in a sentence.
+    /// Returns a sentence that explains an error in a configuration file.
     public static func explain(_ error: DecodingError) -> String {
         func place(_ context: DecodingError.Context) -> String {
             let path = context.codingPath.map(\.stringValue).joined(separator: ".")

@@ -1,7 +1,7 @@
 import ODataModel
 
-/// Makes Swift of metadata: a structure for each type, the service with its sets and operations, and what queries
-/// name properties with.
+/// Generates Swift code from metadata: a structure for each type, the service with its sets and operations, and
+/// the property paths for queries.
 ///
 /// ```swift
 /// let model = try CSDLReader.read(bytes)
@@ -9,12 +9,12 @@ import ODataModel
 /// for file in code.files { print(file.path) }
 /// ```
 ///
-/// The same metadata and configuration give the same bytes, whenever and wherever.
+/// The same metadata and configuration always result in the same bytes.
 public struct Generator {
     private let model: EntityDataModel
     private let configuration: GeneratorConfiguration
 
-    /// A generator of code for a model.
+    /// Creates a generator for a model.
     public init(_ model: EntityDataModel, _ configuration: GeneratorConfiguration = GeneratorConfiguration()) {
         self.model = model
         self.configuration = configuration
@@ -22,7 +22,7 @@ public struct Generator {
 
     /// Generates all files.
     ///
-    /// - Throws: ``GeneratorError`` when the configuration does not fit the metadata.
+    /// - Throws: ``GeneratorError`` if the configuration does not fit the metadata.
     public func generate() throws(GeneratorError) -> GeneratedCode {
         if let files = configuration.files, !(1...GeneratorConfiguration.maxFiles).contains(files) {
             throw .files(files)
@@ -51,7 +51,7 @@ public struct Generator {
         return code
     }
 
-    /// Whether the metadata have what a name in the configuration is for.
+    /// Returns whether the metadata contains the element of a configured name.
     private func isKnown(_ element: String) -> Bool {
         let parts = element.split(separator: "/", maxSplits: 1).map(String.init)
         guard let owner = QualifiedName(parts[0]) else { return false }
@@ -88,7 +88,8 @@ public struct Generator {
 
         """
 
-    /// A file per type. Names that differ in case alone are one to some file systems.
+    /// Returns one file for each type. Names that differ only in case get a number, because some file systems
+    /// ignore case.
     private func separate(_ units: [Translator.Unit]) -> [GeneratedFile] {
         var taken: Set<String> = []
         return units.map { unit in
@@ -102,7 +103,7 @@ public struct Generator {
         }
     }
 
-    /// A number of files with fixed names and about as much in each; some may hold nothing.
+    /// Distributes declarations evenly over files with fixed names; some files may contain no declarations.
     private func parts(_ units: [Translator.Unit], _ count: Int, prefix: String) -> [GeneratedFile] {
         let sizes = units.map { unit -> Int in
             var renderer = SwiftRenderer(access: configuration.access)
@@ -122,30 +123,30 @@ public struct Generator {
     }
 }
 
-/// What a ``Generator`` made.
+/// The result of a ``Generator``.
 public struct GeneratedCode: Hashable, Sendable {
     /// The files, sorted by path.
     public var files: [GeneratedFile]
     /// The name of the generated service, such as `NorthwindService`.
     public var serviceName: String
-    /// How many entity and complex types there are.
+    /// The number of entity and complex types.
     public var structuredTypes: Int
-    /// How many enumeration types there are.
+    /// The number of enumeration types.
     public var enumTypes: Int
-    /// What no code was generated for, and why.
+    /// The elements without generated code, with the reasons.
     public var omissions: [Omission]
 
-    /// How many lines all files have together.
+    /// The number of lines of all files.
     public var lineCount: Int { files.reduce(0) { $0 + $1.lineCount } }
 }
 
 /// One file of generated code.
 public struct GeneratedFile: Hashable, Sendable {
-    /// The path below the output folder, with slashes.
+    /// The path relative to the output folder, separated by slashes.
     public var path: String
-    /// The content.
+    /// The content of the file.
     public var text: String
 
-    /// How many lines it has.
+    /// The number of lines of the file.
     public var lineCount: Int { text.utf8.count { $0 == UInt8(ascii: "\n") } }
 }

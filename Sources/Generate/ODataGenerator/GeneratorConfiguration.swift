@@ -1,4 +1,4 @@
-/// What is generated, and how; also the file that `--config` names, in JSON.
+/// The configuration of a generator; also the JSON format of the file for `--config`.
 ///
 /// ```json
 /// {
@@ -9,54 +9,58 @@
 /// }
 /// ```
 public struct GeneratorConfiguration: Codable, Hashable, Sendable {
-    /// Who sees the generated code.
+    /// The access level of the generated code.
     public enum Access: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Everybody who imports the module.
+        /// All modules that import the code.
         case `public`
-        /// The other modules of the package.
+        /// The modules of the same package.
         case package
-        /// The module that it is generated into.
+        /// Only the module that contains the code.
         case `internal`
     }
 
-    /// Which navigation properties bring the types that they lead to.
+    /// The navigation properties whose target types are included.
     public enum Navigation: String, Codable, Hashable, Sendable {
-        /// None: one is generated where its type is there anyway. What keeps a subset small.
+        /// None: a navigation property is generated only if its target type is included for another reason. A
+        /// subset then stays small.
         case selected
-        /// Those whose entities live within the entity (`ContainsTarget`).
+        /// Navigation properties with contained entities (`ContainsTarget`).
         case contained
-        /// All.
+        /// All navigation properties.
         case all
     }
 
-    /// Which operations are generated.
+    /// The operations that are generated.
     public enum Operations: String, Codable, Hashable, Sendable {
-        /// Those of the types and sets that are there.
+        /// All operations of the included types and sets.
         case all
-        /// None.
+        /// No operations.
         case none
     }
 
-    /// What the service is called: the generated types are `<name>Service` and `<name>Metadata`. `nil` takes the name
-    /// of the entity container without `Container`, `Entities`, `Context`, `Service` or `Default` at its end.
+    /// The name of the service: the generated types are `<name>Service` and `<name>Metadata`. `nil` uses the
+    /// name of the entity container without a trailing `Container`, `Entities`, `Context`, `Service` or
+    /// `Default`.
     public var name: String?
-    /// Who sees the generated code.
+    /// The access level of the generated code.
     public var access: Access
-    /// The entity sets, singletons and operation imports wanted; `nil` for all. What their types need comes along.
+    /// The names of the included entity sets, singletons and operation imports; `nil` for all. Their types are
+    /// included too.
     public var sets: [String]?
-    /// Types wanted besides, by qualified name.
+    /// Further included types by qualified name.
     public var types: [String]
-    /// Which navigation properties bring their types along, where only some sets are wanted.
+    /// The navigation properties whose target types are included, if only some sets are.
     public var navigation: Navigation
-    /// Which operations are generated.
+    /// The operations that are generated.
     public var operations: Operations
-    /// Names that replace those that the rules give, by what they are for: `NS.Type`, `NS.Type/Property`,
-    /// `NS.Enumeration/Member`, `NS.Container/Set`, `NS.Operation`, `NS.Operation/Parameter`.
+    /// Names that replace the default ones, by element: `NS.Type`, `NS.Type/Property`, `NS.Enumeration/Member`,
+    /// `NS.Container/Set`, `NS.Operation`, `NS.Operation/Parameter`.
     public var names: [String: String]
-    /// How many files hold the types, 1 to 100: with fixed names, as build tools want them. `nil` is a file per type.
+    /// The number of files for the types, from 1 to 100. Their names are fixed, as build tools require. `nil`
+    /// generates a file for each type.
     public var files: Int?
 
-    /// Makes a configuration; what is left out is the default.
+    /// Creates a configuration; omitted values have their defaults.
     public init(
         name: String? = nil, access: Access = .public, sets: [String]? = nil, types: [String] = [],
         navigation: Navigation = .selected, operations: Operations = .all, names: [String: String] = [:],
@@ -72,14 +76,14 @@ public struct GeneratorConfiguration: Codable, Hashable, Sendable {
         self.files = files
     }
 
-    /// The greatest number of ``files``.
+    /// The maximum value of ``files``.
     public static let maxFiles = 100
 
     private enum Key: String, CodingKey, CaseIterable {
         case name, access, sets, types, navigation, operations, names, files
     }
 
-    /// A key as the file has it, known or not.
+    /// A key in the file, known or unknown.
     private struct AnyKey: CodingKey {
         var stringValue: String
         var intValue: Int? { nil }
@@ -87,7 +91,7 @@ public struct GeneratorConfiguration: Codable, Hashable, Sendable {
         init?(intValue: Int) { nil }
     }
 
-    /// Reads a configuration; a key that does not exist is refused, since it is misspelt.
+    /// Reads a configuration. An unknown key is an error, because it is probably misspelt.
     public init(from decoder: any Decoder) throws {
         for key in try decoder.container(keyedBy: AnyKey.self).allKeys where Key(rawValue: key.stringValue) == nil {
             let known = Key.allCases.map(\.rawValue).joined(separator: ", ")

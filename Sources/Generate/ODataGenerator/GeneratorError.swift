@@ -1,24 +1,24 @@
 import ErrorCodes
 import ODataModel
 
-/// Why no code can be generated.
+/// The reason why no code can be generated.
 public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The container has no such set, singleton or operation import; these have names like it.
+    /// The container has no set, singleton or operation import of this name; `similar` contains similar names.
     case unknownSet(String, similar: [String])
-    /// The metadata declare no such type.
+    /// The metadata contains no type of this name.
     case unknownType(String)
-    /// A name in the configuration is no Swift identifier, or a word of the language that cannot be one.
+    /// A name in the configuration is not a valid Swift identifier, or is a keyword that cannot be used.
     case illegalName(String, for: String)
-    /// A name in the configuration is taken by something else.
+    /// A name in the configuration is already used by another element.
     case nameTaken(String, for: String)
     /// The number of files is out of range.
     case files(Int)
-    /// The metadata declare nothing to generate code for.
+    /// The metadata contains no elements for which code could be generated.
     case nothingToGenerate
-    /// The part of the metadata that is generated cannot be written and read again.
+    /// The generated part of the metadata cannot be written and read again.
     case metadata(String)
 
-    /// What is wrong and what was expected.
+    /// An explanation of the error with the expected values.
     public var description: String {
         switch self {
         case .unknownSet(let name, let similar):
@@ -36,7 +36,7 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension GeneratorError: CodedError {
-    /// `generator.…`.
+    /// The code `generator.` with the name of the error, such as `generator.unknown-set`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -51,6 +51,6 @@ extension GeneratorError: CodedError {
         return ErrorCode(rawValue: "generator.\(name)")
     }
 
-    /// What is asked for is wrong.
+    /// Always `FailureKind.request`: the configuration must be changed.
     public var failureKind: FailureKind { .request }
 }

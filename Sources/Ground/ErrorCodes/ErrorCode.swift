@@ -1,27 +1,27 @@
-/// What went wrong, as a name that stays the same whatever the language and the version: for messages, statistics and
-/// support. The part before the dot is the level that failed.
+/// A stable identifier of an error for messages, statistics and support, independent of language and version.
+/// The part before the dot is the level that failed.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The name, such as `service.not-found`.
+    /// The identifier, such as `service.not-found`.
     public let rawValue: String
 
-    /// Makes a code.
+    /// Creates a code.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The name.
+    /// The identifier.
     public var description: String { rawValue }
 
-    /// An error that nobody here knows.
+    /// An error without a code.
     public static let unknown = ErrorCode(rawValue: "unknown")
     /// The task was cancelled.
     public static let cancelled = ErrorCode(rawValue: "cancelled")
-    /// Somebody else changed the entity.
+    /// Someone else changed the entity.
     public static let conflict = ErrorCode(rawValue: "service.changed-by-others")
-    /// The metadata of the service say that it cannot answer the request, which was not sent.
+    /// The service's metadata excludes the request, so it was not sent.
     public static let unsupportedByService = ErrorCode(rawValue: "request.unsupported-by-service")
-    /// The service remembers the request no longer: whether it acted is not known.
+    /// The service has forgotten the request, so its outcome is unknown.
     public static let repeatExpired = ErrorCode(rawValue: "service.repeat-expired")
 
-    /// The code of any error.
+    /// Creates the code of an error, which is ``unknown`` if the error has none.
     public init(_ error: any Error) {
         switch error {
         case let error as any CodedError: self = error.errorCode
@@ -31,8 +31,8 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
     }
 }
 
-/// An error with a stable code, as every public error of this package is. Errors of an app's own transport or
-/// authentication conform to it to be told of like those.
+/// An error with a stable code, like every public error of this package. An app's own transport or
+/// authentication errors can conform too, so that they are reported in the same way.
 ///
 /// ```swift
 /// extension FarmError: CodedError {
@@ -41,53 +41,53 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
 /// }
 /// ```
 public protocol CodedError: Error {
-    /// What went wrong.
+    /// The stable code of the error.
     var errorCode: ErrorCode { get }
-    /// What messages may name, by name: `host`, `url`, `status` and so on. Nothing secret.
+    /// The named values for messages: `host`, `url`, `status` and so on. They contain no secrets.
     var errorArguments: [String: String] { get }
-    /// Which kind of failure it is, and so what helps.
+    /// The kind of the failure, which determines the recovery.
     var failureKind: FailureKind { get }
 }
 
 extension CodedError {
-    /// What is wrong in English, as `reason`.
+    /// The English description of the error, as `reason`.
     public var errorArguments: [String: String] { ["reason": "\(self)"] }
 }
 
-/// The kinds of failure, by what helps.
+/// The kinds of failures, grouped by their recovery.
 public enum FailureKind: String, Hashable, Sendable, CaseIterable {
-    /// It passes: the same request later.
+    /// A temporary failure: the same request may succeed later.
     case transient
-    /// The network or the address.
+    /// A failure of the network or the address.
     case connection
-    /// The certificate of the other side.
+    /// A problem with the certificate of the server.
     case trust
-    /// Who asks: other credentials, or a right to be given.
+    /// A problem with the caller's credentials or permissions.
     case credentials
-    /// The request is wrong and stays so until it is changed.
+    /// An invalid request, which fails until it is changed.
     case request
-    /// What was to be read or changed is not there.
+    /// The target of the request does not exist.
     case missing
-    /// Somebody else changed it.
+    /// Someone else changed the entity.
     case conflict
-    /// The service does not do that.
+    /// The service does not support the operation.
     case unsupported
-    /// The service failed.
+    /// A failure of the service.
     case service
-    /// The request may have acted: see before it is sent again.
+    /// An unknown outcome: the request may have been executed, so check before you send it again.
     case inDoubt
-    /// The answer cannot be understood: the service, or something on the way, is not what it should be.
+    /// An invalid response: the service, or a device on the way, does not behave as expected.
     case answer
-    /// What is kept on this device is not whole any more, or cannot be opened.
+    /// Data on this device is damaged or cannot be opened.
     case damaged
-    /// This device: no room, no access, a failing disk.
+    /// A problem of this device: no space, no access, or a failing disk.
     case device
-    /// The app gave up.
+    /// The app cancelled the operation.
     case cancelled
-    /// Not known.
+    /// A failure of unknown kind.
     case unknown
 
-    /// What the app can do.
+    /// The recommended recovery.
     public var recovery: RecoveryAction {
         switch self {
         case .transient: .retryLater
@@ -109,34 +109,34 @@ public enum FailureKind: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What helps against a failure.
+/// The ways to recover from a failure.
 public enum RecoveryAction: String, Hashable, Sendable, CaseIterable {
-    /// Nothing is to be done.
+    /// No action is needed.
     case none
-    /// The same later.
+    /// Repeat the same operation later.
     case retryLater
-    /// See to the network.
+    /// Check the network connection.
     case checkConnection
-    /// See to the certificate, or to who is really there.
+    /// Check the certificate and the identity of the server.
     case checkCertificate
-    /// Sign in, or ask for the right.
+    /// Sign in, or request the permission.
     case signIn
-    /// Correct what was entered.
+    /// Correct the input.
     case correctRequest
-    /// Read again what there is.
+    /// Read the current data again.
     case refresh
-    /// Compare both versions and decide.
+    /// Compare both versions and choose.
     case resolveConflict
-    /// Do it in another way.
+    /// Use another way.
     case avoid
-    /// Read whether the change was made, then decide.
+    /// Check whether the change was made, then decide.
     case lookBeforeRepeating
-    /// See to the address: a sign-in page, a proxy, another service.
+    /// Check the address: it may lead to a sign-in page, a proxy or another service.
     case checkAddress
-    /// Repair what is kept, or fetch it anew.
+    /// Repair the local data, or download it again.
     case repair
-    /// See to the device: room, access, the disk.
+    /// Check the device: space, access, the disk.
     case checkDevice
-    /// Tell those who run the service, with the request id.
+    /// Contact the operator of the service, with the request id.
     case contactSupport
 }

@@ -6,35 +6,35 @@
     import Glibc
 #endif
 
-/// An open folder, below which files are opened by name alone and never through a link.
+/// An open folder, in which files are opened by name only and never through a link.
 ///
-/// The folder itself may be reached through links, since a person names it. Below it, a name that leads to a link, a
-/// folder, a pipe or a device is refused, and so is a file with several names (hard links) when it is to be changed. All
-/// checks are made on the open file, so that nobody can exchange it in between.
+/// The folder itself may be reached through links, since a person names it. In the folder, a name that refers
+/// to a link, a folder, a pipe or a device is refused. A file with several names (hard links) is refused for
+/// writing. All checks use the open file, so it cannot be exchanged in between.
 ///
 /// ```swift
 /// let folder = try CheckedFolder("/home/ada/shop")
 /// try folder.replace("outpost.json", with: bytes)
 /// ```
 package final class CheckedFolder: Sendable {
-    /// What a folder must fulfil.
+    /// A requirement for a folder.
     package enum Requirement: Sendable {
-        /// It is a folder. Enough for files whose content is checked or sealed.
+        /// Any folder. This is enough for files whose content is checked or sealed.
         case anyFolder
-        /// Nobody but this user and the administrator can replace files in it. In a folder with the sticky bit, such as
-        /// `/tmp`, others can make files and cannot replace ours.
+        /// A folder in which only this user and the administrator can replace files. In a folder with the
+        /// sticky bit, such as `/tmp`, other users can create files but cannot replace ours.
         case ours
     }
 
-    /// The folder as it was named.
+    /// The path of the folder, as given.
     package let path: String
     private let descriptor: Int32
 
-    /// Opens a folder and checks it.
+    /// Opens and checks a folder.
     ///
     /// - Parameters:
     ///   - path: The folder; an empty path is the working directory.
-    ///   - requirement: The check.
+    ///   - requirement: The requirement to check.
     package init(_ path: String, _ requirement: Requirement = .anyFolder) throws(SafeFileError) {
         self.path = path.isEmpty ? "." : path
         descriptor = systemOpen(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -57,7 +57,7 @@ package final class CheckedFolder: Sendable {
         if let reason = FolderCheck.problem(status) { throw SafeFileError(path: path, reason: reason) }
     }
 
-    /// The folder and the name of a file or folder that is given by its path.
+    /// Splits the path of a file or folder into its folder and its name.
     package static func place(of path: String) -> (folder: String, name: String) {
         var path = path[...]
         while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
@@ -69,18 +69,19 @@ package final class CheckedFolder: Sendable {
         return (String(path[...slash]), String(path[path.utf8.index(after: slash)...]))
     }
 
-    /// The path of a file in the folder, for messages.
+    /// Returns the path of a file in the folder, for messages.
     package func path(of name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
 
-    // MARK: Opening
+    // MARK: Opening files
 
     /// Opens a regular file.
     ///
     /// - Parameters:
     ///   - name: A name without a slash.
-    ///   - flags: As for `open(2)`; without `O_TRUNC`, as a file is cut only after it was checked.
-    ///   - mode: The permissions of a file that is made.
-    /// - Returns: A descriptor that the caller closes. It is closed when a program is started.
+    ///   - flags: The flags of `open(2)`, without `O_TRUNC`, because a file may be truncated only after it is
+    ///     checked.
+    ///   - mode: The permissions of a new file.
+    /// - Returns: A descriptor that the caller must close. It is also closed when a program is started.
     package func open(_ name: String, _ flags: Int32, mode: mode_t = 0o600) throws(SafeFileError) -> Int32 {
         func failure(_ reason: SafeFileError.Reason) -> SafeFileError {
             SafeFileError(path: path(of: name), reason: reason)
@@ -88,7 +89,7 @@ package final class CheckedFolder: Sendable {
         guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), flags & O_TRUNC == 0 else {
             throw failure(.system(code: EINVAL))
         }
-        // Without O_NONBLOCK, a pipe of that name would make the process wait for another.
+        // Without O_NONBLOCK, opening a pipe would wait for another process.
         let opened = openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode)
         guard opened >= 0 else {
             switch errno {
@@ -113,7 +114,7 @@ package final class CheckedFolder: Sendable {
         return opened
     }
 
-    /// Whether a name still stands for an open file.
+    /// Returns whether a name still refers to an open file.
     package func isAt(_ name: String, _ file: Int32) -> Bool {
         var (ours, theirs) = (stat(), stat())
         guard fstat(file, &ours) == 0, fstatat(descriptor, name, &theirs, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -128,8 +129,8 @@ package final class CheckedFolder: Sendable {
     ///
     /// - Parameters:
     ///   - name: A name without a slash.
-    ///   - limit: The most bytes that it may have.
-    /// - Returns: Nil if there is no file of that name.
+    ///   - limit: The maximum size of the file in bytes.
+    /// - Returns: `nil` if no file has this name.
     package func read(_ name: String, limit: Int) throws(SafeFileError) -> [UInt8]? {
         let file: Int32
         do throws(SafeFileError) {
@@ -142,8 +143,8 @@ package final class CheckedFolder: Sendable {
         return try SafeFiles.read(file, path: path(of: name), limit: limit)
     }
 
-    /// Writes a file whole or not at all, durably, in the place of one of the same name. A link of that name is replaced
-    /// and not followed.
+    /// Writes a file completely or not at all, durably, and replaces a file with the same name. A link with
+    /// this name is replaced, not followed.
     package func replace(_ name: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SafeFileError) {
         let temporary = ".new-" + String(UInt64.random(in: .min ... .max), radix: 36)
         do throws(SafeFileError) {
@@ -158,7 +159,7 @@ package final class CheckedFolder: Sendable {
         sync()
     }
 
-    /// Makes a file that did not exist, durably; nothing is left of it if that fails.
+    /// Creates a file durably. The file must not exist; after a failure nothing of it remains.
     package func create(_ name: String, _ bytes: [UInt8], mode: mode_t = 0o600) throws(SafeFileError) {
         let file = try open(name, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         defer { close(file) }
@@ -173,9 +174,9 @@ package final class CheckedFolder: Sendable {
         }
     }
 
-    /// Removes a file or a link; a folder is never removed.
+    /// Removes a file or a link, but never a folder.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether the file or link existed.
     @discardableResult
     package func remove(_ name: String) throws(SafeFileError) -> Bool {
         if unlinkat(descriptor, name, 0) == 0 { return true }
@@ -183,7 +184,7 @@ package final class CheckedFolder: Sendable {
         throw SafeFileError(path: path(of: name), reason: .system(code: errno))
     }
 
-    /// Opens a folder below, which is made if it is missing. A link of that name is refused.
+    /// Opens a subfolder, and creates it if it is missing. A link with this name is refused.
     package func folder(_ name: String, mode: mode_t = 0o700) throws(SafeFileError) -> CheckedFolder {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")) else {
             throw SafeFileError(path: path(of: name), reason: .system(code: EINVAL))
@@ -199,13 +200,13 @@ package final class CheckedFolder: Sendable {
         return CheckedFolder(descriptor: below, path: path(of: name))
     }
 
-    /// Makes the names in the folder durable, as far as the file system can.
+    /// Makes the names in the folder durable, as far as the file system supports it.
     package func sync() { fsync(descriptor) }
 }
 
 /// Reads an open file to its end.
 ///
-/// - Parameter limit: The most bytes that it may have.
+/// - Parameter limit: The maximum size of the file in bytes.
 package func read(_ file: Int32, path: String, limit: Int) throws(SafeFileError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
@@ -234,7 +235,7 @@ package func write(_ bytes: [UInt8], to file: Int32, path: String) throws(SafeFi
     }
 }
 
-// The functions of the same names above hide those of the system.
+// The functions above hide the system functions of the same names.
 private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 
 private func systemRead(_ file: Int32, _ target: UnsafeMutableRawPointer?, count: Int) -> Int {

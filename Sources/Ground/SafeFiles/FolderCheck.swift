@@ -6,9 +6,11 @@
     import Glibc
 #endif
 
-/// Who can replace files in a folder, by its owner and permissions. Access control lists are not looked at.
+/// A check of whether other users can replace files in a folder, by its owner and permissions. Access control
+/// lists are ignored.
 enum FolderCheck {
-    /// Returns the reason if somebody else than this user and the administrator can; nil otherwise.
+    /// Returns the reason if a user other than this user and the administrator can replace files; otherwise
+    /// `nil`.
     static func problem(_ status: stat) -> SafeFileError.Reason? {
         guard isTrusted(status.st_uid) else { return .foreignFolder(owner: status.st_uid) }
         let mode = UInt32(status.st_mode) & 0o7777
@@ -19,11 +21,12 @@ enum FolderCheck {
         return nil
     }
 
-    /// Whether a user is this one or the administrator.
+    /// Returns whether a user is this user or the administrator.
     static func isTrusted(_ owner: uid_t) -> Bool { owner == geteuid() || owner == 0 }
 
-    /// Whether a group is the one that some systems make for each user alone: it is the user's main group, has the user's
-    /// name, and no other members. Such systems let the group write whatever the user makes.
+    /// Returns whether a group is the private group of a user: it is the user's main group, has the user's
+    /// name, and has no other members. Systems with private groups give the group write access to the user's
+    /// new files.
     private static func isPrivateGroup(_ group: gid_t, of user: uid_t) -> Bool {
         var space = [CChar](repeating: 0, count: 16_384)
         var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)

@@ -6,11 +6,11 @@
     import Glibc
 #endif
 
-/// Whether a link that a person names may be followed for writing.
+/// A check of whether a link that a person names may be followed for writing.
 ///
-/// The rule is the one by which Linux protects links in shared folders (`fs.protected_symlinks`), and it holds everywhere: in a
-/// folder where everybody can make files, a link counts only if it belongs to this user, to the administrator or to the
-/// owner of the folder.
+/// The rule is the one by which Linux protects links in shared folders (`fs.protected_symlinks`), applied on
+/// all systems. In a folder in which everyone can create files, a link is followed only if its owner is this
+/// user, the administrator or the owner of the folder.
 package enum LinkCheck {
     /// Returns whether a link may be followed.
     ///

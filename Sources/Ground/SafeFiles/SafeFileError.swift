@@ -6,27 +6,27 @@
     import Glibc
 #endif
 
-/// Why a file was not opened, made or replaced.
+/// An error of opening, creating or replacing a file.
 package struct SafeFileError: Error, Equatable {
-    /// The kinds of refusals.
+    /// The reasons of an error.
     package enum Reason: Equatable, Sendable {
-        /// The name stands for a symbolic link, which is never followed.
+        /// The name refers to a symbolic link, which is never followed.
         case link
-        /// The name stands for a folder, a pipe or a device.
+        /// The name refers to a folder, a pipe or a device.
         case notRegular
-        /// The file has several names (hard links): a change would also change a file elsewhere.
+        /// The file has several names (hard links), so a change would also affect a file elsewhere.
         case severalNames
         /// The file is longer than this number of bytes.
         case tooLong(limit: Int)
-        /// Other users may put files into the folder, or replace files in it; `mode` is its permissions.
+        /// Other users can create or replace files in the folder; `mode` is its permissions.
         case openFolder(mode: UInt32)
-        /// The folder belongs to another user than this one or the administrator.
+        /// The folder belongs to a user other than this user and the administrator.
         case foreignFolder(owner: UInt32)
-        /// The system refused; `code` is its `errno`.
+        /// The system refused the operation; `code` is its `errno`.
         case system(code: Int32)
     }
 
-    /// The file or folder.
+    /// The path of the file or folder.
     package var path: String
     package var reason: Reason
 
@@ -35,7 +35,7 @@ package struct SafeFileError: Error, Equatable {
         self.reason = reason
     }
 
-    /// The number that the system has for the refusal, or the nearest one.
+    /// The system's `errno` for the error, or the closest one.
     package var code: Int32 {
         switch reason {
         case .system(let code): code
@@ -62,6 +62,6 @@ package struct SafeFileError: Error, Equatable {
 }
 
 extension SafeFileError: CustomStringConvertible {
-    /// One sentence that names the path.
+    /// A description of the problem that names the path.
     package var description: String { "\(path) cannot be used: \(explanation)" }
 }

@@ -6,36 +6,37 @@
     import Glibc
 #endif
 
-/// Who else can read or replace a file with a secret that a person has named.
+/// A check of whether other users can read or replace a file with a secret that a person has named.
 ///
 /// | file | refused |
 /// | --- | --- |
 /// | others can write the file, or replace it or a link to it | yes |
 /// | others can read the file | yes |
-/// | it belongs to the administrator, is read by another user, and a group may read it | no |
-/// | it lies on a file system that is mounted for reading alone | no: mounted secrets have any mode |
-/// | it is a pipe or a device | no |
+/// | the file belongs to the administrator, another user reads it, and it is group-readable | no |
+/// | the file is on a read-only file system | no: mounted secrets can have any mode |
+/// | the file is a pipe or a device | no |
 ///
-/// The file may be reached through links; the folder of each link is looked at, too. Access control lists are not.
+/// The file may be reached through links; the folder of each link is checked too. Access control lists are
+/// ignored.
 package enum SecretFileCheck {
-    /// What is wrong with a file.
+    /// A problem with the permissions of a file.
     package enum Problem: Equatable, Sendable {
-        /// Others can read it.
+        /// Other users can read the file.
         case readable(mode: UInt32)
-        /// Others can write it.
+        /// Other users can write the file.
         case writable(mode: UInt32)
-        /// It, or a link to it, belongs to another user.
+        /// The file, or a link to it, belongs to another user.
         case foreign(owner: UInt32)
-        /// Others can replace files in this folder.
+        /// Other users can replace files in this folder.
         case openFolder(path: String, mode: UInt32)
         /// This folder belongs to another user.
         case foreignFolder(path: String, owner: UInt32)
     }
 
-    /// As many links are followed one after the other, as the system does.
+    /// The maximum number of successive links, as in the system.
     private static let maximumLinkCount = 40
 
-    /// Returns the first problem of a file; nil if it has none.
+    /// Returns the first problem of a file, or `nil` if it has none.
     ///
     /// - Parameters:
     ///   - path: The path by which the file was opened.
@@ -46,7 +47,7 @@ package enum SecretFileCheck {
         guard FolderCheck.isTrusted(status.st_uid) else { return .foreign(owner: status.st_uid) }
         let mode = UInt32(status.st_mode) & 0o7777
         guard mode & 0o022 == 0 else { return .writable(mode: mode) }
-        // This is how an administrator hands a secret to a service that runs as another user.
+        // An administrator provides a secret in this way to a service that runs as another user.
         let isLent = status.st_uid == 0 && geteuid() != 0 && mode & 0o037 == 0
         guard mode & 0o077 == 0 || isLent else { return .readable(mode: mode) }
         return problem(onTheWayTo: path)
@@ -59,7 +60,7 @@ package enum SecretFileCheck {
             if let problem = problem(ofFolder: folder) { return problem }
             var status = stat()
             guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
-            // In a folder with the sticky bit, a link of another user is one that this user can exchange.
+            // In a folder with the sticky bit, the owner of a link can still exchange the link.
             guard FolderCheck.isTrusted(status.st_uid) else { return .foreign(owner: status.st_uid) }
             guard let target = target(of: path) else { return nil }
             path = target.utf8.first == UInt8(ascii: "/") ? target : folder + "/" + target
@@ -71,7 +72,7 @@ package enum SecretFileCheck {
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         var status = stat()
         guard folder >= 0 else {
-            // A folder that may be entered and not listed.
+            // The folder may be entered but not listed.
             return stat(path, &status) == 0 ? problem(status, path) : nil
         }
         defer { close(folder) }

@@ -2,24 +2,24 @@ public import Crypto
 
 /// A key of 256 bits for AES-256-GCM.
 ///
-/// The bytes live in swift-crypto's `SymmetricKey`, which overwrites them when the last copy is released.
-/// Copies that the caller made of what it passed in, or asked for with ``withUnsafeBytes(_:)``, are the
-/// caller's to wipe; Swift gives no way to do that from here.
+/// The bytes are stored in swift-crypto's `SymmetricKey`, which overwrites them when the last copy is released.
+/// The caller must wipe its own copies: the bytes that it passed, and any that it copied in
+/// ``withUnsafeBytes(_:)``.
 public struct EncryptionKey: Sendable {
     /// The number of bytes of a key.
     public static let byteCount = 32
 
-    /// The key in the form that the ciphers of swift-crypto and CryptoKit take.
+    /// The key in the form that the ciphers of swift-crypto and CryptoKit accept.
     public let symmetricKey: SymmetricKey
 
     private init(symmetricKey: SymmetricKey) {
         self.symmetricKey = symmetricKey
     }
 
-    /// Takes over a key made by swift-crypto, as key derivation returns it.
+    /// Creates a key from a swift-crypto key, such as the result of a key derivation.
     ///
     /// - Parameter symmetricKey: A key of 256 bits.
-    /// - Throws: ``SecretError/keyLength(bytes:)`` when it has another size.
+    /// - Throws: ``SecretError/keyLength(bytes:)`` for a key of another size.
     public init(_ symmetricKey: SymmetricKey) throws(SecretError) {
         guard symmetricKey.bitCount == Self.byteCount * 8 else {
             throw SecretError.keyLength(bytes: symmetricKey.bitCount / 8)
@@ -27,10 +27,10 @@ public struct EncryptionKey: Sendable {
         self.init(symmetricKey: symmetricKey)
     }
 
-    /// Makes a key of given bytes.
+    /// Creates a key from bytes.
     ///
     /// - Parameter bytes: Exactly 32 bytes.
-    /// - Throws: ``SecretError/keyLength(bytes:)`` for any other number.
+    /// - Throws: ``SecretError/keyLength(bytes:)`` for any other number of bytes.
     public init(bytes: some Collection<UInt8>) throws(SecretError) {
         guard bytes.count == Self.byteCount else { throw SecretError.keyLength(bytes: bytes.count) }
         var copy = Array(bytes)
@@ -38,9 +38,9 @@ public struct EncryptionKey: Sendable {
         wipe(&copy)
     }
 
-    /// Makes a key of hexadecimal digits, in either case.
+    /// Creates a key from hexadecimal digits in either case.
     ///
-    /// - Parameter hexadecimal: Exactly 64 digits, nothing else.
+    /// - Parameter hexadecimal: Exactly 64 digits and no other characters.
     /// - Throws: ``SecretError/hexadecimalLength(digits:)`` or ``SecretError/hexadecimalDigit(position:)``.
     public init(hexadecimal: some StringProtocol) throws(SecretError) {
         let digits = Array(hexadecimal.utf8)
@@ -64,22 +64,22 @@ public struct EncryptionKey: Sendable {
         wipe(&bytes)
     }
 
-    /// A new key from the system's random number generator.
+    /// Returns a new key from the system's random number generator.
     ///
     /// - Returns: 256 random bits.
     public static func generate() -> EncryptionKey {
         EncryptionKey(symmetricKey: SymmetricKey(size: .bits256))
     }
 
-    /// Gives access to the 32 bytes without copying them.
+    /// Calls `body` with the 32 bytes of the key, without copying them.
     ///
-    /// - Parameter body: Reads the bytes; the buffer is valid only while it runs.
-    /// - Returns: What `body` returns.
+    /// - Parameter body: A function that reads the bytes; the buffer is valid only during the call.
+    /// - Returns: The result of `body`.
     public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try symmetricKey.withUnsafeBytes(body)
     }
 
-    /// The key as 64 lower-case hexadecimal digits, as a key file holds it.
+    /// The key as 64 lower-case hexadecimal digits, the form in a key file.
     public var hexadecimal: Secret<String> {
         let digits = Array("0123456789abcdef".utf8)
         return withUnsafeBytes { bytes in
@@ -104,7 +104,7 @@ public struct EncryptionKey: Sendable {
 }
 
 extension EncryptionKey: Equatable {
-    /// Compares in constant time, as swift-crypto does.
+    /// Compares two keys in constant time.
     public static func == (left: EncryptionKey, right: EncryptionKey) -> Bool {
         left.symmetricKey == right.symmetricKey
     }
@@ -117,7 +117,7 @@ extension EncryptionKey: CustomStringConvertible, CustomDebugStringConvertible, 
     /// Always `‹redacted›`.
     public var debugDescription: String { redactedText }
 
-    /// A mirror that shows nothing but `‹redacted›`.
+    /// A mirror that contains only `‹redacted›`.
     public var customMirror: Mirror {
         Mirror(self, unlabeledChildren: [redactedText], displayStyle: .struct)
     }

@@ -1,10 +1,10 @@
 import Crypto
 import Foundation
 
-/// A data key, wrapped under a key or a passphrase.
+/// A data key that is encrypted with a key or a passphrase.
 ///
-/// What is encrypted in bulk is encrypted under a random data key. The envelope holds that data key, so a
-/// change of key or passphrase replaces these 92 bytes and not the data.
+/// A random data key encrypts the bulk of the data, and the envelope contains that data key. A change of key or
+/// passphrase therefore replaces only these 92 bytes, not the data.
 ///
 /// ```
 /// offset  bytes
@@ -21,17 +21,17 @@ import Foundation
 ///     76     16  tag
 /// ```
 ///
-/// The wrapping key is HKDF-SHA256 of the key (or of scrypt's output for the passphrase and the salt) with
-/// the salt and the info `outpost key envelope 1`. The cipher is AES-256-GCM; its associated data is bytes
-/// 0 to 31 followed by the context that the caller gives, which binds an envelope to its place.
+/// The wrapping key is HKDF-SHA256 of the key (or of scrypt's output for the passphrase and the salt) with the
+/// salt and the info `outpost key envelope 1`. The cipher is AES-256-GCM. Its associated data is bytes 0 to 31
+/// followed by the caller's context, which binds an envelope to its place.
 public struct KeyEnvelope: Equatable, Sendable {
-    /// The number of bytes of an envelope.
+    /// The size of an envelope in bytes.
     public static let byteCount = 92
 
-    /// The envelope as it is stored; nothing in it is secret.
+    /// The envelope in its stored form, which contains no plain secret.
     public let bytes: [UInt8]
 
-    /// The cost of the derivation, or nil for an envelope under a key.
+    /// The cost of the derivation, or `nil` if the envelope was sealed with a key.
     public let derivation: ScryptParameters?
 
     private static let magic = Array("OPKE".utf8)
@@ -39,7 +39,7 @@ public struct KeyEnvelope: Equatable, Sendable {
     private static let info = Array("outpost key envelope 1".utf8)
     private static let headerByteCount = 32
 
-    /// Reads a stored envelope, and checks all that can be checked without a key.
+    /// Parses a stored envelope and validates everything that needs no key.
     ///
     /// - Parameter bytes: Exactly 92 bytes.
     /// - Throws: ``SecretError/envelopeMalformed(offset:expected:)`` or
@@ -71,16 +71,16 @@ public struct KeyEnvelope: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Wraps a data key.
+    /// Encrypts a data key.
     ///
     /// - Parameters:
-    ///   - dataKey: What is wrapped.
-    ///   - source: The key or passphrase that will open the envelope. A file is a key only if it has the header of
-    ///     ``KeyFile``.
-    ///   - context: Bytes that must be the same when it is opened.
-    ///   - derivation: The cost for a passphrase; not used for a key.
-    ///   - deriver: Who derives.
-    /// - Returns: An envelope with a fresh salt and nonce.
+    ///   - dataKey: The data key.
+    ///   - source: The key or passphrase that will open the envelope. A file counts as a key only if it has the
+    ///     header of ``KeyFile``.
+    ///   - context: Bytes that must be passed unchanged to open the envelope.
+    ///   - derivation: The cost for a passphrase; ignored for a key.
+    ///   - deriver: The deriver for a passphrase.
+    /// - Returns: An envelope with a new salt and nonce.
     /// - Throws: ``SecretError/emptyPassphrase``, ``SecretError/shortPassphrase(length:minimum:)``,
     ///   ``SecretError/keyFileWithoutHeader(path:)`` or ``SecretError/derivationFailed``.
     public static func seal(
@@ -92,7 +92,7 @@ public struct KeyEnvelope: Equatable, Sendable {
             salt: randomBytes(PassphraseDeriver.saltByteCount), nonce: randomBytes(12))
     }
 
-    /// Wraps with a given salt and nonce. Only test vectors may choose them.
+    /// Encrypts a data key with a given salt and nonce, for test vectors and upgrades of the file format.
     package static func seal(
         _ dataKey: EncryptionKey, with source: KeySource, context: [UInt8], derivation: ScryptParameters,
         deriver: PassphraseDeriver, salt: [UInt8], nonce: [UInt8]
@@ -123,12 +123,13 @@ public struct KeyEnvelope: Equatable, Sendable {
         return try KeyEnvelope(bytes: header + nonce + sealed)
     }
 
-    /// Unwraps the data key.
+    /// Decrypts the data key.
     ///
     /// - Parameters:
-    ///   - source: The key or passphrase. What a file is follows from ``derivation``.
-    ///   - context: The bytes that were given when it was sealed.
-    ///   - deriver: Who derives.
+    ///   - source: The key or passphrase. ``derivation`` determines whether a file is read as a key or a
+    ///     passphrase.
+    ///   - context: The context that was passed when the envelope was sealed.
+    ///   - deriver: The deriver for a passphrase.
     /// - Returns: The data key.
     /// - Throws: ``SecretError/wrongKindOfKey(expected:)``, ``SecretError/wrongKey``,
     ///   ``SecretError/emptyPassphrase`` or ``SecretError/derivationFailed``.
@@ -170,7 +171,7 @@ public struct KeyEnvelope: Equatable, Sendable {
 
 }
 
-/// Random bytes of the system: identities, salts and nonces.
+/// Returns random bytes from the system for identities, salts and nonces.
 package func randomBytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }

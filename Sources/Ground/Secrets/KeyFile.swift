@@ -8,16 +8,17 @@ import SafeFiles
     import Glibc
 #endif
 
-/// A file with a key or a passphrase. Which of the two it holds depends on where it is used (`rules.md` 32).
+/// A file with a key or a passphrase. The use of the file determines which of the two it contains (`rules.md`
+/// 32).
 ///
-/// A file that Outpost makes (``content(for:)``, `outpost keys new`) has two lines: a header and the key.
+/// A file created by Outpost (``content(for:)``, `outpost keys new`) has two lines: a header and the key.
 ///
 /// ```
 /// outpost key 1
 /// 3f0a…  (64 hexadecimal digits)
 /// ```
 ///
-/// | content | to seal something new | to open what was sealed with a key | to open what was sealed with a passphrase |
+/// | content | to seal new data | to open data sealed with a key | to open data sealed with a passphrase |
 /// | --- | --- | --- | --- |
 /// | header and 64 digits | the key | the key | refused |
 /// | exactly 32 bytes | a passphrase | the key | a passphrase |
@@ -25,43 +26,44 @@ import SafeFiles
 /// | other text | a passphrase | refused | a passphrase |
 /// | other bytes | refused | refused | refused |
 ///
-/// A passphrase is the text without one line end at its end, as editors and `echo` add one that nobody types at a prompt.
-/// The envelope of what is opened says which of the last two columns applies; it is authenticated. Key files without a
-/// header thus open what they were used for before there was a header, and a text of 31 characters and a line end is a key
-/// for nothing new.
+/// The passphrase is the text without one final line end, because editors and `echo` add a line end that nobody
+/// types at a prompt. The authenticated envelope of the sealed data determines which of the last two columns
+/// applies. Key files without a header therefore still open older data, and a text of 31 characters and a line
+/// end is never the key of new data.
 public struct KeyFile: Sendable {
-    /// The longest key file, in bytes.
+    /// The maximum size of a key file, in bytes.
     public static let maximumByteCount = 65_536
-    /// The first line of a key file that Outpost makes, without its line end.
+    /// The first line of a key file created by Outpost, without its line end.
     public static let header = "outpost key 1"
-    /// What every version of the header begins with.
+    /// The common prefix of all versions of the header.
     private static let headerStart = Array("outpost key ".utf8)
 
-    /// The path, for messages.
+    /// The path, for error messages.
     public let path: String
     private let content: Secret<[UInt8]>
-    /// The key of a file that has the header.
+    /// The key of a file with a header.
     private let markedKey: EncryptionKey?
 
     /// Reads a key file.
     ///
     /// - Parameters:
-    ///   - path: The file, perhaps through links; it may be a pipe, so it is read to its end and not measured first.
-    ///   - allowsExposed: Whether the file is accepted if other users can read or replace it.
+    ///   - path: The path of the file, which may contain links. The file may be a pipe, so it is read to its
+    ///     end without measuring it first.
+    ///   - allowsExposed: Whether to accept a file that other users can read or replace.
     /// - Throws: ``SecretError/exposed(path:problem:)``, ``SecretError/keyFileUnreadable(path:code:)``,
-    ///   ``SecretError/keyFileTooLarge(path:limit:)``, and what ``init(content:path:)`` throws.
+    ///   ``SecretError/keyFileTooLarge(path:limit:)``, and the errors of ``init(content:path:)``.
     public init(path: String, allowsExposed: Bool = false) throws(SecretError) {
         var bytes = try SecretFile.read(path, limit: Self.maximumByteCount, allowsExposed: allowsExposed)
         defer { wipe(&bytes) }
         try self.init(content: bytes, path: path)
     }
 
-    /// Takes the bytes of a key file.
+    /// Creates a key file from its bytes.
     ///
     /// - Parameters:
     ///   - content: All bytes of the file.
-    ///   - path: Where they came from, for messages.
-    /// - Throws: ``SecretError/keyFileMalformed(path:expected:)`` if there is a header and no key behind it,
+    ///   - path: The path of the file, for error messages.
+    /// - Throws: ``SecretError/keyFileMalformed(path:expected:)`` if no key follows the header,
     ///   ``SecretError/keyFileNotText(path:)`` or ``SecretError/emptyPassphrase``.
     public init(content: [UInt8], path: String) throws(SecretError) {
         self.path = path
@@ -74,7 +76,7 @@ public struct KeyFile: Sendable {
         guard !text.isEmpty else { throw SecretError.emptyPassphrase }
     }
 
-    /// The bytes of a key file with the header.
+    /// Returns the content of a key file with a header.
     ///
     /// - Parameter key: The key.
     /// - Returns: Two lines.
@@ -82,10 +84,10 @@ public struct KeyFile: Sendable {
         Secret(Array("\(header)\n".utf8) + Array(key.hexadecimal.reveal().utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Whether the file has the header, and so is a key for something new.
+    /// Whether the file has a header and can therefore seal new data with its key.
     public var hasHeader: Bool { markedKey != nil }
 
-    /// The key that the file is where a key is expected; nil if it can only be a passphrase.
+    /// The key in the file if a key is expected; `nil` if the file can only be a passphrase.
     public var key: EncryptionKey? {
         if let markedKey { return markedKey }
         let bytes = content.reveal()
@@ -93,7 +95,8 @@ public struct KeyFile: Sendable {
         return text.flatMap { try? EncryptionKey(hexadecimal: $0) }
     }
 
-    /// The passphrase that the file is where one is expected; nil for a file with the header and for one that is no text.
+    /// The passphrase in the file if a passphrase is expected; `nil` for a file with a header and for a file
+    /// that is not text.
     public var passphrase: Secret<String>? { markedKey == nil ? text.map { Secret($0) } : nil }
 
     private var text: String? {
@@ -130,6 +133,6 @@ extension KeyFile: CustomStringConvertible, CustomDebugStringConvertible, Custom
     /// Always `‹redacted›`.
     public var debugDescription: String { redactedText }
 
-    /// A mirror that shows nothing but `‹redacted›`.
+    /// A mirror that contains only `‹redacted›`.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [redactedText], displayStyle: .struct) }
 }

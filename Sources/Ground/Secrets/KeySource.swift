@@ -1,35 +1,35 @@
 import Foundation
 
-/// What opens something encrypted: a key, a passphrase that a key is derived from, or a file with one of the two.
+/// The source of a key that opens encrypted data: a key, a passphrase, or a file with one of the two.
 public enum KeySource: Sendable {
-    /// A key of 256 bits, used as it is.
+    /// A key of 256 bits, which is used directly.
     case key(EncryptionKey)
     /// A passphrase, which costs one derivation per process.
     case passphrase(Secret<String>)
-    /// A file whose meaning depends on what is opened or sealed with it; see ``KeyFile``.
+    /// A file whose meaning depends on the data that it opens or seals; see ``KeyFile``.
     case file(KeyFile)
 
-    /// The fewest code points of a passphrase for something new, in Unicode's form C and without white space at its ends.
-    /// Whatever was sealed with a shorter one can still be opened.
+    /// The minimum number of code points of a passphrase for new data, in Unicode's form C and without
+    /// surrounding white space. Data that was sealed with a shorter passphrase can still be opened.
     public static let minimumPassphraseLength = 8
 
     /// Reads a key file (`rules.md` 32).
     ///
     /// - Parameters:
-    ///   - keyFile: The path of the file; see ``KeyFile`` for what it may hold.
-    ///   - allowsExposed: Whether the file is accepted if other users can read or replace it.
-    /// - Throws: ``SecretError`` when the file cannot be read, holds neither a key nor text, or is exposed.
+    ///   - keyFile: The path of the file; see ``KeyFile`` for its content.
+    ///   - allowsExposed: Whether to accept a file that other users can read or replace.
+    /// - Throws: ``SecretError`` if the file cannot be read, contains neither a key nor text, or is exposed.
     public init(keyFile: String, allowsExposed: Bool = false) throws(SecretError) {
         self = .file(try KeyFile(path: keyFile, allowsExposed: allowsExposed))
     }
 
-    /// Checks that something new may be sealed with this, without deriving a key.
+    /// Checks that this source may seal new data, without deriving a key.
     ///
     /// - Throws: ``SecretError/emptyPassphrase``, ``SecretError/shortPassphrase(length:minimum:)`` or
     ///   ``SecretError/keyFileWithoutHeader(path:)``.
     public func requireFitForSealing() throws(SecretError) { _ = try forSealing() }
 
-    /// The key or the passphrase by which something new is sealed.
+    /// Returns the key or the passphrase for sealing new data.
     func forSealing() throws(SecretError) -> KeyMaterial {
         let passphrase: Secret<String>
         switch self {
@@ -49,7 +49,7 @@ public enum KeySource: Sendable {
         return .passphrase(passphrase)
     }
 
-    /// The key or the passphrase that may open an envelope.
+    /// Returns the key or the passphrase that may open an envelope.
     ///
     /// - Parameter isDerived: Whether the envelope was sealed with a passphrase.
     func forOpening(isDerived: Bool) throws(SecretError) -> KeyMaterial {
@@ -65,7 +65,7 @@ public enum KeySource: Sendable {
     }
 }
 
-/// A key source whose kind is decided.
+/// A key source after the decision between key and passphrase.
 enum KeyMaterial {
     case key(EncryptionKey)
     case passphrase(Secret<String>)

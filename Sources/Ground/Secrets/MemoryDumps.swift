@@ -8,15 +8,16 @@
     import CLinux
 #endif
 
-/// Keeps the memory of the process, keys included, out of files that the system writes when it crashes.
+/// Protection of the process memory, including keys, against being written to files after a crash.
 public enum MemoryDumps {
-    /// Forbids core dumps of this process and, on Linux, that other processes of the same user look into it.
+    /// Forbids core dumps of this process. On Linux, also prevents other processes of the same user from
+    /// reading its memory.
     ///
-    /// A program that handles secrets calls it once, first thing. It cannot be undone by accident: the hard
-    /// limit is lowered too. A debugger cannot attach afterwards, except as root. Swap is not covered: a
-    /// machine that must not write memory to its disk encrypts its swap, or has none.
+    /// A program that handles secrets should call this function first. The hard limit is lowered too, so the
+    /// effect cannot be undone by accident. Afterwards only root can attach a debugger. Swap is not covered:
+    /// use encrypted swap, or none, if memory must not be written to the disk.
     ///
-    /// - Returns: Whether the system agreed.
+    /// - Returns: Whether the system accepted the request.
     @discardableResult
     public static func forbid() -> Bool {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)

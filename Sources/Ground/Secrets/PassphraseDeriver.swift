@@ -5,18 +5,18 @@ import Synchronization
 
 /// Derives keys from passphrases, each one once per process.
 ///
-/// A connection pool opens a database many times; scrypt is slow on purpose. So the derived key is kept in
-/// memory for each combination of passphrase, salt and parameters (`rules.md` 32). Entries are found by a
-/// keyed digest whose key is random per process: the passphrase itself is not kept.
+/// A connection pool opens a database many times, and scrypt is slow by design. The derived key is therefore
+/// kept in memory for each combination of passphrase, salt and parameters (`rules.md` 32). Entries are indexed
+/// by a keyed digest with a random key per process; the passphrase itself is not kept.
 public final class PassphraseDeriver: Sendable {
-    /// The deriver that the whole process shares.
+    /// The shared deriver of the process.
     public static let shared = PassphraseDeriver()
 
     /// The number of bytes of a salt.
     public static let saltByteCount = 16
 
-    /// How many derived keys are remembered. When one more comes, all are forgotten: a process that goes
-    /// through more passphrases than this is guessing, and gains nothing from the memory.
+    /// The maximum number of remembered keys. Beyond it, all keys are forgotten: a process with more
+    /// passphrases is guessing, and gains nothing from remembered keys.
     public static let maximumRememberedKeys = 64
 
     private struct State {
@@ -27,18 +27,18 @@ public final class PassphraseDeriver: Sendable {
     private let state = Mutex(State())
     private let indexKey = SymmetricKey(size: .bits256)
 
-    /// Makes a deriver with a memory of its own, for tests that count.
+    /// Creates a deriver with its own memory, for tests that count derivations.
     public init() {}
 
-    /// How many derivations really ran, since the process began.
+    /// The number of derivations that this deriver has computed.
     public var derivationCount: Int {
         state.withLock { $0.count }
     }
 
-    /// The key of a passphrase, derived now or remembered.
+    /// Returns the key of a passphrase, derived or remembered.
     ///
-    /// The passphrase is normalised to Unicode's form C first, so that it opens the same file whichever
-    /// keyboard typed it. Concurrent callers wait for each other: this is what makes "once" exact.
+    /// The passphrase is normalised to Unicode's form C, so that it opens the same file regardless of the
+    /// keyboard. Concurrent callers wait for each other, so that a key is never derived twice.
     ///
     /// - Parameters:
     ///   - passphrase: At least one character.
@@ -65,10 +65,10 @@ public final class PassphraseDeriver: Sendable {
         }
     }
 
-    /// Derives a key and remembers nothing: for secrets that must be asked for each time.
+    /// Derives a key without remembering it, for secrets that must be entered each time.
     ///
     /// - Parameters:
-    ///   - text: The bytes of the passphrase, taken as they are.
+    ///   - text: The bytes of the passphrase, without normalisation.
     ///   - salt: 16 bytes.
     ///   - parameters: The cost.
     /// - Returns: A key of 256 bits.
@@ -89,14 +89,14 @@ public final class PassphraseDeriver: Sendable {
         return try EncryptionKey(derived)
     }
 
-    /// Forgets every derived key; the next use of a passphrase derives again.
+    /// Forgets every derived key. The next use of a passphrase derives its key again.
     public func forgetAll() {
         state.withLock { $0.keys.removeAll() }
     }
 
     private func index(of text: [UInt8], salt: [UInt8], parameters: ScryptParameters) -> [UInt8] {
         var digest = HMAC<SHA256>(key: indexKey)
-        // All that precedes the passphrase has a fixed length, so no two inputs run into each other.
+        // Everything before the passphrase has a fixed length, so different inputs have different encodings.
         digest.update(data: [parameters.costExponent])
         digest.update(data: bigEndianBytes(parameters.blockSize))
         digest.update(data: bigEndianBytes(parameters.parallelization))
@@ -106,7 +106,7 @@ public final class PassphraseDeriver: Sendable {
     }
 }
 
-/// The bytes of an integer, most significant first, as every stored format of this package has them.
+/// Returns the bytes of an integer, most significant byte first, as in all stored formats of this package.
 package func bigEndianBytes(_ value: some FixedWidthInteger) -> [UInt8] {
     withUnsafeBytes(of: value.bigEndian) { Array($0) }
 }

@@ -3,7 +3,8 @@ import CryptoExtras
 import ErrorCodes
 import Foundation
 
-/// A password as a server keeps it: a scrypt digest (RFC 7914) with its salt and cost, written as a PHC string.
+/// A password in the form that a server stores: a scrypt digest (RFC 7914) with its salt and cost, as a PHC
+/// string.
 ///
 /// ```swift
 /// let hash = try PasswordHash(of: "correct horse")
@@ -11,35 +12,36 @@ import Foundation
 /// try PasswordHash(hash.text).matches("correct horse")   // true
 /// ```
 ///
-/// The text is `$scrypt$ln=…,r=…,p=…$salt$digest`, with salt and digest in base64 without padding, as Passlib and the PHC
-/// string format have it. `ln` is the binary logarithm of the cost N.
+/// The format is `$scrypt$ln=…,r=…,p=…$salt$digest`, with salt and digest in base64 without padding, as in
+/// Passlib and the PHC string format. `ln` is the binary logarithm of the cost N.
 public struct PasswordHash: Sendable {
     /// The cost of the digest.
     public let parameters: ScryptParameters
     private let salt: [UInt8]
     private let digest: [UInt8]
 
-    /// The largest working memory of one check, 128·N·r, in bytes (128 MiB).
+    /// The maximum working memory of one check, 128·N·r, in bytes (128 MiB).
     public static let maximumMemory = 128 << 20
-    /// The lengths of salts that are read, in bytes.
+    /// The accepted lengths of salts, in bytes.
     public static let saltLengths = 8...64
-    /// The lengths of digests that are read, in bytes.
+    /// The accepted lengths of digests, in bytes.
     public static let digestLengths = 16...64
-    /// The longest password, in bytes of UTF-8.
+    /// The maximum length of a password, in bytes of UTF-8.
     public static let maximumPasswordLength = 1024
 
     private static let identifier = "scrypt"
 
-    /// N = 2^15, r = 8, p = 3: 32 MiB of memory, and about a third of a second.
+    /// The default cost: N = 2^15, r = 8, p = 3, which takes 32 MiB of memory and about a third of a second.
     public static let standardParameters: ScryptParameters? = try? ScryptParameters(
         costExponent: 15, blockSize: 8, parallelization: 3)
 
-    /// Digests a password with a fresh salt of 16 bytes.
+    /// Digests a password with a new salt of 16 bytes.
     ///
     /// - Parameters:
-    ///   - password: at least one character, normalised to Unicode's form C.
-    ///   - parameters: the cost; ``standardParameters`` unless another one is given.
-    /// - Throws: ``PasswordHashError/passwordLength(bytes:)``, or ``PasswordHashError/digestFailed`` for lack of memory.
+    ///   - password: At least one character; normalised to Unicode's form C.
+    ///   - parameters: The cost; `nil` for ``standardParameters``.
+    /// - Throws: ``PasswordHashError/passwordLength(bytes:)``, or ``PasswordHashError/digestFailed`` if memory
+    ///   is lacking.
     public init(of password: String, parameters: ScryptParameters? = nil) throws(PasswordHashError) {
         let parameters = parameters ?? Self.standardParameters ?? .standard
         var bytes = Self.bytes(of: password)
@@ -53,11 +55,11 @@ public struct PasswordHash: Sendable {
         digest = try Self.digest(bytes, salt, parameters: parameters, length: 32)
     }
 
-    /// Reads a PHC string.
+    /// Parses a PHC string.
     ///
-    /// - Throws: ``PasswordHashError/notScrypt`` for a password in plain text and for a digest of another kind, such as
-    ///   bcrypt; ``PasswordHashError/malformed(_:)`` for a scrypt digest that cannot be read, or that costs more than
-    ///   ``maximumMemory``. No error holds a part of the text.
+    /// - Throws: ``PasswordHashError/notScrypt`` for a password in plain text and for a digest of another kind,
+    ///   such as bcrypt. ``PasswordHashError/malformed(_:)`` for a scrypt digest that is invalid or needs more
+    ///   than ``maximumMemory``. No error contains a part of the text.
     public init(_ text: String) throws(PasswordHashError) {
         let parts = text.split(separator: "$", omittingEmptySubsequences: false)
         guard parts.count >= 2, parts[0].isEmpty, parts[1] == Self.identifier else { throw .notScrypt }
@@ -79,15 +81,15 @@ public struct PasswordHash: Sendable {
         return "$\(Self.identifier)$\(cost)$\(Self.encoded(salt))$\(Self.encoded(digest))"
     }
 
-    /// Whether a password is the one that was digested; takes as long as making the digest took.
+    /// Returns whether a password matches the digest. The check takes as long as the creation of the digest.
     ///
-    /// - Throws: ``PasswordHashError/digestFailed`` for lack of memory.
+    /// - Throws: ``PasswordHashError/digestFailed`` if there is too little memory.
     public func matches(_ password: String) throws(PasswordHashError) -> Bool {
         var bytes = Self.bytes(of: password)
         defer { wipe(&bytes) }
         guard bytes.count <= Self.maximumPasswordLength else { return false }
         let other = try Self.digest(bytes, salt, parameters: parameters, length: digest.count)
-        // Lengths are equal, and each byte is looked at whatever the others are.
+        // The lengths are equal, and every byte is compared in every case.
         return zip(digest, other).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
@@ -138,24 +140,24 @@ extension PasswordHash: CustomStringConvertible, CustomReflectable {
     /// Always `‹redacted›`.
     public var description: String { redactedText }
 
-    /// A mirror that shows nothing but `‹redacted›`.
+    /// A mirror that contains only `‹redacted›`.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [redactedText], displayStyle: .struct) }
 }
 
-/// Why a password cannot be digested, or a digest not read. No case holds a part of either.
+/// An error of creating or parsing a password digest. No case contains a part of the password or the digest.
 public enum PasswordHashError: Error, Hashable, Sendable {
-    /// The text is no scrypt digest: a password in plain text, or a digest of another kind.
+    /// The text is not a scrypt digest: it is a password in plain text, or a digest of another kind.
     case notScrypt
-    /// The text begins as a scrypt digest, but something else was expected in it.
+    /// The text begins like a scrypt digest but is invalid; the value describes the expected content.
     case malformed(String)
-    /// A password is empty, or longer than ``PasswordHash/maximumPasswordLength`` bytes.
+    /// A password is empty or longer than ``PasswordHash/maximumPasswordLength`` bytes.
     case passwordLength(bytes: Int)
-    /// There is not enough memory.
+    /// The digest could not be computed because of too little memory.
     case digestFailed
 }
 
 extension PasswordHashError: CustomStringConvertible {
-    /// What is wrong and what was expected.
+    /// A description of the problem and of the expected content.
     public var description: String {
         switch self {
         case .notScrypt: "this is no scrypt digest, which begins with $scrypt$"
@@ -168,7 +170,7 @@ extension PasswordHashError: CustomStringConvertible {
 }
 
 extension PasswordHashError: CodedError {
-    /// `secret.…`.
+    /// An error code of the form `secret.…`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -179,7 +181,7 @@ extension PasswordHashError: CodedError {
         return ErrorCode(rawValue: "secret.\(name)")
     }
 
-    /// Another text, or more memory.
+    /// The kind of remedy: another text, or more memory.
     public var failureKind: FailureKind {
         if case .digestFailed = self { return .transient }
         return .request

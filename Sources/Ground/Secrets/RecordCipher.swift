@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// Seals records one by one under a key: what is kept in a file or a store that others can read.
+/// A cipher that seals single records with a key, for a file or a store that others can read.
 ///
 /// ```swift
 /// let cipher = RecordCipher(key: key, purpose: "log")
@@ -9,18 +9,20 @@ import Foundation
 /// let bytes = try cipher.open(sealed, context: Array("entry 1".utf8))
 /// ```
 ///
-/// AES-256-GCM with a random nonce, under a key that HKDF-SHA256 derives from the given one and the purpose, so that
-/// one key can serve several purposes. A sealed record is 12 bytes of nonce, the ciphertext and 16 bytes of tag.
-/// After 2^32 records the chance that two nonces are the same is no longer negligible: take another key by then.
+/// The cipher is AES-256-GCM with a random nonce. HKDF-SHA256 derives its key from the given key and the
+/// purpose, so that one key can serve several purposes. A sealed record consists of 12 bytes of nonce, the
+/// ciphertext and 16 bytes of tag. Use another key after 2^32 records, because nonces may then repeat.
 public struct RecordCipher: Sendable {
-    /// The number of bytes by which a sealed record is longer.
+    /// The number of bytes that sealing adds to a record.
     public static let overhead = 28
 
     private let key: SymmetricKey
 
+    /// Creates a cipher.
+    ///
     /// - Parameters:
     ///   - key: The key.
-    ///   - purpose: What the records are for; each purpose has its own derived key.
+    ///   - purpose: The purpose of the records. Each purpose has its own derived key.
     public init(key: EncryptionKey, purpose: String) {
         self.key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: key.symmetricKey, info: Array(purpose.utf8), outputByteCount: EncryptionKey.byteCount)
@@ -30,7 +32,7 @@ public struct RecordCipher: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The record.
-    ///   - context: What must be the same when it is opened: its place, its name.
+    ///   - context: Bytes that must be passed unchanged to open the record, such as its place or name.
     /// - Throws: ``SecretError/sealingFailed``.
     public func seal(_ bytes: some Collection<UInt8>, context: [UInt8] = []) throws(SecretError) -> [UInt8] {
         do {
@@ -43,10 +45,10 @@ public struct RecordCipher: Sendable {
         }
     }
 
-    /// Gives back a record.
+    /// Decrypts a record.
     ///
-    /// - Throws: ``SecretError/wrongKey`` when it was sealed under another key, for another purpose or context, or
-    ///   was altered.
+    /// - Throws: ``SecretError/wrongKey`` if the record was altered, or sealed with another key, purpose or
+    ///   context.
     public func open(_ sealed: some Collection<UInt8>, context: [UInt8] = []) throws(SecretError) -> [UInt8] {
         do {
             let box = try AES.GCM.SealedBox(combined: Data(sealed))
@@ -58,7 +60,8 @@ public struct RecordCipher: Sendable {
         }
     }
 
-    /// A name that tells nothing of a text, the same for the same text: 64 hexadecimal digits of HMAC-SHA256.
+    /// Returns a pseudonym that reveals nothing of a text: 64 hexadecimal digits of HMAC-SHA256, equal for
+    /// equal texts.
     public func pseudonym(of text: String) -> String {
         HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key)
             .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -69,6 +72,6 @@ extension RecordCipher: CustomStringConvertible, CustomReflectable {
     /// Always `‹redacted›`.
     public var description: String { redactedText }
 
-    /// A mirror that shows nothing but `‹redacted›`.
+    /// A mirror that contains only `‹redacted›`.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: [redactedText], displayStyle: .struct) }
 }

@@ -1,7 +1,7 @@
 /// A value that must not appear in a log, a crash report, a debugger's summary or an error message.
 ///
-/// Everything that prints or reflects a `Secret` shows `‹redacted›`. The value itself is reached through
-/// ``reveal()``, a name that stands out when code is reviewed.
+/// Printing or reflecting a `Secret` shows `‹redacted›`. The value is accessed with ``reveal()``, a name that
+/// stands out in code reviews.
 ///
 /// ```swift
 /// let passphrase = Secret("correct horse battery staple")
@@ -13,14 +13,12 @@ public struct Secret<Value> {
 
     /// Wraps a value.
     ///
-    /// - Parameter value: What is to be kept out of every printed form.
+    /// - Parameter value: The value to keep out of every printed form.
     public init(_ value: Value) {
         self.value = value
     }
 
-    /// The wrapped value, in clear.
-    ///
-    /// - Returns: What was given to ``init(_:)``.
+    /// Returns the wrapped value in clear.
     public func reveal() -> Value {
         value
     }
@@ -28,7 +26,7 @@ public struct Secret<Value> {
 
 extension Secret: Sendable where Value: Sendable {}
 
-/// What is printed in place of a secret, by every type of this module that holds one.
+/// The text that replaces a secret in print, for every type of this module that contains one.
 let redactedText = "‹redacted›"
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -38,7 +36,7 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     /// Always `‹redacted›`.
     public var debugDescription: String { redactedText }
 
-    /// A mirror with one child, `‹redacted›`, so that `dump` shows nothing either.
+    /// A mirror with the single child `‹redacted›`, so that `dump` reveals nothing either.
     public var customMirror: Mirror {
         Mirror(self, unlabeledChildren: [redactedText], displayStyle: .struct)
     }

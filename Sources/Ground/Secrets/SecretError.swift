@@ -1,8 +1,8 @@
 import ErrorCodes
 
-/// Why a key, a passphrase or a key envelope was refused.
+/// An error of a key, a passphrase, a key file or a key envelope.
 ///
-/// No case carries secret material: an error may be logged as it is.
+/// No case contains secret material, so errors may be logged unchanged.
 public enum SecretError: Error, Hashable, Sendable {
     /// A key has the wrong number of bytes; 32 were expected.
     case keyLength(bytes: Int)
@@ -12,46 +12,46 @@ public enum SecretError: Error, Hashable, Sendable {
     case hexadecimalDigit(position: Int)
     /// A passphrase has no characters.
     case emptyPassphrase
-    /// A passphrase for something new has fewer code points than ``KeySource/minimumPassphraseLength``.
+    /// A passphrase for new data has fewer code points than ``KeySource/minimumPassphraseLength``.
     case shortPassphrase(length: Int, minimum: Int)
     /// Other users can read or replace a file with a secret.
     case exposed(path: String, problem: Exposure)
-    /// A key file could not be opened or read; `code` is the `errno` of the system.
+    /// A key file could not be opened or read; `code` is the system's `errno`.
     case keyFileUnreadable(path: String, code: Int32)
     /// A key file is longer than ``KeyFile/maximumByteCount`` bytes.
     case keyFileTooLarge(path: String, limit: Int)
-    /// A key file is neither a key nor text: it has no header, is no 32 bytes, and no UTF-8.
+    /// A key file is neither a key nor text: it has no header, is not 32 bytes long, and is not valid UTF-8.
     case keyFileNotText(path: String)
-    /// A key file begins with the header of ``KeyFile``, and what was expected does not follow.
+    /// A key file begins with the header of ``KeyFile``, but the expected content does not follow.
     case keyFileMalformed(path: String, expected: String)
-    /// A file of 32 bytes that are no text can open what it was used for before, and is no key for something new.
+    /// A file of 32 bytes that are not text opens older data only; it cannot be the key of new data.
     case keyFileWithoutHeader(path: String)
-    /// Derivation parameters lie outside the ranges of ``ScryptParameters``.
+    /// Derivation parameters are outside the ranges of ``ScryptParameters``.
     case derivationParameters(ScryptParameters)
     /// A salt has the wrong number of bytes; 16 were expected.
     case saltLength(bytes: Int)
-    /// The derivation itself failed, for lack of memory.
+    /// The derivation failed because of too little memory.
     case derivationFailed
-    /// The cipher itself failed, for lack of memory.
+    /// The cipher failed because of too little memory.
     case sealingFailed
-    /// An envelope is malformed at a byte offset, where something else was expected.
+    /// An envelope is malformed at a byte offset; `expected` describes the valid content.
     case envelopeMalformed(offset: Int, expected: String)
-    /// An envelope needs a passphrase and was given a key, or the other way round.
+    /// An envelope needs a passphrase but a key was passed, or the reverse.
     case wrongKindOfKey(expected: KeyKind)
     /// The key or passphrase does not open the envelope, or the envelope or its context was altered.
     case wrongKey
 
-    /// The two things that open an envelope.
+    /// The kinds of secrets that open an envelope.
     public enum KeyKind: String, Hashable, Sendable {
         /// A 256-bit key.
         case key
-        /// A passphrase, from which a key is derived.
+        /// A passphrase, which is used to derive a key.
         case passphrase
     }
 }
 
 extension SecretError: CustomStringConvertible {
-    /// One sentence that says what is wrong and what was expected.
+    /// A description of the problem and of the expected value.
     public var description: String {
         switch self {
         case .keyLength(let bytes): "a key has 32 bytes, this one \(bytes)"
@@ -79,7 +79,7 @@ extension SecretError: CustomStringConvertible {
 }
 
 extension SecretError: CodedError {
-    /// `secret.…`.
+    /// An error code of the form `secret.…`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -105,7 +105,7 @@ extension SecretError: CodedError {
         return ErrorCode(rawValue: "secret.\(name)")
     }
 
-    /// Another key, another file, or more memory.
+    /// The kind of remedy: another key, another file, or more memory.
     public var failureKind: FailureKind {
         switch self {
         case .wrongKey, .wrongKindOfKey, .emptyPassphrase, .shortPassphrase: .credentials

@@ -8,19 +8,23 @@ import SafeFiles
     import Glibc
 #endif
 
-/// Files with secrets that a person names: keys, passwords, tokens, private keys for TLS.
+/// Functions for files with secrets that a person names: keys, passwords, tokens, private keys for TLS.
 ///
-/// Such a file may be a link, as those of Let's Encrypt and mounted secrets are, or a pipe. A regular file is refused if
-/// another user than this one and the administrator can write it, can replace files in its folder (or in the folder of a
-/// link to it), or can read it. On a file system that is mounted for reading alone, any permissions are accepted. A file of
-/// the administrator may be readable for a group when another user reads it.
+/// Such a file may be a link (like those of Let's Encrypt and mounted secrets) or a pipe. A regular file is
+/// refused if a user other than this user and the administrator can do one of the following:
+///
+/// - write the file or read it,
+/// - replace files in its folder, or in the folder of a link to it.
+///
+/// On a read-only file system, any permissions are accepted. A file of the administrator may be group-readable
+/// if another user reads it.
 public enum SecretFile {
     /// Reads a file.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - limit: The most bytes that it may have.
-    ///   - allowsExposed: Whether it is accepted if other users can read or replace it.
+    ///   - limit: The maximum size of the file in bytes.
+    ///   - allowsExposed: Whether to accept a file that other users can read or replace.
     /// - Returns: All bytes.
     /// - Throws: ``SecretError/exposed(path:problem:)``, ``SecretError/keyFileUnreadable(path:code:)``,
     ///   ``SecretError/keyFileTooLarge(path:limit:)``.
@@ -35,7 +39,7 @@ public enum SecretFile {
         }
     }
 
-    /// Checks a file that another library reads.
+    /// Checks the permissions of a file that another library reads.
     ///
     /// - Throws: ``SecretError/exposed(path:problem:)``, ``SecretError/keyFileUnreadable(path:code:)``.
     public static func check(_ path: String, allowsExposed: Bool = false) throws(SecretError) {
@@ -52,17 +56,17 @@ public enum SecretFile {
 }
 
 extension SecretError {
-    /// How other users can get at a secret.
+    /// The way in which other users can access a secret.
     public enum Exposure: Hashable, Sendable {
-        /// They can read the file; `mode` is its permissions.
+        /// Other users can read the file; `mode` is its permissions.
         case readable(mode: UInt32)
-        /// They can write the file.
+        /// Other users can write the file; `mode` is its permissions.
         case writable(mode: UInt32)
         /// The file, or a link to it, belongs to another user.
         case foreign(owner: UInt32)
-        /// They can replace files in a folder on the way to the file.
+        /// Other users can replace files in the folder of the file or of a link to it.
         case openFolder(path: String, mode: UInt32)
-        /// A folder on the way to the file belongs to another user.
+        /// The folder of the file or of a link to it belongs to another user.
         case foreignFolder(path: String, owner: UInt32)
 
         init(_ problem: SecretFileCheck.Problem) {
@@ -79,7 +83,7 @@ extension SecretError {
 }
 
 extension SecretError.Exposure: CustomStringConvertible {
-    /// The problem, as the end of a sentence.
+    /// A description of the problem, as the end of a sentence.
     public var description: String {
         switch self {
         case .readable(let mode): "other users can read it (mode \(String(mode, radix: 8)))"

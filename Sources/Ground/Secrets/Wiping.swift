@@ -8,9 +8,9 @@ import Foundation
     import Glibc
 #endif
 
-/// Overwrites memory, in a way that no optimiser leaves out.
+/// Overwrites memory in a way that no optimiser removes.
 ///
-/// - Parameter memory: What held a secret.
+/// - Parameter memory: The memory that contained a secret.
 package func wipe(_ memory: UnsafeMutableRawBufferPointer) {
     guard let address = memory.baseAddress else { return }
     #if canImport(Darwin)
@@ -20,13 +20,13 @@ package func wipe(_ memory: UnsafeMutableRawBufferPointer) {
     #endif
 }
 
-/// Overwrites the bytes of an array and empties it. Other copies of the array are not reached.
+/// Overwrites the bytes of an array and empties the array. Other copies of it are not affected.
 package func wipe(_ bytes: inout [UInt8]) {
     bytes.withUnsafeMutableBytes { wipe($0) }
     bytes = []
 }
 
-/// Overwrites the bytes of data and empties it. Other copies of the data are not reached.
+/// Overwrites the bytes of data and empties the data. Other copies of it are not affected.
 package func wipe(_ data: inout Data) {
     data.withUnsafeMutableBytes { wipe($0) }
     data = Data()

@@ -1,46 +1,46 @@
 import ErrorCodes
 
-/// Why a secret could not be read, kept or removed, or a vault not be made, unlocked or changed.
+/// An error of a secret store or a vault.
 ///
-/// No case carries a secret: an error may be logged as it is.
+/// No case contains a secret, so errors may be logged unchanged.
 public enum DataVaultError: Error, Equatable, Sendable {
-    /// A name is empty, too long, or has a character at `position` that is not allowed; see ``SecretName``.
+    /// A name is empty, too long, or has an illegal character at `position`; see ``SecretName``.
     case illegalName(String, position: Int)
     /// A secret is longer than ``DataVaultLimits/maximumSecretByteCount`` bytes.
     case tooLong(name: String, bytes: Int)
-    /// There is a secret or a vault of that name already.
+    /// A secret or a vault with this name already exists.
     case alreadyExists(name: String)
-    /// The secret is no key.
+    /// The secret is not a key.
     case notAKey(name: String)
-    /// The secret was sealed under another master key, or altered; see ``SealedSecretStore``.
+    /// The secret was sealed with another master key, or altered; see ``SealedSecretStore``.
     case unsealable(name: String)
-    /// A file or folder lets others in, or belongs to another user; `mode` is its permissions.
+    /// A file or folder is accessible to other users, or belongs to another user; `mode` is its permissions.
     ///
-    /// It is not repaired silently: whoever could read the secret may have done so. `chmod 600` (a folder:
-    /// `chmod 700`), or better, replace the secret.
+    /// The permissions are not repaired silently, because the secret may have been read. Set them with `chmod
+    /// 600` (for a folder, `chmod 700`), or better, replace the secret.
     case exposed(path: String, mode: UInt32)
-    /// What stands at the path is a symbolic link, a folder, or no regular file.
+    /// The path leads to a symbolic link, a folder, or another object that is not a regular file.
     case notAFile(path: String)
     /// The system refused an operation; `code` is its `errno` (in the keychain, its status).
     case system(operation: String, path: String, code: Int32)
-    /// There is no home folder to keep secrets in; name a folder.
+    /// No home folder exists for secrets; pass a folder explicitly.
     case noHome
 
-    /// There is no vault of that name: there never was one, it was deleted (by any process), or destroyed.
+    /// No vault has this name: it never existed, a process deleted it, or it was destroyed.
     case noVault(name: String)
-    /// The vault is locked, by ``Vault/lock()``, by its time-out, or because another process changed its
+    /// The vault is locked: by ``Vault/lock()``, by its time-out, or because another process changed its
     /// password or policy.
     case locked(name: String)
-    /// Password, salt or both are wrong. `attemptsLeft` is how many wrong attempts remain before the vault is
-    /// destroyed; nil when there is no limit.
+    /// The password, the salt or both are wrong. `attemptsLeft` is the number of further wrong attempts after
+    /// which the vault is destroyed; `nil` without a limit.
     case wrongPassword(name: String, attemptsLeft: Int?)
-    /// This attempt was one too many: the vault was destroyed, and its content is lost.
+    /// This attempt exceeded the limit: the vault was destroyed and its content is lost.
     case destroyed(name: String)
-    /// The password is against the vault's policy. At unlocking the vault stays locked, and
-    /// ``Vault/changePassword(from:to:)`` is the way out. There is at least one violation, in the order of
-    /// their codes.
+    /// The password violates the vault's policy. After such an unlocking the vault stays locked; call
+    /// ``Vault/changePassword(from:to:)``. There is at least one violation; violations are ordered by their
+    /// codes.
     case incompatiblePassword(name: String, [PasswordViolation])
-    /// A password is needed here, and none was given.
+    /// The operation needs a password, but none was passed.
     case emptyPassword(name: String)
     /// A number of a policy, a time-out or a limit is negative.
     case negativeNumber(field: String, value: Int)
@@ -48,27 +48,27 @@ public enum DataVaultError: Error, Equatable, Sendable {
     case illegalValueName(bytes: Int)
     /// The vault would hold more than ``DataVaultLimits/maximumVaultByteCount`` bytes.
     case full(name: String, bytes: Int)
-    /// The key store does not have the keys of this vault: its file comes from another machine or account, or
+    /// The key store does not have the keys of this vault. The file comes from another machine or account, or
     /// the keys were removed.
     case keysMissing(name: String)
-    /// The vault's file is older than its last change of password or policy: somebody put back a copy.
+    /// The vault's file is older than the last change of its password or policy: an old copy was restored.
     case olderCopy(name: String)
     /// The vault's file is malformed at a byte offset, or was altered.
     case damaged(path: String, offset: Int, expected: String)
-    /// The vault was made by a later version of the format.
+    /// The vault was created in a later version of the format.
     case unsupportedFormat(path: String, version: Int)
     /// Another process held the vault's lock for longer than ``DataVaultLimits/lockPatience`` seconds.
     case busy(name: String)
     /// The task was cancelled while it waited for the vault's lock; nothing was changed.
     case cancelled
 
-    /// The legacy code of the first violation of a policy, 50 to 57; nil for every other error.
+    /// The legacy code of the first policy violation, 50 to 57; `nil` for every other error.
     public var code: Int? {
         guard case .incompatiblePassword(_, let violations) = self else { return nil }
         return violations.first?.rawValue
     }
 
-    /// Whether the caller gave an argument that can never be right (`INVALID_ARG`).
+    /// Whether an argument is invalid in every state of the vault (`INVALID_ARG`).
     public var isInvalidArgument: Bool {
         switch self {
         case .illegalName, .alreadyExists, .emptyPassword, .negativeNumber, .illegalValueName: true
@@ -78,7 +78,7 @@ public enum DataVaultError: Error, Equatable, Sendable {
 }
 
 extension DataVaultError: CustomStringConvertible {
-    /// One sentence that says what is wrong and, where one can, what to do.
+    /// A description of the problem and, if there is one, of its remedy.
     public var description: String {
         switch self {
         case .illegalName(let name, let position):
@@ -121,7 +121,7 @@ extension DataVaultError: CustomStringConvertible {
 }
 
 extension DataVaultError: CodedError {
-    /// `vault.…`.
+    /// An error code of the form `vault.…`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -153,7 +153,7 @@ extension DataVaultError: CodedError {
         return ErrorCode(rawValue: "vault.\(name)")
     }
 
-    /// Another password, a repaired file, or a changed call.
+    /// The kind of remedy: another password, a repaired file, or a changed call.
     public var failureKind: FailureKind {
         switch self {
         case .locked, .wrongPassword, .emptyPassword: .credentials

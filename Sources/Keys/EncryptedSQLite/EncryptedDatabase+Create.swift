@@ -11,20 +11,20 @@ public import Secrets
 #endif
 
 extension EncryptedDatabase {
-    /// Creates an empty encrypted database, and unlocks it.
+    /// Creates an empty encrypted database and unlocks it.
     ///
-    /// The file is built under another name and then linked into place: it appears whole or not at all, and
-    /// never replaces one that is there. It is readable by its owner alone (mode 0600); logs and journals
-    /// take their mode from it. Page size and reserved bytes are fixed in it, so that connections need to
-    /// set neither. `PRAGMA auto_vacuum` can no longer be switched on except by a `VACUUM`.
+    /// The file is built under a temporary name and then linked to `path`. It appears whole or not at all, and
+    /// never replaces an existing file. Only its owner can read the file (mode 0600); SQLite gives logs and
+    /// journals the same mode. The file fixes the page size and the reserved bytes, so connections need to set
+    /// neither. `PRAGMA auto_vacuum` takes effect only after a `VACUUM`.
     ///
     /// - Parameters:
-    ///   - path: Where it shall be; its folder must exist.
-    ///   - key: The key or passphrase that shall open it.
-    ///   - derivation: The cost if `key` is a passphrase.
-    /// - Throws: ``EncryptedDatabaseError``: `alreadyExists` (also for a `-wal` or `-journal` left of a
-    ///   deleted database, which SQLite would take for part of the new one), `secret`, `sqlite`,
-    ///   `unavailable`.
+    ///   - path: The path of the new file; its folder must exist.
+    ///   - key: The key or passphrase that opens the database.
+    ///   - derivation: The cost of the derivation if `key` is a passphrase.
+    /// - Throws: ``EncryptedDatabaseError``: `secret`, `sqlite`, `unavailable`; `alreadyExists` also if a
+    ///   deleted database left a `-wal` or `-journal` file, because SQLite would use that file as part of the
+    ///   new database.
     public static func create(
         at path: String, key: KeySource, derivation: ScryptParameters = .standard
     ) throws(EncryptedDatabaseError) {
@@ -35,7 +35,7 @@ extension EncryptedDatabase {
         }
     }
 
-    /// Creates a database whose random parts and version are given; tests need that.
+    /// Creates a database with a given data key, identity and version, for tests.
     static func create(
         at path: String, dataKey: EncryptionKey, fileIdentity: [UInt8], version: FormatVersion = .latest,
         adding slot: (inout KeyBlock, EncryptionKey) throws(SecretError) -> Void
@@ -64,7 +64,8 @@ extension EncryptedDatabase {
         return lstat(path, &status) == 0
     }
 
-    /// No connection can have this file open yet, so that closing a descriptor drops nobody's locks.
+    /// Writes the bytes to a new file. No connection can have the file open yet, so closing the descriptor
+    /// drops no locks.
     private static func write(
         _ bytes: [UInt8], toNewFile path: String
     ) throws(EncryptedDatabaseError) {
@@ -80,7 +81,7 @@ extension EncryptedDatabase {
         }
     }
 
-    /// Has SQLite write page 1, with its reserved bytes.
+    /// Makes SQLite write page 1 with its reserved bytes.
     private static func initialise(_ path: String) throws(EncryptedDatabaseError) {
         var database: OpaquePointer?
         var code = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE, vfsName)
@@ -90,8 +91,8 @@ extension EncryptedDatabase {
             code = sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
         }
         if code == SQLITE_OK {
-            // Setting any header field writes the header; the journal stays in memory, as a crash leaves
-            // nothing but a file under a temporary name.
+            // Setting any header field writes the header. The journal stays in memory, because a crash leaves
+            // only a temporary file.
             let sql = """
                 PRAGMA page_size = \(FileFormat.pageSize); PRAGMA journal_mode = MEMORY;
                 PRAGMA synchronous = FULL; PRAGMA user_version = 0;
@@ -101,9 +102,9 @@ extension EncryptedDatabase {
         guard code == SQLITE_OK else { throw .sqlite(path: path, operation: "initialising", code: code) }
     }
 
-    /// Gives the finished file its name, durably, unless there is one of that name.
+    /// Gives the finished file its name, durably, unless a file with that name exists.
     private static func link(_ temporary: String, _ path: String) throws(EncryptedDatabaseError) {
-        // Some file systems have no links. There, a rename after a look is the best there is.
+        // Some file systems have no hard links. A check followed by a rename is the best alternative there.
         if systemLink(temporary, path) != 0 {
             guard errno != EEXIST, !exists(path) else { throw .alreadyExists(path: path) }
             guard rename(temporary, path) == 0 else {
@@ -113,11 +114,11 @@ extension EncryptedDatabase {
         syncFolder(of: path)
     }
 
-    /// Makes the name of a file durable.
+    /// Syncs the folder of a file, so that the file's name is durable.
     static func syncFolder(of path: String) {
         let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
-        // A file system that cannot sync a folder fails nothing: SQLite does the same.
+        // A file system that cannot sync folders is not an error: SQLite ignores the failure too.
         fsync(folder)
         close(folder)
     }

@@ -1,19 +1,22 @@
 import CSQLite
 
 extension EncryptedDatabase {
-    /// How many pages are missing at the end of an unlocked database that has a log: neither the file has them, nor what SQLite
-    /// recovers of the log.
+    /// Returns the number of pages that are missing at the end of an unlocked database with a log.
     ///
-    /// SQLite takes the number of pages from the log, and zeros for the pages that are missing; who moves the log into the file
-    /// makes them genuine. A crash leaves no such file: what a checkpoint has not written yet is in the log.
+    /// A page is missing if neither the file nor the part of the log that SQLite recovers contains it. SQLite
+    /// takes the page count from the log and reads missing pages as zeros. A checkpoint then makes these zeros
+    /// genuine pages. A crash does not cause such a file, because the log keeps every page until a checkpoint
+    /// has written it.
     ///
-    /// The caller is in a read transaction, so that nobody makes the file shorter or begins the log anew meanwhile.
+    /// The caller must be in a read transaction, so that no connection shortens the file or restarts the log
+    /// meanwhile.
     ///
     /// - Parameters:
     ///   - path: The database file.
-    ///   - pageCount: How many pages the database has in that transaction.
-    /// - Returns: 0 where the file is long enough, which takes no look into the log.
-    /// - Throws: ``EncryptedDatabaseError``: `locked` when it was not unlocked; `notFound`, `sqlite`, `unavailable`.
+    ///   - pageCount: The number of pages of the database in that transaction.
+    /// - Returns: 0 if the file is long enough; the log is not read then.
+    /// - Throws: ``EncryptedDatabaseError``: `locked` if the database was not unlocked; `notFound`, `sqlite`,
+    ///   `unavailable`.
     package static func missingPages(
         at path: String, of pageCount: Int
     ) throws(EncryptedDatabaseError) -> Int {
@@ -21,7 +24,7 @@ extension EncryptedDatabase {
         let path = try canonical(path)
         guard let cipher = KeyRegistry.shared.cipher(forPath: path) else { throw .locked(path: path) }
         let file = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY)
-        // A page of which a part is there does not count: who writes behind it takes its place for a gap.
+        // A partial page does not count: a write behind it treats it as a gap.
         let there = Int(max(0, try file.size() - Int64(FileFormat.keyBlockSize))) / FileFormat.pageSize
         let version = (try? file.read())?.version ?? cipher.version
         guard pageCount > there, let log = LogReader(path: path + "-wal", cipher: cipher, version: version),

@@ -2,15 +2,15 @@ import CSQLite
 public import Secrets
 
 extension EncryptedDatabase {
-    /// A place in a database's files that is not what was written there.
+    /// A damaged place in the files of a database.
     public struct Damage: Hashable, Sendable, CustomStringConvertible {
-        /// The file.
+        /// The path of the damaged file.
         public let path: String
-        /// Where the damaged part begins, in bytes from the beginning of the file.
+        /// The start of the damaged part, in bytes from the beginning of the file.
         public let offset: Int64
-        /// What should be there.
+        /// The part of the format that belongs at this place.
         public let expected: Expectation
-        /// How many pages are missing, where a file ends too early; else 0.
+        /// The number of missing pages if a file ends too early; otherwise 0.
         public let missingPages: Int
 
         init(path: String, offset: Int64, expected: Expectation, missingPages: Int = 0) {
@@ -20,29 +20,33 @@ extension EncryptedDatabase {
             self.missingPages = missingPages
         }
 
-        /// The parts of the files.
+        /// The parts of the format in which damage can occur.
         public enum Expectation: String, Hashable, Sendable {
-            /// The header of the key block and a key slot, and zeros around them.
+            /// The header of the key block, a key slot, or the zeros around them.
             case keyBlock = "key block"
             /// A sealed page of the database.
             case page
-            /// The rest of a database that was cut, or copied in part.
+            /// The rest of a database that was truncated or partly copied.
             case rest
             /// The header of the write-ahead log.
             case logHeader = "header of the log"
-            /// A frame of the write-ahead log. A write that a crash cut short looks like this too, at the end of the log.
+            /// A frame of the write-ahead log. A write that a crash interrupted at the end of the log looks the
+            /// same.
             ///
-            /// The first one is where SQLite ends the log when it recovers it: the transactions behind are lost to it.
+            /// SQLite ends the log at the first damaged frame when it recovers; the transactions behind that
+            /// frame are lost.
             case logFrame = "frame of the log"
-            /// The end of the write-ahead log: the index of it in shared memory says that more was committed.
+            /// The end of the write-ahead log: its index in shared memory records more commits than the log
+            /// contains.
             case newestCommits = "newest commits of the log"
             /// The header of a rollback journal.
             case journalHeader = "header of the journal"
-            /// A record of a rollback journal. A write that a crash cut short looks like this too, at its end.
+            /// A record of a rollback journal. A write that a crash interrupted at the end of the journal looks
+            /// the same.
             case journalRecord = "record of the journal"
         }
 
-        /// What is damaged, and where.
+        /// A description of the damage and its place.
         public var description: String {
             let place = "\(path), byte \(offset)"
             if expected == .newestCommits { return "\(place): the \(expected.rawValue) are missing" }
@@ -52,17 +56,17 @@ extension EncryptedDatabase {
         }
     }
 
-    /// What reading a whole database has found.
+    /// The result of reading a whole database.
     public struct Verification: Hashable, Sendable {
-        /// Every damaged place, in the order of files and offsets; empty when all is well.
+        /// Every damaged place, in the order of files and offsets; empty if there is no damage.
         public internal(set) var damages: [Damage] = []
-        /// The byte of the log at which a transaction begins that has no end; nil without one.
+        /// The byte offset in the log of a transaction without a commit, or `nil`.
         ///
-        /// A transaction that is under way looks like this, and one that was rolled back or that a crash has ended. So does
-        /// the newest transaction if a power failure took its end.
+        /// The transaction may be in progress, rolled back, or interrupted by a crash. A power failure that
+        /// destroyed the end of the newest transaction looks the same.
         public internal(set) var unfinishedTransaction: Int64?
 
-        /// One sentence on the unfinished transaction.
+        /// A sentence about the unfinished transaction, or `nil` without one.
         public var note: String? {
             unfinishedTransaction.map {
                 "The log ends with a transaction that was not committed (byte \($0)). Opening the database removes it."
@@ -70,19 +74,19 @@ extension EncryptedDatabase {
         }
     }
 
-    /// Reads every byte of an unlocked database, of its log and of its journal, and finds what is not as it was written,
-    /// also where nothing reads it: in unused pages, in the empty key slot.
+    /// Reads every byte of an unlocked database, its log and its journal, and reports all damage.
     ///
-    /// Nothing is written. Whether the content makes sense is another question, which `PRAGMA integrity_check` answers.
-    /// Connections may work meanwhile; what one writes just then can seem damaged.
+    /// Unused pages and the empty key slot are checked too. Nothing is written. `PRAGMA integrity_check` checks
+    /// the content, which this function does not. Connections may work meanwhile; a page that is being written
+    /// can appear damaged.
     ///
-    /// The loss of the newest transactions as a whole cannot be found after a power failure: the log then looks as if they had
-    /// not been committed. As long as the index of the log is there (`-shm`), it is.
+    /// The loss of the newest complete transactions after a power failure cannot be detected: the log looks as
+    /// if they had never been committed. The loss is detected as long as the index of the log (`-shm`) exists.
     ///
     /// - Parameter path: The database file.
-    /// - Returns: Every damaged place, in the order of files and offsets; empty when all is well.
-    /// - Throws: ``EncryptedDatabaseError``: `locked` when it was not unlocked; `notFound`, `plainDatabase`,
-    ///   `notADatabase`, `unsupportedFormat`, `damagedKeyBlock`, `sqlite`.
+    /// - Returns: Every damaged place, in the order of files and offsets; empty if there is no damage.
+    /// - Throws: ``EncryptedDatabaseError``: `locked` if the database was not unlocked; `notFound`,
+    ///   `plainDatabase`, `notADatabase`, `unsupportedFormat`, `damagedKeyBlock`, `wrongKey`, `sqlite`.
     public static func verify(at path: String) throws(EncryptedDatabaseError) -> [Damage] {
         try register()
         let path = try canonical(path)
@@ -93,22 +97,22 @@ extension EncryptedDatabase {
         return try verification(of: file, at: path, block, cipher).damages
     }
 
-    /// The damaged places of a database that need not be unlocked, nor is so afterwards.
+    /// Returns the damaged places of a database without unlocking the database.
     ///
-    /// With the key, also a key block is read that is damaged where its bytes follow from the format; that is then a damage
-    /// like others.
+    /// The key also opens a key block with damaged bytes if those bytes follow from the format. Such damage is
+    /// reported like any other.
     ///
     /// - Parameters:
     ///   - path: The database file.
     ///   - source: Its key or passphrase.
-    /// - Returns: Every damaged place, in the order of files and offsets; empty when all is well.
-    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:upgradesFormat:)`` throws, `unsupportedFormat` and
-    ///   `damagedKeyBlock` only where the key opens nothing.
+    /// - Returns: Every damaged place, in the order of files and offsets; empty if there is no damage.
+    /// - Throws: ``EncryptedDatabaseError``: the errors of ``unlock(at:with:upgradesFormat:)``;
+    ///   `unsupportedFormat` and `damagedKeyBlock` only if the key opens no key slot.
     public static func verify(at path: String, with source: KeySource) throws(EncryptedDatabaseError) -> [Damage] {
         try verification(at: path, with: source).damages
     }
 
-    /// The same as ``verify(at:with:)``, with what is no damage but worth a note.
+    /// Reads the same files as ``verify(at:with:)``, and also reports an unfinished transaction.
     ///
     /// - Parameters:
     ///   - path: The database file.
@@ -143,10 +147,10 @@ extension EncryptedDatabase {
                 continue
             }
         }
-        // The index before the log: what that says must be there by then.
+        // Read the index before the log: the log then contains at least the commits that the index records.
         let index = LogIndex.state(in: OpenDatabases.shared.beginningOfIndex(of: path, count: 136) ?? [])
         let log = LogReader(path: path + "-wal", cipher: cipher, version: block.version)
-        // A journal that is played back makes the file as long as it was.
+        // Playing a journal back restores the file's previous length.
         if FileContent.isEmpty(path + "-journal"), let missing = try missingPages(of: file, cipher, log) {
             damages.append(Damage(path: path, offset: size, expected: .rest, missingPages: missing))
         }
@@ -155,7 +159,8 @@ extension EncryptedDatabase {
         return Verification(damages: damages, unfinishedTransaction: log?.unfinishedTransaction.map(Int64.init))
     }
 
-    /// How many pages at the end are neither in the file nor in the log; nil where none is, or the first page tells nothing.
+    /// Returns the number of pages at the end that are neither in the file nor in the log. Returns `nil` if no
+    /// page is missing or the first page states no count.
     private static func missingPages(
         of file: KeyBlockFile, _ cipher: PageCipher, _ log: LogReader?
     ) throws(EncryptedDatabaseError) -> Int? {
@@ -164,7 +169,7 @@ extension EncryptedDatabase {
         let there = try content.filePageCount()
         guard count > there else { return nil }
         let missing = ((there + 1)...count).count { !content.isInLog($0) && $0 != FileFormat.lockPage }
-        // Those that frames had which are damaged are named with the log.
+        // Damaged frames of missing pages are reported with the log.
         return missing > (log?.unusableCount ?? 0) ? missing : nil
     }
 
@@ -174,7 +179,7 @@ extension EncryptedDatabase {
         guard let reader else { return [] }
         guard reader.headerIsWhole else { return [Damage(path: path, offset: 0, expected: .logHeader)] }
         let frames = reader.damagedFrames.map { Damage(path: path, offset: Int64($0), expected: .logFrame) }
-        // A frame that is named tells already where the log ends.
+        // A damaged frame already shows the end of the log.
         guard frames.isEmpty, let index, index.salts == reader.salts, index.frameCount > reader.recoveredCount else {
             return frames
         }
@@ -192,7 +197,7 @@ extension EncryptedDatabase {
 }
 
 extension PageSealer {
-    /// Whether a sealed page opens at its place.
+    /// Returns whether a sealed page opens at its place.
     func opens(_ sealed: ArraySlice<UInt8>, at place: PageCipher.Place, of cipher: PageCipher) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: FileFormat.contentSize, alignment: 16) { content in
             sealed.withUnsafeBytes { sealed in

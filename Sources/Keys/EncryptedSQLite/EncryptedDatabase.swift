@@ -6,14 +6,14 @@ public import Secrets
     import Musl
 #endif
 
-/// Encrypted SQLite databases: making, unlocking, locking and re-keying them.
+/// A namespace for creating, unlocking, locking and re-keying encrypted SQLite databases.
 ///
-/// A database is unlocked once per process; then any number of connections open it, with the system's
-/// SQLite, by the URI of ``uri(forPath:)`` or by the VFS name ``vfsName``. A path that was not unlocked is
-/// refused (`SQLITE_AUTH`), and the VFS never creates a database file, so that no connection through it can
-/// make a plain file by mistake. A connection that does *not* go through it can: open all by one factory.
+/// A database is unlocked once per process. Any number of connections then open the database with the system's
+/// SQLite, by the URI of ``uri(forPath:)`` or with the VFS ``vfsName``. The VFS refuses a path that was not
+/// unlocked (`SQLITE_AUTH`). It never creates a database file, so no connection through it can create a plain
+/// file by mistake. A connection that bypasses the VFS can, so open all connections in one place.
 ///
-/// All functions may be called from any thread and take paths relative to the working directory or absolute.
+/// All functions may be called from any thread. Paths are absolute or relative to the working directory.
 public enum EncryptedDatabase {
     /// The name of the VFS, for `sqlite3_open_v2` or the `vfs` parameter of a URI.
     public static let vfsName = EncryptingVFS.name
@@ -21,18 +21,18 @@ public enum EncryptedDatabase {
     /// The page size of every encrypted database, in bytes.
     public static let pageSize = FileFormat.pageSize
 
-    /// The version of the file format that new databases have, and the latest one that is read.
+    /// The file format version of new databases, which is also the latest version that can be read.
     package static let latestFormat = FormatVersion.latest.rawValue
 
-    /// Registers the VFS with SQLite. The other functions do it too; calling it twice does no harm.
+    /// Registers the VFS with SQLite. The other functions do so too; further calls have no effect.
     ///
     /// - Throws: ``EncryptedDatabaseError/unavailable(code:)``.
     public static func register() throws(EncryptedDatabaseError) {
         try EncryptingVFS.ensureRegistered()
     }
 
-    /// Puts another VFS than `unix` beneath the encryption, for all files that are opened from now on: one that fails
-    /// as disks do, in tests.
+    /// Replaces the `unix` VFS beneath the encryption for all files opened afterwards, so that tests can
+    /// simulate disk failures.
     ///
     /// - Parameter name: The name of a registered VFS whose files are not larger than those of `unix`.
     /// - Throws: ``EncryptedDatabaseError/unavailable(code:)``.
@@ -44,14 +44,13 @@ public enum EncryptedDatabase {
     ///
     /// A passphrase costs one derivation per process. A wrong key writes nothing.
     ///
-    /// A database of format 1, which release 0.1.0 made, is brought to format 2 if no connection has it open, in this process
-    /// or another; else it is used as it is, and the next unlocking tries again. Release 0.1.0 refuses it afterwards, and there
-    /// is no way back but a copy. See <doc:Format>.
-    ///
+    /// A database of format 1 (release 0.1.0) is upgraded to format 2 if no connection in any process has the
+    /// database open. Otherwise its format stays, and the next call tries again. Release 0.1.0 cannot open an
+    /// upgraded database, and the upgrade can only be undone by restoring a copy. See <doc:Format>.
     /// - Parameters:
     ///   - path: The database file.
     ///   - source: Its key or passphrase.
-    ///   - upgradesFormat: Whether an older format is brought up to date; if not, nothing is written at all.
+    ///   - upgradesFormat: Whether to upgrade an older format. If `false`, nothing is written.
     /// - Throws: ``EncryptedDatabaseError``: `notFound`, `plainDatabase`, `notADatabase`,
     ///   `unsupportedFormat`, `damagedKeyBlock`, `wrongKey`, `wrongKindOfKey`, `secret`, `sqlite`.
     public static func unlock(
@@ -77,29 +76,29 @@ public enum EncryptedDatabase {
         }
     }
 
-    /// Forgets the key of a database. Connections that are open go on; new ones are refused.
+    /// Forgets the key of a database. Open connections keep working; new connections are refused.
     ///
     /// - Parameter path: The database file; locking one that is not unlocked does nothing.
-    /// - Throws: ``EncryptedDatabaseError``: `unavailable`, `sqlite` when the path cannot be resolved.
+    /// - Throws: ``EncryptedDatabaseError``: `unavailable`; `sqlite` if the path cannot be resolved.
     public static func lock(at path: String) throws(EncryptedDatabaseError) {
         try register()
         KeyRegistry.shared.forget(path: try canonical(path))
     }
 
-    /// Whether a database is unlocked in this process.
+    /// Returns whether a database is unlocked in this process.
     ///
     /// - Parameter path: The database file.
-    /// - Returns: False also for a path that leads nowhere.
+    /// - Returns: `false` also for a path that cannot be resolved.
     public static func isUnlocked(at path: String) -> Bool {
         guard (try? register()) != nil, let path = try? canonical(path) else { return false }
         return KeyRegistry.shared.cipher(forPath: path) != nil
     }
 
-    /// Whether a file is an encrypted database, by its first bytes.
+    /// Returns whether a file is an encrypted database, judged by its key block.
     ///
     /// - Parameter path: The file.
-    /// - Returns: True for any version of the format, also for a damaged key block; false for a plain
-    ///   database and for anything else that can be read.
+    /// - Returns: `true` for any version of the format, even with a damaged key block; `false` for a plain
+    ///   database and any other readable file.
     /// - Throws: ``EncryptedDatabaseError``: `notFound`, `sqlite`, `unavailable`.
     public static func isEncrypted(at path: String) throws(EncryptedDatabaseError) -> Bool {
         try register()
@@ -116,9 +115,9 @@ public enum EncryptedDatabase {
         }
     }
 
-    /// Whether a file is missing, empty or begins as a plain SQLite database does.
+    /// Returns whether a file is missing, empty, or starts like a plain SQLite database.
     ///
-    /// - Parameter path: The file. It is looked at without harm to the locks that connections of this process have on it.
+    /// - Parameter path: The file. Reading it does not affect the locks that connections of this process hold.
     /// - Throws: ``EncryptedDatabaseError``: `sqlite`, `unavailable`.
     package static func isEmptyOrPlain(at path: String) throws(EncryptedDatabaseError) -> Bool {
         try register()
@@ -134,24 +133,25 @@ public enum EncryptedDatabase {
         }
     }
 
-    /// Replaces the key or passphrase; only the key block is rewritten, and atomically.
+    /// Replaces the key or passphrase by rewriting only the key block, atomically.
     ///
-    /// The data key stays: whoever had the old key and a copy of the file can go on reading the pages that
-    /// both have. Connections that are open are not disturbed.
+    /// The data key does not change. Anyone with the old key and a copy of the file can still read the pages
+    /// that both files share. Open connections are not disturbed.
     ///
     /// - Parameters:
     ///   - path: The database file.
-    ///   - old: The key or passphrase that opens it now.
-    ///   - new: The one that shall.
-    ///   - derivation: The cost if `new` is a passphrase.
-    /// - Throws: ``EncryptedDatabaseError``: what ``unlock(at:with:upgradesFormat:)`` throws, and `busy`: the old key opens the database as
-    ///   before. Only after `keyInDoubt`, where the disk failed twice, nobody can tell which of the two does.
+    ///   - old: The current key or passphrase.
+    ///   - new: The new key or passphrase.
+    ///   - derivation: The cost of the derivation if `new` is a passphrase.
+    /// - Throws: ``EncryptedDatabaseError``: the errors of ``unlock(at:with:upgradesFormat:)``, and `busy`.
+    ///   After any of these, the old key still opens the database. After `keyInDoubt` (the disk failed twice),
+    ///   either of the two keys may open the database.
     public static func rekey(
         at path: String, from old: KeySource, to new: KeySource, derivation: ScryptParameters = .standard
     ) throws(EncryptedDatabaseError) {
         try register()
         let path = try canonical(path)
-        // Derive before the lock is taken: it is slow, and the old key may be wrong.
+        // Derive before taking the lock: derivation is slow, and the old key may be wrong.
         let reader = try KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY)
         let first = try reader.read()
         _ = try translating(path) { () throws(SecretError) in try first.dataKey(with: old) }
@@ -165,25 +165,27 @@ public enum EncryptedDatabase {
             do throws(EncryptedDatabaseError) {
                 try file.write(block.slotBytes(slot), at: KeyBlock.slotOffsets[slot])
             } catch {
-                // It may be there all the same, and would count: what is not durable is taken back.
+                // The new slot may be on disk and would then take effect, so a slot that is not durable is
+                // erased.
                 let empty = [UInt8](repeating: 0, count: KeyBlock.slotSize)
                 guard (try? file.write(empty, at: KeyBlock.slotOffsets[slot])) != nil else {
                     throw .keyInDoubt(path: path)
                 }
                 throw error
             }
-            // The new slot counts, alone. An old one that cannot be wiped opens nothing, and is written over next time.
+            // Only the new slot takes effect. If the old slot cannot be erased, it opens nothing, and the next
+            // re-keying overwrites it.
             for _ in 0..<2 {
                 if (try? file.write(block.slotBytes(1 - slot), at: KeyBlock.slotOffsets[1 - slot])) != nil { break }
             }
         }
     }
 
-    /// The URI that opens a database through the VFS, with every byte escaped that a URI cannot hold.
+    /// Returns the URI that opens a database through the VFS, with every reserved byte escaped.
     ///
     /// - Parameter path: The database file. A relative path is resolved against the working directory.
-    /// - Returns: For instance `file:///var/lib/a%20b.db?vfs=outpost`; needs `SQLITE_OPEN_URI`, or a SQLite
-    ///   compiled to understand URIs (for `ATTACH` too).
+    /// - Returns: For example `file:///var/lib/a%20b.db?vfs=outpost`. It needs `SQLITE_OPEN_URI`, or a SQLite
+    ///   that is compiled to understand URIs (also for `ATTACH`).
     public static func uri(forPath path: String) -> String {
         let absolute =
             path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -202,22 +204,22 @@ public enum EncryptedDatabase {
         return "file://" + escaped + "?vfs=" + vfsName
     }
 
-    /// The path as SQLite itself resolves it, so that the registry and connections agree on it.
+    /// Returns the path as SQLite resolves it, so that the registry and the connections use the same path.
     static func canonical(_ path: String) throws(EncryptedDatabaseError) -> String {
         guard let base = EncryptingVFS.base else { throw .unavailable(code: SQLITE_NOTFOUND) }
-        // A zero byte would silently end the path here, and in every connection.
+        // A zero byte would silently end the path, here and in every connection.
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .notFound(path: path) }
         var buffer = [CChar](repeating: 0, count: Int(base.pointee.mxPathname) + 1)
         let code = buffer.withUnsafeMutableBufferPointer {
             base.pointee.xFullPathname?(base, path, Int32($0.count), $0.baseAddress) ?? SQLITE_CANTOPEN
         }
-        // SQLITE_OK_SYMLINK only says that the path went through a symbolic link.
+        // SQLITE_OK_SYMLINK only reports that the path contained a symbolic link.
         guard code & 0xFF == SQLITE_OK else { throw .sqlite(path: path, operation: "resolving", code: code) }
         let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Names the file in an error about its key.
+    /// Converts an error about a key into one that names the file.
     static func translating<Result>(
         _ path: String, _ body: () throws(SecretError) -> Result
     ) throws(EncryptedDatabaseError) -> Result {

@@ -1,42 +1,43 @@
 import ErrorCodes
 public import Secrets
 
-/// Why an encrypted database could not be created, unlocked or re-keyed.
+/// An error of creating, unlocking, verifying or re-keying an encrypted database.
 ///
-/// No case carries secret material.
+/// No case contains secret material.
 public enum EncryptedDatabaseError: Error, Equatable, Sendable {
-    /// There is no file at the path.
+    /// No file exists at the path.
     case notFound(path: String)
-    /// The file, or a log or journal that would be taken for part of it, exists already.
+    /// The file already exists, or a log or journal exists that SQLite would use as part of the new file.
     case alreadyExists(path: String)
     /// The file is a SQLite database that is not encrypted.
     case plainDatabase(path: String)
-    /// The file is neither an encrypted database nor a plain one.
+    /// The file is neither an encrypted nor a plain SQLite database.
     case notADatabase(path: String)
-    /// The file was written by a later format than 2.
+    /// The file has a format that is newer than 2.
     case unsupportedFormat(path: String, version: Int)
-    /// The file begins like an encrypted database, but neither key slot is whole.
+    /// The file starts like an encrypted database, but neither key slot is intact.
     case damagedKeyBlock(path: String)
     /// The key or passphrase does not open the file, or the key block was altered.
     case wrongKey(path: String)
-    /// The file needs a passphrase and was given a key, or the other way round.
+    /// The file needs a passphrase but a key was passed, or the reverse.
     case wrongKindOfKey(path: String, expected: SecretError.KeyKind)
-    /// The key or passphrase itself is unusable, whatever the file.
+    /// The key or passphrase is unusable with any file.
     case secret(SecretError)
-    /// Re-keying failed, and so did taking it back: either of the two keys may open the file, so keep both.
+    /// Re-keying failed and could not be undone: either of the two keys may open the file, so keep both.
     case keyInDoubt(path: String)
-    /// The file was not unlocked, which what was asked for needs.
+    /// The operation needs an unlocked database, but the file was not unlocked.
     case locked(path: String)
-    /// Another connection holds a lock that re-keying needs; try again.
+    /// Another connection holds a lock that the operation needs; try again later.
     case busy(path: String)
-    /// SQLite or the file system refused; `code` is SQLite's extended result code.
+    /// SQLite or the file system refused the operation; `code` is SQLite's extended result code.
     case sqlite(path: String, operation: String, code: Int32)
-    /// This SQLite cannot carry the encryption: no `unix` VFS, or registration refused with `code`.
+    /// The SQLite library cannot support the encryption: the `unix` VFS is missing, or registration failed with
+    /// `code`.
     case unavailable(code: Int32)
 }
 
 extension EncryptedDatabaseError: CustomStringConvertible {
-    /// One sentence that says what is wrong, and with which file.
+    /// A description of the problem that names the file.
     public var description: String {
         switch self {
         case .notFound(let path): "there is no database at \(path)"
@@ -60,7 +61,7 @@ extension EncryptedDatabaseError: CustomStringConvertible {
 }
 
 extension EncryptedDatabaseError: CodedError {
-    /// `database.…`.
+    /// An error code of the form `database.…`.
     public var errorCode: ErrorCode {
         if case .secret(let error) = self { return error.errorCode }
         let name =
@@ -83,7 +84,7 @@ extension EncryptedDatabaseError: CodedError {
         return ErrorCode(rawValue: "database.\(name)")
     }
 
-    /// Another key, another file, or a later time.
+    /// The kind of remedy: another key, another file, or a later attempt.
     public var failureKind: FailureKind {
         switch self {
         case .notFound: .missing

@@ -5,7 +5,7 @@ public import GRDB
 public import Secrets
 import Synchronization
 
-/// An encrypted SQLite database of an app's own, opened by a key or a passphrase.
+/// An app's own SQLite database, encrypted with a key or a passphrase.
 ///
 /// ```swift
 /// let key = try await vault.key(named: "notes")
@@ -13,19 +13,20 @@ import Synchronization
 /// try await database.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS note(text TEXT)") }
 /// ```
 ///
-/// Every page is sealed, as `EncryptedSQLite` describes; what it protects against and what not is said there.
+/// Every page is sealed; the documentation of `EncryptedSQLite` describes the protection and its limits.
 public final class SecureDatabase: Sendable {
-    /// The file.
+    /// The path of the database file.
     public let path: String
-    /// Nil once it was closed. Whoever works with the queue holds it, so that it outlives the closing.
+    /// The connection; `nil` after closing. Running operations hold their own reference, so they finish after
+    /// the closing.
     private let queue: Mutex<DatabaseQueue?>
 
-    /// Opens a database, or makes an empty one.
+    /// Opens a database, or creates an empty one.
     ///
     /// - Parameters:
-    ///   - path: The file; its folder must exist.
-    ///   - key: The key or passphrase; a passphrase costs one derivation per process.
-    ///   - createsFile: Whether a missing file is made.
+    ///   - path: The path of the file; its folder must exist.
+    ///   - key: The key or passphrase. A passphrase costs one derivation per process.
+    ///   - createsFile: Whether to create a missing file.
     /// - Throws: ``SecureStorageError``: `wrongKey`, `notFound`, `unusable`, `database`.
     public init(path: String, key: KeySource, createsFile: Bool = true) throws(SecureStorageError) {
         self.path = path
@@ -34,7 +35,7 @@ public final class SecureDatabase: Sendable {
                 do throws(EncryptedDatabaseError) {
                     try EncryptedDatabase.create(at: path, key: key)
                 } catch .alreadyExists where FileManager.default.fileExists(atPath: path) {
-                    // Another process was faster.
+                    // Another process created the file first.
                     try EncryptedDatabase.unlock(at: path, with: key)
                 }
             } else {
@@ -47,8 +48,8 @@ public final class SecureDatabase: Sendable {
         configuration.busyMode = .timeout(5)
         configuration.label = "outpost.secure"
         configuration.prepareDatabase { database in
-            // What an app keeps here must be there after a crash. With FULL alone, a power failure could bring a journal
-            // back that was deleted, and with it undo what was committed.
+            // Committed data must survive a crash. With FULL alone, a power failure could restore a deleted
+            // journal, which would undo a commit.
             try database.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA synchronous = EXTRA; PRAGMA fullfsync = 1")
         }
         let opened = try SecureStorageError.translating {
@@ -64,14 +65,15 @@ public final class SecureDatabase: Sendable {
         return queue
     }
 
-    /// Opens a database whose key is kept in an unlocked vault, made there when the vault has none of that name.
+    /// Opens a database with a key from an unlocked vault, and creates the key if no value has this name.
     ///
     /// - Parameters:
-    ///   - path: The file.
+    ///   - path: The path of the file.
     ///   - vault: An unlocked vault.
     ///   - name: The name of the key in the vault.
     /// - Returns: The database.
-    /// - Throws: ``SecureStorageError``; `vault` when the vault is locked, or has something else of that name.
+    /// - Throws: ``SecureStorageError``; `vault` if the vault is locked, or if its value with this name is not
+    ///   a key.
     public static func open(
         path: String, vault: Vault, keyName name: String
     ) async throws(SecureStorageError) -> SecureDatabase {
@@ -84,10 +86,10 @@ public final class SecureDatabase: Sendable {
         return try SecureDatabase(path: path, key: .key(key))
     }
 
-    /// Reads.
+    /// Reads from the database.
     ///
-    /// - Parameter body: Gets a connection that must not leave it.
-    /// - Returns: What `body` returns.
+    /// - Parameter body: A function that reads with a connection. The connection must not escape the function.
+    /// - Returns: The result of `body`.
     /// - Throws: ``SecureStorageError``.
     public func read<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result
@@ -100,10 +102,11 @@ public final class SecureDatabase: Sendable {
         }
     }
 
-    /// Writes, in one transaction.
+    /// Writes to the database in one transaction.
     ///
-    /// - Parameter body: Gets a connection that must not leave it; when it throws, nothing is changed.
-    /// - Returns: What `body` returns.
+    /// - Parameter body: A function that writes with a connection. The connection must not escape the function.
+    ///   If the function throws, nothing is changed.
+    /// - Returns: The result of `body`.
     /// - Throws: ``SecureStorageError``.
     public func write<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result
@@ -116,13 +119,13 @@ public final class SecureDatabase: Sendable {
         }
     }
 
-    /// Changes the key or passphrase; the content is not rewritten, and the database stays open.
+    /// Changes the key or passphrase. The content is not rewritten, and the database stays open.
     ///
     /// - Parameters:
-    ///   - old: What opens it now.
-    ///   - new: What shall.
-    /// - Throws: ``SecureStorageError``: the old one opens it as before. Only after `keyInDoubt` nobody can tell which of the two
-    ///   does.
+    ///   - old: The current key or passphrase.
+    ///   - new: The new key or passphrase.
+    /// - Throws: ``SecureStorageError``. After an error the old key still opens the database; only after
+    ///   `keyInDoubt` either of the two keys may.
     public func rekey(from old: KeySource, to new: KeySource) throws(SecureStorageError) {
         do {
             try EncryptedDatabase.rekey(at: path, from: old, to: new)
@@ -131,7 +134,8 @@ public final class SecureDatabase: Sendable {
         }
     }
 
-    /// Closes the database and forgets its key, after what is running has ended; later calls throw `closed`.
+    /// Closes the database and forgets its key after running operations have finished. Later calls throw
+    /// `closed`.
     ///
     /// - Throws: ``SecureStorageError``.
     public func close() throws(SecureStorageError) {

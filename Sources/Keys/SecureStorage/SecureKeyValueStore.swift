@@ -3,10 +3,10 @@ import Foundation
 import GRDB
 public import Secrets
 
-/// Values of any `Codable` type under names, in an encrypted file.
+/// A store of `Codable` values by name, in an encrypted file.
 ///
-/// For more than a vault is made for: tens of thousands of values, large ones, written often. Several named
-/// stores share one file.
+/// Use it if a vault is too small: for tens of thousands of values, for large values, or for frequent writes.
+/// Several named stores can share one file.
 ///
 /// ```swift
 /// let store = try await SecureKeyValueStore.open(path: path, vault: vault, keyName: "settings")
@@ -24,11 +24,11 @@ public final class SecureKeyValueStore: Sendable {
         ) STRICT, WITHOUT ROWID
         """
 
-    /// Uses a database that is open already.
+    /// Creates a store in an open database.
     ///
     /// - Parameters:
-    ///   - database: The database, which may hold other stores and tables.
-    ///   - name: The name of the store in it.
+    ///   - database: The database, which may contain other stores and tables.
+    ///   - name: The name of the store in the database.
     /// - Throws: ``SecureStorageError``.
     public init(_ database: SecureDatabase, name: String = "default") async throws(SecureStorageError) {
         try Self.check(name)
@@ -37,12 +37,12 @@ public final class SecureKeyValueStore: Sendable {
         try await database.write { try $0.execute(sql: Self.schema) }
     }
 
-    /// Refuses a name that the database would end at U+0000, and take for another one.
+    /// Refuses a name with U+0000, at which the database would end the name.
     private static func check(_ name: String) throws(SecureStorageError) {
         if name.utf8.contains(0) { throw .unusable(reason: "a name cannot have U+0000 in it") }
     }
 
-    /// Opens a file by a key or passphrase, or makes it.
+    /// Opens or creates a file with a key or passphrase.
     ///
     /// - Throws: ``SecureStorageError``.
     public static func open(
@@ -51,7 +51,7 @@ public final class SecureKeyValueStore: Sendable {
         try await SecureKeyValueStore(SecureDatabase(path: path, key: key), name: name)
     }
 
-    /// Opens a file whose key is kept in an unlocked vault, or makes both.
+    /// Opens or creates a file with a key from an unlocked vault; creates the key if it is missing.
     ///
     /// - Throws: ``SecureStorageError``.
     public static func open(
@@ -60,11 +60,11 @@ public final class SecureKeyValueStore: Sendable {
         try await SecureKeyValueStore(SecureDatabase.open(path: path, vault: vault, keyName: keyName), name: name)
     }
 
-    /// Keeps a value, in place of any of that name; it is durable when this returns.
+    /// Stores a value durably and replaces any value with the same name.
     ///
     /// - Parameters:
-    ///   - value: Any encodable value, numbers and texts alone as well.
-    ///   - key: Its name; any text without U+0000.
+    ///   - value: Any encodable value, including a single number or text.
+    ///   - key: The name of the value: any text without U+0000.
     /// - Throws: ``SecureStorageError``: `unencodable`, `unusable` for the name, `database`, `closed`.
     public func put(_ value: some Encodable, named key: String) async throws(SecureStorageError) {
         try Self.check(key)
@@ -83,13 +83,13 @@ public final class SecureKeyValueStore: Sendable {
         }
     }
 
-    /// A value.
+    /// Returns a value.
     ///
     /// - Parameters:
-    ///   - type: What it was put as.
-    ///   - key: Its name.
-    /// - Returns: Nil when there is none of that name.
-    /// - Throws: ``SecureStorageError``: `undecodable`, `database`, `closed`.
+    ///   - type: The type of the stored value.
+    ///   - key: The name of the value.
+    /// - Returns: `nil` if no value has this name.
+    /// - Throws: ``SecureStorageError``: `undecodable`, `unusable` for the name, `database`, `closed`.
     public func value<Value: Decodable>(
         _ type: Value.Type = Value.self, named key: String
     ) async throws(SecureStorageError) -> Value? {
@@ -102,15 +102,15 @@ public final class SecureKeyValueStore: Sendable {
         do {
             return try JSONDecoder().decode(type, from: bytes)
         } catch {
-            // The decoder's error quotes the value.
+            // The decoder's error contains the value, so it is not passed on.
             throw .undecodable(store: name, name: key, expected: "\(type)")
         }
     }
 
     /// Removes a value.
     ///
-    /// - Parameter key: Its name.
-    /// - Returns: Whether there was one.
+    /// - Parameter key: The name of the value.
+    /// - Returns: Whether the value existed.
     /// - Throws: ``SecureStorageError``.
     @discardableResult
     public func remove(named key: String) async throws(SecureStorageError) -> Bool {
@@ -122,7 +122,7 @@ public final class SecureKeyValueStore: Sendable {
         }
     }
 
-    /// Removes all values of this store; other stores in the file keep theirs.
+    /// Removes all values of this store. Other stores in the file are not affected.
     ///
     /// - Throws: ``SecureStorageError``.
     public func removeAll() async throws(SecureStorageError) {
@@ -131,7 +131,7 @@ public final class SecureKeyValueStore: Sendable {
         }
     }
 
-    /// The names of all values, sorted by their bytes.
+    /// Returns the names of all values, sorted by their bytes.
     ///
     /// - Throws: ``SecureStorageError``.
     public func names() async throws(SecureStorageError) -> [String] {
@@ -141,7 +141,7 @@ public final class SecureKeyValueStore: Sendable {
         }
     }
 
-    /// Closes the file and forgets its key, for every store that shares it; later calls throw `closed`.
+    /// Closes the file and forgets its key, for every store that shares the file. Later calls throw `closed`.
     ///
     /// - Throws: ``SecureStorageError``.
     public func close() throws(SecureStorageError) { try database.close() }

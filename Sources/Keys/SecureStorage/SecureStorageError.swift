@@ -3,30 +3,30 @@ import EncryptedSQLite
 import ErrorCodes
 import GRDB
 
-/// Why a secure database or store could not be opened, read or written. No case carries a value.
+/// An error of a secure database or store. No case contains a value.
 public enum SecureStorageError: Error, Equatable, Sendable {
-    /// There is no file at the path.
+    /// No file exists at the path.
     case notFound(path: String)
     /// The key or passphrase does not open the file.
     case wrongKey(path: String)
-    /// Changing the key failed, and so did taking it back: either of the two keys may open the file, so keep both.
+    /// Changing the key failed and could not be undone: either of the two keys may open the file, so keep both.
     case keyInDoubt(path: String)
-    /// The file is no encrypted database, or damaged, or of a later version; the text says which.
+    /// The file is not an encrypted database, is damaged, or has a later version; the text gives the reason.
     case unusable(reason: String)
-    /// It was closed.
+    /// The database was closed.
     case closed
-    /// SQLite refused; `code` is its extended result code.
+    /// SQLite refused the operation; `code` is its extended result code.
     case database(code: Int, message: String)
-    /// A value of that name is not what was asked for.
+    /// The value with this name does not have the requested type.
     case undecodable(store: String, name: String, expected: String)
-    /// A value cannot be kept: its type refused to be encoded.
+    /// A value cannot be stored because its encoding failed.
     case unencodable(store: String, name: String)
-    /// The vault refused to give the key.
+    /// The vault did not provide the key.
     case vault(DataVaultError)
 }
 
 extension SecureStorageError: CustomStringConvertible {
-    /// One sentence that says what is wrong.
+    /// A description of the problem.
     public var description: String {
         switch self {
         case .notFound(let path): "there is no database at \(path)"
@@ -45,7 +45,7 @@ extension SecureStorageError: CustomStringConvertible {
 }
 
 extension SecureStorageError {
-    /// Tells what a refusal by the encryption means.
+    /// Converts an error of the encryption.
     init(_ error: EncryptedDatabaseError) {
         switch error {
         case .notFound(let path): self = .notFound(path: path)
@@ -55,7 +55,7 @@ extension SecureStorageError {
         }
     }
 
-    /// Tells what an error of GRDB means. Its message can hold SQL and values, which are left out.
+    /// Converts an error of GRDB. The SQL statement and its arguments are omitted.
     static func translated(_ error: any Error) -> SecureStorageError {
         switch error {
         case let error as SecureStorageError: error
@@ -75,7 +75,7 @@ extension SecureStorageError {
 }
 
 extension SecureStorageError: CodedError {
-    /// `storage.…`.
+    /// An error code of the form `storage.…`.
     public var errorCode: ErrorCode {
         if case .vault(let error) = self { return error.errorCode }
         let name =
@@ -93,7 +93,7 @@ extension SecureStorageError: CodedError {
         return ErrorCode(rawValue: "storage.\(name)")
     }
 
-    /// Another key, another file, or a changed call.
+    /// The kind of remedy: another key, another file, or a changed call.
     public var failureKind: FailureKind {
         switch self {
         case .notFound: .missing

@@ -1,35 +1,36 @@
 import ErrorCodes
 
-/// Why a URL or expression is refused: the place, what was found and what was expected there.
+/// The error for a URL or expression that is refused, with its position and the expected text.
 public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The classes of refusal.
+    /// The kinds of errors.
     public enum Kind: Hashable, Sendable {
         /// The text breaks the grammar.
         case syntax
-        /// A name that the model does not have.
+        /// The model does not have a name.
         case unknownName
-        /// Operand types that do not go together.
+        /// The types of operands do not match.
         case type
-        /// Right by the standard, but not answered here: the response is 501 with this feature's name.
+        /// The standard allows the feature, but this implementation does not; the response is 501 with the name of
+        /// the feature.
         case unsupported(feature: String)
-        /// Beyond a documented limit.
+        /// A documented limit was exceeded.
         case limit(name: String)
     }
 
-    /// The class.
+    /// The kind of the error.
     public let kind: Kind
-    /// A full sentence without the position.
+    /// A message in a full sentence, without the position.
     public let message: String
-    /// The offset into ``text`` in characters (Unicode code points); `nil` when the query was made in code.
+    /// The offset into ``text`` in Unicode code points; `nil` for a query built in code.
     public let offset: Int?
-    /// The text that was given to the parser: a URL, the query part of one, or an expression.
+    /// The parsed text: a URL, the query part of a URL, or an expression.
     public var text: String?
-    /// The query option or `path`, where known.
+    /// The query option, or `path`; `nil` if it is unknown.
     public var part: String?
-    /// Names near to an unknown one, nearest first.
+    /// Names similar to an unknown one, nearest first.
     public var suggestions: [String]
 
-    /// Makes an error.
+    /// Creates an error.
     public init(
         _ kind: Kind, _ message: String, offset: Int? = nil, text: String? = nil, part: String? = nil,
         suggestions: [String] = []
@@ -42,7 +43,7 @@ public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
         self.suggestions = suggestions
     }
 
-    /// Message, position and suggestions on one line.
+    /// The message, position and suggestions on one line.
     public var description: String {
         var line = message
         if let part { line = "\(part): \(line)" }
@@ -53,11 +54,11 @@ public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension QueryError {
-    /// The names nearest to a misspelt one, at most three, nearest first.
+    /// Returns the names nearest to a misspelt one, at most three, nearest first.
     ///
     /// - Parameters:
-    ///   - name: the name as it was written.
-    ///   - names: the names that exist.
+    ///   - name: the misspelt name.
+    ///   - names: the existing names.
     public static func suggestions(for name: String, among names: some Sequence<String>) -> [String] {
         nearest(to: name, among: names)
     }

@@ -4,7 +4,6 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// The functions and actions that are bound to products.
 enum ProductOperations {
     static let product = ReferenceDefinition.name("Product")
 
@@ -94,7 +93,6 @@ enum ProductOperations {
         try definition.action("MarkAllAsReviewed", on: .collection(product)) { _ in .none }
     }
 
-    /// The members of `ProductStatus` that operations set and clear.
     private enum Status {
         static let inStock: Int64 = 1
         static let discontinued: Int64 = 4
@@ -104,7 +102,7 @@ enum ProductOperations {
         if case .double(let price)? = entity["Price"] { price } else { 0 }
     }
 
-    /// A percentage from 0 to 100.
+    /// Returns the parameter `percentage`, which must be from 0 to 100.
     static func percentage(_ call: ServiceCall) throws -> Double {
         let percentage: Double = try call.argument("percentage")
         guard (0...100).contains(percentage) else {

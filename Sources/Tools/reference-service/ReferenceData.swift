@@ -2,11 +2,11 @@ import Foundation
 import ODataModel
 import ODataStore
 
-/// The rows that the service begins with: `data.json`, where references between rows are names.
+/// The initial rows of the service, from `data.json`, in which rows refer to each other by name.
 enum ReferenceData {
-    /// The rows, without keys: each time they are put in, they get new ones.
+    /// Returns the rows without keys, which are assigned each time they are inserted.
     ///
-    /// - Throws: when they do not fit the model.
+    /// - Throws: An error if the rows do not fit the model.
     static func rows(for model: EntityDataModel) throws -> SeedRows {
         try SeedRows(
             PackageResources.data_json,
@@ -16,7 +16,6 @@ enum ReferenceData {
             ], model: model)
     }
 
-    /// The prices by the names of the products.
     static func prices() throws -> [String: Double] {
         struct Rows: Decodable {
             struct Product: Decodable {

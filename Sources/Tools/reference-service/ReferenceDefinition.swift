@@ -3,13 +3,13 @@ import ODataModel
 import ODataService
 import ODataStore
 
-/// The reference service as a definition: the model, what the service gives of itself, its operations.
+/// The definition of the reference service: its model, its computed values and its operations.
 enum ReferenceDefinition {
     static let namespace = "ComplianceService"
 
     static func name(_ simple: String) -> QualifiedName { QualifiedName(namespace, simple) }
 
-    /// - Throws: when the parts of the program do not fit one another.
+    /// - Throws: An error if the model, the rules and the operations contradict each other.
     static func make() throws -> ServiceDefinition {
         let model = try CSDLReader.read(xml: PackageResources.metadata_xml)
         var definition = ServiceDefinition(model: model)
@@ -17,11 +17,11 @@ enum ReferenceDefinition {
             .created("CreatedAt"), .modified("ModifiedAt"), .modified("UpdatedAt"),
             .contentType("ContentType", of: name("MediaItem")), .contentLength("Size", of: name("MediaItem")),
             .slug("Name", of: name("MediaItem"), or: "Unnamed"),
-            // The type of a product and its discriminator say the same.
+            // The discriminator of a product equals the name of its type.
             ValueRule("ProductType", of: name("Product"), when: .insert, overrides: false) { context in
                 .string(context.entity.shape.name.name)
             },
-            // What a product begins with where a client says nothing of it.
+            // The initial values of a product if the client does not state them.
             .initial("Rating", of: name("Product"), .integer(0)),
             .initial("Temperature", of: name("Product"), .integer(0)),
             .initial("Quantity", of: name("Product"), .integer(0)),
@@ -30,14 +30,14 @@ enum ReferenceDefinition {
         ]
         keepDiscriminator(&definition)
         definition.unique("Categories", "Name")
-        // The metadata ask for no condition: many clients change products without one.
+        // The metadata requires no ETag, because many clients change products without one.
         definition.countChanges(of: "Products", in: "Version")
         try ProductOperations.register(in: &definition)
         try ServiceOperations.register(in: &definition)
         return definition
     }
 
-    /// The discriminator says the type where a client states none, and stays when a product is replaced.
+    /// Uses the discriminator as the type if a client states no type, and keeps it when a product is replaced.
     private static func keepDiscriminator(_ definition: inout ServiceDefinition) {
         let special = definition.model.shape(name("SpecialProduct"))
         definition.beforeRequest { request in

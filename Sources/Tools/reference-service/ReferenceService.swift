@@ -6,7 +6,6 @@ import ODataServer
 import ODataService
 import ODataStore
 
-/// A small OData 4.01 service that exercises every part of the protocol, for tests and demonstrations.
 @main
 struct ReferenceService: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -46,12 +45,12 @@ struct ReferenceService: AsyncParsableCommand {
         try await service.close()
     }
 
-    /// Serves V4 at the root, and clients of V2 below `/v2/`.
+    /// Returns a handler for V4 at the root and for V2 below `/v2/`.
     static func handler(_ provider: any ODataProvider) throws -> ODataServer.IdentifiedHandler {
         try ODataEndpoints(provider: provider).handle
     }
 
-    /// The service with its rows, in memory.
+    /// Opens the service in memory with its initial rows.
     static func open() async throws -> StoreService {
         let service = try await StoreService.open(ReferenceDefinition.make(), at: .memory)
         try await service.seed(ReferenceData.rows(for: service.model))

@@ -3,7 +3,8 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// The functions and actions of the service as a whole, and those that stand on the collection of products too.
+/// The unbound functions and actions of the service, and those that are also bound to the collection of
+/// products.
 enum ServiceOperations {
     private static let product = ReferenceDefinition.name("Product")
 
@@ -14,7 +15,7 @@ enum ServiceOperations {
         try registerActions(in: &definition)
     }
 
-    /// `GetTopProducts`, unbound and on the products, with no, one and two parameters.
+    /// Registers `GetTopProducts`, unbound and bound to products, with none, one and two parameters.
     private static func registerTopProducts(in definition: inout ServiceDefinition) throws {
         let count = OperationParameter("count", .primitive(.int64))
         let category = OperationParameter("category", .primitive(.string))
@@ -40,7 +41,7 @@ enum ServiceOperations {
         }
     }
 
-    /// `GetProductStats`, unbound and on the products.
+    /// Registers `GetProductStats`, unbound and bound to products.
     private static func registerStatistics(in definition: inout ServiceDefinition) throws {
         let type = ReferenceDefinition.name("ProductStats")
         for binding in [nil, OperationBinding.collection(product)] {
@@ -114,7 +115,7 @@ enum ServiceOperations {
 
     private static func registerActions(in definition: inout ServiceDefinition) throws {
         for name in ["ResetAllPrices", "ResetProducts"] {
-            // The prices that the products began with.
+            // The initial prices of the products.
             let prices = try ReferenceData.prices()
             try definition.action(name) { call in
                 for product in try call.transaction.entities("Products") {

@@ -4,20 +4,20 @@ import NIOSSL
 import ODataHTTP
 import Synchronization
 
-/// A server that does exactly what it is told: sends fixed bytes after the first bytes of a request, then closes,
-/// resets, stays silent or waits for more.
+/// A server with scripted behaviour: it sends fixed bytes after the first bytes of a request. Then it closes or
+/// resets the connection, stays silent, or waits for more.
 public final class RawPeer: Sendable {
-    /// What comes after the bytes.
+    /// The behaviour after the bytes were sent.
     public enum Ending: Sendable, Equatable {
         /// The connection is closed.
         case close
         /// The connection is reset.
         case reset
-        /// Nothing more is sent.
+        /// No more bytes are sent.
         case silence
-        /// The next request on the connection is answered alike.
+        /// The next request on the connection is answered in the same way.
         case keep
-        /// The rest of the answer comes after a time.
+        /// The rest of the response is sent after a delay.
         case rest(String, after: TimeAmount)
     }
 
@@ -27,7 +27,7 @@ public final class RawPeer: Sendable {
         var received: [UInt8] = []
     }
 
-    /// The port it listens on.
+    /// The port on which the server listens.
     public let port: Int
     private let channel: any Channel
     private let state: Box
@@ -39,10 +39,10 @@ public final class RawPeer: Sendable {
     /// Starts to listen.
     ///
     /// - Parameters:
-    ///   - bytes: what is sent once the first bytes of a request have come.
-    ///   - ending: what comes after them.
-    ///   - tls: TLS to be spoken.
-    ///   - verify: decides about the client's certificates, where TLS asks for them.
+    ///   - bytes: The bytes to send after the first bytes of a request.
+    ///   - ending: The behaviour after these bytes.
+    ///   - tls: The TLS context; `nil` for plain connections.
+    ///   - verify: Decides about client certificates, if TLS requests them.
     public init(
         sends bytes: String = "", then ending: Ending, tls: NIOSSLContext? = nil,
         verify: (@Sendable ([NIOSSLCertificate]) -> Bool)? = nil
@@ -68,14 +68,14 @@ public final class RawPeer: Sendable {
         port = channel.localAddress?.port ?? 0
     }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     public var accepted: Int { state.value.withLock { $0.accepted } }
-    /// How many connections are open.
+    /// The number of open connections.
     public var open: Int { state.value.withLock { $0.open } }
-    /// What was received in all, as text.
+    /// All received bytes as text.
     public var received: String { String(decoding: state.value.withLock { $0.received }, as: UTF8.self) }
 
-    /// Stops to listen; connections stay as they are.
+    /// Stops listening. Open connections are not closed.
     public func stop() async throws { try await channel.close() }
 
     private final class Handler: ChannelInboundHandler {
@@ -110,7 +110,7 @@ public final class RawPeer: Sendable {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let buffer = unwrapInboundIn(data)
             box.value.withLock { state in
-                // Enough to see what was sent; uploads of any size go by.
+                // This limit suffices to examine requests; longer uploads are not recorded.
                 if state.received.count < 1 << 20 { state.received += buffer.readableBytesView }
             }
             guard !hasAnswered || ending == .keep else { return }
@@ -126,7 +126,7 @@ public final class RawPeer: Sendable {
                     }
                 case .close: channel.close(promise: nil)
                 case .reset:
-                    // A linger time of zero makes close() send RST instead of FIN.
+                    // A linger time of zero makes `close()` send RST instead of FIN.
                     (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
                         .whenComplete { _ in channel.close(promise: nil) }
                 }

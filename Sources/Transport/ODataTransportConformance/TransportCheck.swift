@@ -1,4 +1,4 @@
-/// One thing that every transport does, and how it is seen.
+/// A check of one behaviour that every transport has.
 ///
 /// ```swift
 /// @Test(.serialized, arguments: TransportCheck.all)
@@ -7,15 +7,15 @@
 /// }
 /// ```
 ///
-/// Run one after the other: some move more than a hundred megabytes, and others wait for no longer than some seconds.
+/// Run the checks one after the other: some transfer more than a hundred megabytes, and others depend on
+/// timeouts of a few seconds.
 public struct TransportCheck: Sendable, CustomStringConvertible {
-    /// What is checked, as a sentence.
+    /// The checked behaviour as a sentence.
     public let name: String
-    /// What a transport must be able to do for it.
+    /// The abilities that a transport needs for the check.
     public let needs: Set<TransportAbility>
     private let check: @Sendable (TransportSubject) async throws -> Void
 
-    /// Makes a check.
     init(
         _ name: String, needs: Set<TransportAbility> = [],
         check: @escaping @Sendable (TransportSubject) async throws -> Void
@@ -25,25 +25,25 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
         self.check = check
     }
 
-    /// The sentence.
+    /// The checked behaviour as a sentence.
     public var description: String { name }
 
-    /// All checks.
+    /// All checks, whatever their needs.
     public static let all: [TransportCheck] = messages + bodies + failures + limits + options
 
-    /// The checks that a transport with these abilities passes.
+    /// Returns the checks for a transport with the given abilities.
     public static func all(for abilities: Set<TransportAbility>) -> [TransportCheck] {
         all.filter { $0.needs.isSubset(of: abilities) }
     }
 
     /// Runs the check.
     ///
-    /// - Parameter limit: how long it may take; a transport that hangs fails.
-    /// - Throws: ``ConformanceFailure`` when the transport does something else, and what the transport throws where it
-    ///   should not.
+    /// - Parameter limit: The time after which a transport that hangs fails.
+    /// - Throws: ``ConformanceFailure`` if the transport behaves differently, and unexpected errors of the
+    ///   transport.
     public func run(on subject: TransportSubject, limit: Duration = .seconds(180)) async throws {
         let (results, report) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
-        // Tasks of their own: what hangs may not listen to being cancelled either.
+        // Unstructured tasks are used, because a hanging transport may ignore cancellation.
         let work = Task {
             do {
                 report.yield(.success(try await check(subject)))
@@ -63,51 +63,49 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     }
 }
 
-/// Something that not every transport can do.
+/// An ability that not every transport has.
 public enum TransportAbility: Sendable, Hashable, CaseIterable {
-    /// Its messages go over sockets.
+    /// Messages are sent over sockets.
     case sockets
     /// Request bodies are sent while they are produced.
     case streamsUploads
-    /// A response is given when its head has arrived, and its body is read as it is pulled.
+    /// A response is returned when its head has arrived, and its body is read on demand.
     case streamsDownloads
-    /// A reader that lags behind holds the service back.
+    /// A slow reader slows down the service.
     case holdsBack
-    /// gzip and deflate are undone.
+    /// The codings gzip and deflate are decoded.
     case unpacks
-    /// Leaving a body unread closes the connection at once.
+    /// Discarding an unread body closes the connection at once.
     case closesUnread
-    /// A body that is shorter than announced is told from a whole one.
+    /// A truncated body is distinguished from a complete one.
     case noticesTruncation
-    /// The moments of connecting, sending and receiving are told.
+    /// The times of connecting, sending and receiving are reported.
     case tellsMoments
-    /// Silence within a body ends it.
+    /// Silence within a body is a timeout.
     case timesOutWithinBody
-    /// An answer of several fields of one name is given as several.
+    /// Several response fields of one name are returned separately.
     case keepsRepeatedFields
-    /// Cookies of several fields go as one field over HTTP/1.1.
+    /// Several cookie fields are sent as one field over HTTP/1.1.
     case joinsCookies
 }
 
-/// A transport that does not do what transports do.
+/// The failure of a conformance check.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-    /// What was expected, and what came.
+    /// The expected and the actual behaviour.
     public let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Fails unless something holds.
 func expect(_ holds: Bool, _ message: @autoclosure () -> String) throws(ConformanceFailure) {
     guard holds else { throw ConformanceFailure(message()) }
 }
 
-/// Fails unless two things are equal.
 func expect<Value: Equatable>(_ value: Value, is expected: Value, _ what: String) throws(ConformanceFailure) {
     guard value == expected else { throw ConformanceFailure("\(what): \(expected) was expected, \(value) came") }
 }
 
-/// Waits until something holds, at most for a while.
+/// Waits until a condition holds, up to a limit.
 func eventually(
     within limit: Duration = .seconds(60), _ what: @autoclosure () -> String, _ holds: @Sendable () async -> Bool
 ) async throws {

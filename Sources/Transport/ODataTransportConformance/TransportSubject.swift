@@ -3,9 +3,9 @@ import ODataHTTP
 import ODataServer
 import ODataService
 
-/// A transport that is checked: how one is made, and how it is ended.
+/// A transport under test: the functions that create and end it.
 public struct TransportSubject: Sendable {
-    /// Answers requests.
+    /// A closure that answers requests.
     public typealias Handler = @Sendable (HTTPRequest, ByteStream) async -> (HTTPResponse, ByteStream)
 
     private enum Kind: Sendable {
@@ -17,13 +17,13 @@ public struct TransportSubject: Sendable {
     private let makeProxied: (@Sendable (Int) throws -> any HTTPTransport)?
     private let end: @Sendable (any HTTPTransport) async throws -> Void
 
-    /// A transport that goes over sockets.
+    /// Creates a subject for a transport over sockets.
     ///
     /// - Parameters:
-    ///   - shutdown: ends a transport that was made.
-    ///   - proxied: makes one that connects through an HTTP proxy on a port of this machine; `nil` if the transport knows
-    ///     no proxy whose credentials a request can carry.
-    ///   - make: makes one that takes the given time of silence for a failure.
+    ///   - shutdown: Ends a transport.
+    ///   - proxied: Creates a transport that connects through an HTTP proxy on a port of this machine. `nil` if
+    ///     it supports no proxy with credentials from requests.
+    ///   - make: Creates a transport with the given timeout for silence.
     public init(
         shutdown: @escaping @Sendable (any HTTPTransport) async throws -> Void = { _ in },
         proxied: (@Sendable (_ port: Int) throws -> any HTTPTransport)? = nil,
@@ -34,7 +34,7 @@ public struct TransportSubject: Sendable {
         end = shutdown
     }
 
-    /// A transport that hands requests to a handler in the same process.
+    /// Creates a subject for a transport that passes requests to a handler in the same process.
     public init(inMemory make: @escaping @Sendable (@escaping Handler) -> any HTTPTransport) {
         kind = .memory(make: make)
         makeProxied = nil
@@ -61,7 +61,7 @@ public struct TransportSubject: Sendable {
         }
     }
 
-    /// Runs a body with a transport that is to reach a port of this machine.
+    /// Runs a body with a transport that connects to a port of this machine.
     func alone(silence: Duration = .seconds(120), port: Int, _ body: (Wire) async throws -> Void) async throws {
         guard case .sockets(let make) = kind else {
             throw ConformanceFailure("a transport in memory has no sockets")
@@ -78,7 +78,7 @@ public struct TransportSubject: Sendable {
 
     /// Runs a body with a transport that connects through a proxy on a port of this machine.
     ///
-    /// - Returns: Whether there is such a transport.
+    /// - Returns: Whether the subject supports proxies.
     func proxied(port: Int, _ body: (Wire) async throws -> Void) async throws -> Bool {
         guard let makeProxied else { return false }
         let transport = try makeProxied(port)
@@ -92,7 +92,7 @@ public struct TransportSubject: Sendable {
         return true
     }
 
-    /// A transport that has been ended, and a port of this machine.
+    /// Returns a transport that was ended, for a port of this machine.
     func ended(port: Int) async throws -> Wire {
         var ended: Wire?
         try await alone(port: port) { ended = $0 }
@@ -100,12 +100,11 @@ public struct TransportSubject: Sendable {
         return ended
     }
 
-    /// A transport and whom it reaches.
+    /// A transport and the authority of its requests.
     struct Wire: Sendable {
         let transport: any HTTPTransport
         let authority: String
 
-        /// Sends a request.
         func send(
             _ method: HTTPRequest.Method = .get, _ path: String = "/", scheme: String = "http",
             authority: String? = nil, fields: [(HTTPField.Name, String)] = [], body: ByteStream? = nil,
@@ -117,7 +116,7 @@ public struct TransportSubject: Sendable {
             return try await transport.send(request, body: body, options: options)
         }
 
-        /// Sends a request and reads the whole answer.
+        /// Sends a request and reads the whole response.
         func text(
             _ method: HTTPRequest.Method = .get, _ path: String = "/", fields: [(HTTPField.Name, String)] = [],
             body: ByteStream? = nil, options: TransferOptions = TransferOptions()

@@ -4,11 +4,12 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// A request body for the network library: pulls the caller's stream only as the socket takes it.
+/// A request body for the network library. The caller's stream is read only as fast as the socket accepts
+/// bytes.
 struct UploadStream: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
-    /// Keeps what the producer threw, since the library reports its own error instead.
+    /// The error of the producer, which the library replaces by its own.
     final class ProducerFailure: Sendable {
         private let stored = Mutex<(any Error)?>(nil)
 
@@ -40,10 +41,10 @@ struct UploadStream: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream, failure: failure) }
 }
 
-/// Reads a response body chunk by chunk and notices when it is shorter than announced.
+/// Reads a response body in chunks and detects a truncated one.
 ///
-/// `@unchecked Sendable`: the iterator and the count are touched only between `begin()` and `end()`, and
-/// `begin()` lets one caller in at a time under its lock; a second one gets an error instead.
+/// `@unchecked Sendable`: the iterator and the count are used only between `begin()` and `end()`. `begin()`
+/// admits one caller at a time under its lock; a second one receives an error.
 final class DownloadReader: @unchecked Sendable {
     private var iterator: HTTPClientResponse.Body.AsyncIterator
     private var received: Int64 = 0
@@ -54,10 +55,12 @@ final class DownloadReader: @unchecked Sendable {
     private let mapping: TransportErrorMapping
     private let isReading = Mutex(false)
 
+    /// Creates a reader.
+    ///
     /// - Parameters:
-    ///   - length: how many bytes come over the wire, where that was announced.
-    ///   - unpacker: unpacks the body; `nil` for one that is not packed.
-    ///   - limit: how far the body may unpack.
+    ///   - length: The number of bytes on the wire, if it was announced.
+    ///   - unpacker: The decoder of a compressed body; `nil` for an uncompressed one.
+    ///   - limit: The limit for the decompressed size.
     init(
         _ iterator: HTTPClientResponse.Body.AsyncIterator, length: Int64?, unpacker: Unpacker?,
         limit: UnpackingLimit, mapping: TransportErrorMapping
@@ -99,7 +102,7 @@ final class DownloadReader: @unchecked Sendable {
         }
     }
 
-    /// The next bytes of what has arrived of a packed body; `nil` when more must arrive.
+    /// Returns the next bytes of a compressed body, or `nil` if more input is needed.
     private func unpack() throws(TransportError) -> [UInt8]? {
         guard let unpacker else { return nil }
         let bytes: [UInt8]?

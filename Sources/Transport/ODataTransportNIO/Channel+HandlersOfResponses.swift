@@ -3,10 +3,10 @@ import NIOHTTP1
 import NIOHTTP2
 
 extension Channel {
-    /// Puts handlers between what makes parts of responses and the library, on a connection of HTTP/1.1 or a stream of HTTP/2
-    /// that has just been made.
+    /// Adds handlers between the response decoder and the library, on a new connection of HTTP/1.1 or a new
+    /// stream of HTTP/2.
     ///
-    /// - Parameter make: makes the handlers, the one that is nearest to the wire first.
+    /// - Parameter make: Creates the handlers, the one nearest to the wire first.
     func addHandlersOfResponses(_ make: @escaping @Sendable () -> [any ChannelHandler]) -> EventLoopFuture<Void> {
         let eventLoop = eventLoop
         return eventLoop.flatSubmit {

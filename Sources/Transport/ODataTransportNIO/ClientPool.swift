@@ -4,12 +4,12 @@ import NIOSSL
 import ODataHTTP
 import Synchronization
 
-/// The clients underneath: one for all plain connections, one for each origin within TLS, and more where requests
-/// differ in their certificate or in their credentials for a proxy, which belong to connections.
+/// The HTTP clients of a transport: one for all plain connections and one for each TLS origin. Requests with
+/// different client certificates or proxy credentials use separate clients, because both belong to connections.
 final class ClientPool: Sendable {
-    /// What connections have in common that may be shared.
+    /// The properties that all connections of one client share.
     struct Key: Hashable {
-        /// The origin within TLS; `nil` for plain connections, and for those whose TLS the library makes.
+        /// The origin of TLS connections; `nil` for plain ones, and for those with the library's own TLS.
         var origin: Origin?
         var identity: ClientIdentity?
         var proxyAuthorization: String?
@@ -33,14 +33,14 @@ final class ClientPool: Sendable {
             throw .http2WithOwnTrust
         }
         authorities = try TrustAuthorities(trust.authorities)
-        // A certificate that cannot be used is told of now, not with the first request.
+        // Reports an unusable certificate now and not with the first request.
         _ = try context(tls(identity: configuration.clientIdentity))
     }
 
-    /// The client for a request.
+    /// Returns the client for a request.
     ///
-    /// - Throws: ``TransportConfigurationError`` for an identity that cannot be used,
-    ///   `TransportError.cannotConnect` after the shutdown.
+    /// - Throws: ``TransportConfigurationError`` for an unusable identity, `TransportError.cannotConnect` after
+    ///   the shutdown.
     func client(for key: Key) throws -> HTTPClient {
         var key = key
         if configuration.allowsHTTP2 { key.origin = nil }
@@ -72,7 +72,7 @@ final class ClientPool: Sendable {
         }
     }
 
-    /// Ends all connections; safe to call again.
+    /// Closes all connections; it can be called again.
     func shutdown() async throws {
         let clients = state.withLock { state in
             state.isShutDown = true
@@ -84,7 +84,7 @@ final class ClientPool: Sendable {
 
     private func tls(identity: ClientIdentity?) throws(TransportConfigurationError) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
-        // The library's default, stated because everything rests on it.
+        // Full verification is the default of the library, stated explicitly because it is essential.
         tls.certificateVerification = .fullVerification
         authorities.apply(to: &tls)
         if let identity {
@@ -103,7 +103,7 @@ final class ClientPool: Sendable {
         var pool = HTTPClient.Configuration.ConnectionPool(
             idleTimeout: TimeAmount(configuration.idleTimeout),
             concurrentHTTP1ConnectionsPerHostSoftLimit: max(1, configuration.maxConnectionsPerHost))
-        // A refused connection is the caller's to retry: it knows how long to wait, the pool does not.
+        // The caller retries a refused connection, because it knows the delay and the pool does not.
         pool.retryConnectionEstablishment = false
         let silence = TimeAmount(configuration.readTimeout)
         var client = HTTPClient.Configuration(
@@ -111,11 +111,11 @@ final class ClientPool: Sendable {
             timeout: .init(
                 connect: TimeAmount(configuration.connectTimeout), read: nil, write: silence),
             connectionPool: pool, proxy: proxy(key),
-            // Answers are unpacked where they are read (``Unpacker``): the library takes neither several members of gzip nor
-            // deflate without a wrapper.
+            // Responses are decompressed by ``Unpacker``, because the library supports neither several gzip
+            // members nor deflate without a wrapper.
             decompression: .disabled)
         client.httpVersion = configuration.allowsHTTP2 ? .automatic : .http1Only
-        // Spans are the client's, which knows what the request means.
+        // The OData client creates spans, because it knows the meaning of a request.
         client.tracing.tracer = nil
         let packed = packed
         guard !configuration.allowsHTTP2 else {
@@ -170,7 +170,7 @@ final class ClientPool: Sendable {
 }
 
 extension ClientIdentity {
-    /// Puts the certificates and the key into a TLS configuration.
+    /// Sets the certificates and the key of a TLS configuration.
     fileprivate func apply(to tls: inout TLSConfiguration) throws(ClientIdentityError) {
         let chain: [NIOSSLCertificate]
         let key: NIOSSLPrivateKey
@@ -187,7 +187,7 @@ extension ClientIdentity {
                 key = bundle.privateKey
             }
         } catch {
-            // The library's errors name neither the key nor the passphrase.
+            // The errors of the library contain neither the key nor the passphrase.
             throw ClientIdentityError(reason: "the file or its passphrase is wrong (\(error))")
         }
         guard !chain.isEmpty else { throw ClientIdentityError(reason: "it holds no certificate") }

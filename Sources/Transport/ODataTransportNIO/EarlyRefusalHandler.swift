@@ -1,16 +1,18 @@
 import NIOCore
 import NIOHTTP1
 
-/// Holds a refusal that comes before its request is sent whole, on one connection of HTTP/1.1 or one stream of HTTP/2, until
-/// either has ended (RFC 9112, 9.3 says what a service does that answers early).
+/// Holds a refusal that arrives before its request was sent completely, until the request or the refusal has
+/// ended. The handler serves one connection of HTTP/1.1 or one stream of HTTP/2 (RFC 9112, 9.3 describes early
+/// responses).
 ///
-/// From the head of a refusal on the library sends no more of the request. It then counts what it did not send itself as missing
-/// when the request ends before the refusal does, and throws the refusal away. With its head and its end the refusal is safe.
+/// After the head of a refusal, the library stops sending the request. If the request then ends before the
+/// refusal, the library reports the unsent bytes as missing and discards the refusal. A refusal whose head and
+/// end arrive together is not discarded.
 final class EarlyRefusalHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
 
-    /// How many bytes of a refusal are held. What is longer is given as it comes, and can be lost.
+    /// The maximum number of bytes of a refusal that are held. A longer one is passed on and may be lost.
     private static let limit = 1 << 20
 
     private var isSending = false
@@ -25,7 +27,7 @@ final class EarlyRefusalHandler: ChannelDuplexHandler {
         }
         context.write(data, promise: promise)
         guard !isSending, !held.isEmpty else { return }
-        // The library is still within the call that ends the request.
+        // The library is still in the call that ends the request.
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.execute {
             let (handler, context) = bound.value

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import ODataHTTP
 
-/// Tells, on one connection, when the requests that are watched were sent and answered.
+/// Reports the times at which watched requests are sent and answered on one connection.
 final class MomentHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
@@ -50,7 +50,7 @@ final class MomentHandler: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head where !hasAnswerBegun:
             hasAnswerBegun = true
-            // A server that counts bytes may answer before the end of the request is marked here.
+            // A server may respond before the end of the request was recorded here.
             noteSent()
             report?(.firstByte(.now))
         case .end:

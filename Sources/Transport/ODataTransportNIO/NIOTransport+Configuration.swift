@@ -4,36 +4,38 @@ import NIOCore
 import ODataHTTP
 
 extension NIOTransport {
-    /// Timeouts, trust and limits of a transport.
+    /// The timeouts, trust and limits of a transport.
     public struct Configuration: Sendable {
-        /// How long making a connection may take, TLS included.
+        /// The maximum duration of connecting, including TLS.
         public var connectTimeout: Duration
-        /// How long nothing may move: the service is silent while an answer is due or the next part of it is asked for,
-        /// or takes nothing of what is sent. Time in which nobody reads does not count.
+        /// The maximum time without progress while a response or its next part is awaited, or while a request
+        /// is sent. The time in which nobody reads does not count.
         public var readTimeout: Duration
-        /// How long the head of the response may take in all; `nil` for no limit besides ``readTimeout``.
+        /// The maximum time until the head of the response has arrived; `nil` for no limit besides
+        /// ``readTimeout``.
         public var headTimeout: Duration?
-        /// Who is believed to say which server is which.
+        /// The trust in server certificates.
         public var trust: ServerTrust
-        /// By which certificate the client shows who it is, where a server asks for one.
+        /// The client certificate for servers that request one.
         public var clientIdentity: ClientIdentity?
-        /// The way out, where connections go through a proxy.
+        /// The proxy for all connections; `nil` for none.
         public var proxy: Proxy?
-        /// The most connections to one host at a time; further requests wait.
+        /// The maximum number of connections to one host; further requests wait.
         public var maxConnectionsPerHost: Int
-        /// How long an unused connection is kept.
+        /// The time for which an unused connection is kept open.
         public var idleTimeout: Duration
-        /// Whether compressed answers are asked for.
+        /// Whether compressed responses are requested.
         public var acceptsCompression: Bool
-        /// The most bytes that a compressed answer of more than 64 MB may unpack to, as a multiple of what came of it: a
-        /// guard against bombs. Smaller ones have no limit, since a long value of one character packs a thousandfold.
+        /// The maximum ratio between the decompressed and the compressed size of a response, as a protection
+        /// against decompression bombs. Up to 64 MB there is no limit, since long runs of one character are
+        /// compressed a thousandfold.
         public var maxDecompressionRatio: Int
-        /// Whether HTTP/2 is offered within TLS. It shares one connection among requests, but is slower for few of
-        /// them, tells the moments of a transfer less exactly, says less about why a certificate is not trusted, and
-        /// cannot be joined with pins or with a closure that decides about trust.
+        /// Whether HTTP/2 is offered with TLS. HTTP/2 shares one connection between requests, but is slower for
+        /// a few of them. Timings are less exact, and errors about certificates contain less detail. HTTP/2
+        /// cannot be combined with pins or a closure that decides about trust.
         public var allowsHTTP2: Bool
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(
             connectTimeout: Duration = .seconds(10), readTimeout: Duration = .seconds(60),
             headTimeout: Duration? = nil, trust: ServerTrust = .system, clientIdentity: ClientIdentity? = nil,
@@ -54,49 +56,50 @@ extension NIOTransport {
         }
     }
 
-    /// A server on the way that passes connections on.
+    /// A proxy that forwards connections.
     public struct Proxy: Sendable, Hashable, CustomStringConvertible {
-        /// How it is spoken to.
+        /// The protocols of proxies.
         public enum Kind: Sendable, Hashable {
-            /// By `CONNECT` (RFC 9110, 9.3.6).
+            /// The method `CONNECT` (RFC 9110, 9.3.6).
             case http
-            /// By SOCKS 5 (RFC 1928), without credentials.
+            /// SOCKS 5 (RFC 1928) without credentials.
             case socks
         }
 
-        /// How it is spoken to.
+        /// The protocol of the proxy.
         public var kind: Kind
-        /// Its name or address.
+        /// The name or address of the proxy.
         public var host: String
-        /// Its port.
+        /// The port of the proxy.
         public var port: Int
 
-        /// A proxy that is spoken to by `CONNECT`; its credentials come from the steps of an `Authentication`. They go to it
-        /// unencrypted, and so to another machine only with ``TransferOptions/allowsPlainHTTP``.
+        /// Creates a proxy for `CONNECT`. The credentials come from the steps of an `Authentication`, and are
+        /// sent to the proxy unencrypted. To another machine they are sent only with
+        /// ``TransferOptions/allowsPlainHTTP``.
         public static func http(host: String, port: Int) -> Proxy { Proxy(kind: .http, host: host, port: port) }
-        /// A proxy that speaks SOCKS 5.
+        /// Creates a proxy for SOCKS 5.
         public static func socks(host: String, port: Int = 1080) -> Proxy {
             Proxy(kind: .socks, host: host, port: port)
         }
 
-        /// Whether what is said to the proxy itself, its credentials among it, can be read on the way.
+        /// Whether the credentials for the proxy are readable on the network.
         var isPlain: Bool { kind == .http && !Origin.isLoopback(host) }
 
-        /// Host and port.
+        /// The host and the port.
         public var description: String { "\(host):\(port)" }
     }
 }
 
-/// A configuration that cannot be used.
+/// The reason why a configuration cannot be used.
 public enum TransportConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A file or text that should hold certificates.
+    /// A file or text does not contain valid certificates.
     case unusableCertificates(path: String?, reason: String)
-    /// The client's certificate or its key.
+    /// The client certificate or its key is invalid.
     case unusableIdentity(ClientIdentityError)
-    /// HTTP/2 together with pins or a closure that decides about trust.
+    /// HTTP/2 is combined with pins or a closure that decides about trust.
     case http2WithOwnTrust
 
-    /// What is wrong.
+    /// An explanation of the error.
     public var description: String {
         switch self {
         case .unusableCertificates(let path?, let reason): "\(path) is not a PEM file of certificates: \(reason)"
@@ -116,7 +119,7 @@ extension TimeAmount {
 }
 
 extension TransportConfigurationError: CodedError {
-    /// `configuration.…`.
+    /// The code `configuration.` with the name of the error, such as `configuration.unusable-identity`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -127,6 +130,6 @@ extension TransportConfigurationError: CodedError {
         return ErrorCode(rawValue: "configuration.\(name)")
     }
 
-    /// What the transport was made with.
+    /// Always `FailureKind.request`: the configuration must be changed.
     public var failureKind: FailureKind { .request }
 }

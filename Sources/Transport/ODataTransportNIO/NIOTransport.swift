@@ -5,15 +5,15 @@ import NIOHTTP1
 import ODataHTTP
 import ODataService
 
-/// Sends HTTP messages over sockets with SwiftNIO: the transport for Linux and for servers
-/// (RFC 9110 and 9112; the binding that OData Protocol 4.01, 8 describes).
+/// A transport over sockets with SwiftNIO, for Linux and for servers (RFC 9110 and 9112; the binding of OData
+/// Protocol 4.01, 8).
 ///
-/// Bodies stream both ways: a request body is pulled as fast as the connection takes it, a response body
-/// is read from the socket only as it is asked for. Certificates are always checked; there is no switch to
-/// accept any.
+/// Bodies are streamed in both directions: a request body is read as fast as the connection accepts it, and a
+/// response body is read from the socket on demand. Certificates are always verified; this cannot be disabled.
 ///
-/// Connections are kept apart by origin within TLS, by client certificate and by the credentials for a proxy; the pool of
-/// each lives until ``shutdown()``. One transport is for the services of one app, not for addresses without number.
+/// Connections are separated by TLS origin, client certificate and proxy credentials. Each pool lives until
+/// ``shutdown()``. Therefore one transport should serve a limited number of origins, such as the services of
+/// one app.
 ///
 /// ```swift
 /// let transport = try NIOTransport()
@@ -25,9 +25,9 @@ public final class NIOTransport: HTTPTransport {
     private let pool: ClientPool
     private let configuration: Configuration
 
-    /// Makes a transport with a connection pool of its own.
+    /// Creates a transport with its own connection pool.
     ///
-    /// - Throws: ``TransportConfigurationError`` when certificates or the client's identity cannot be read.
+    /// - Throws: ``TransportConfigurationError`` if certificates or the client identity cannot be read.
     public init(configuration: Configuration = Configuration()) throws(TransportConfigurationError) {
         self.configuration = configuration
         pool = try ClientPool(configuration)
@@ -36,23 +36,23 @@ public final class NIOTransport: HTTPTransport {
     /// The client certificate of the configuration.
     public var configuredIdentity: ClientIdentity? { configuration.clientIdentity }
 
-    /// Ends all connections and refuses what is sent later.
+    /// Closes all connections and refuses further requests.
     ///
-    /// A transport that is released without it does the same a little later.
+    /// When a transport is deallocated, it closes its connections shortly afterwards.
     public func shutdown() async throws {
         try await pool.shutdown()
     }
 
     deinit {
-        // The clients underneath trap when they are released while they have connections.
+        // The clients trap if they are deallocated with open connections.
         let pool = pool
         Task { try? await pool.shutdown() }
     }
 
-    /// Sends a request and gives the answer as it came; redirects are the caller's.
+    /// Sends a request and returns the response. Redirects are not followed.
     ///
-    /// - Throws: ``TransportError``, ``TransportConfigurationError`` for an identity that cannot be used,
-    ///   `CancellationError`, and what the request body's producer throws.
+    /// - Throws: ``TransportError``, ``TransportConfigurationError`` for an unusable identity,
+    ///   `CancellationError`, and the errors of the request body's producer.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -98,7 +98,7 @@ public final class NIOTransport: HTTPTransport {
             throw error
         } catch {
             if Task.isCancelled { throw CancellationError() }
-            // What the caller's own producer threw is the caller's error, not the network's.
+            // An error of the caller's own producer is passed on unchanged.
             if let failure = upload?.failure.value { throw failure }
             throw mapping.headError(error)
         }
@@ -120,7 +120,8 @@ public final class NIOTransport: HTTPTransport {
         return (head, stream.observed { if $0 == nil { options.report?(.lastByte(.now)) } })
     }
 
-    /// How many bytes of a request are sent as one, without a turn between the caller's stream and the socket for each chunk.
+    /// The number of bytes up to which a request body is sent as a whole. A whole body needs no switch between
+    /// the caller's stream and the socket for each chunk.
     private static let wholeBodyLimit: Int64 = 64 << 10
 
     private static func whole(
@@ -136,7 +137,7 @@ public final class NIOTransport: HTTPTransport {
     }
 
     private func message(_ request: HTTPRequest, origin: Origin, authority: String) -> HTTPClientRequest {
-        // Within TLS of our own the library sees a plain connection to the same port; see ``TLSUpgrade``.
+        // With our own TLS, the library sees a plain connection to the same port; see ``TLSUpgrade``.
         let isOwnTLS = origin.isSecure && !configuration.allowsHTTP2
         let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
         let root = isOwnTLS ? "http://\(host):\(origin.port)" : "\(origin.scheme)://\(host):\(origin.port)"
@@ -146,7 +147,7 @@ public final class NIOTransport: HTTPTransport {
         for field in request.headerFields where field.name != .cookie && field.name.rawName.lowercased() != "host" {
             outgoing.headers.add(name: field.name.rawName, value: field.value)
         }
-        // All in one field (RFC 6265, 5.4), although the message has a field for each of them.
+        // All cookies are sent in one field (RFC 6265, 5.4), although the message has a field for each of them.
         let cookies = request.headerFields[values: .cookie]
         if !cookies.isEmpty { outgoing.headers.add(name: "Cookie", value: cookies.joined(separator: "; ")) }
         return outgoing
@@ -158,8 +159,8 @@ public final class NIOTransport: HTTPTransport {
         do {
             return try await client.execute(request, deadline: deadline)
         } catch let error as HTTPClientError where error == .remoteConnectionClosed && mayRepeat {
-            // A kept connection that the server closed at the same moment; RFC 9110, 9.2.2 allows a safe
-            // request to be sent again.
+            // The server closed a kept connection at the same time; RFC 9110, 9.2.2 allows a safe request to be
+            // repeated.
             return try await client.execute(request, deadline: deadline)
         }
     }
@@ -184,12 +185,13 @@ public final class NIOTransport: HTTPTransport {
 }
 
 extension HTTPRequest.Method {
-    /// Whether the request asks for no change (RFC 9110, 9.2.1).
+    /// Whether the method is safe (RFC 9110, 9.2.1).
     var isSafe: Bool { self == .get || self == .head || self == .options }
 }
 
 extension HTTPResponse {
-    /// The head of a response; `nil` where its status is none of HTTP (RFC 9110, 15): HTTP/2 lets any number through.
+    /// Creates the head of a response, or `nil` if its status is invalid (RFC 9110, 15); HTTP/2 allows any
+    /// number.
     init?(_ response: HTTPClientResponse) {
         guard (100...999).contains(response.status.code) else { return nil }
         self.init(status: .init(code: Int(response.status.code), reasonPhrase: response.status.reasonPhrase))
@@ -199,7 +201,7 @@ extension HTTPResponse {
         }
     }
 
-    /// The coding of the body that is undone on the way (RFC 9110, 8.4.1); `nil` for any other.
+    /// The content coding that the transport decodes (RFC 9110, 8.4.1); `nil` for any other.
     var packing: Unpacker.Packing? {
         switch headerFields[.contentEncoding]?.lowercased() {
         case "gzip", "x-gzip": .gzip

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// How many bytes of an answer came over the wire, before they were unpacked.
+/// The number of bytes of a response on the wire, before decompression.
 final class PackedBytes: Sendable {
     private let number = Atomic<Int64>(0)
 
@@ -11,7 +11,7 @@ final class PackedBytes: Sendable {
     fileprivate func add(_ count: Int) { number.add(Int64(count), ordering: .relaxed) }
 }
 
-/// Counts the bytes of answers on one connection of HTTP/1.1 or one stream of HTTP/2, before the library unpacks them.
+/// Counts the bytes of responses before decompression, on one connection of HTTP/1.1 or one stream of HTTP/2.
 final class PackedBytesHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
@@ -38,18 +38,18 @@ final class PackedBytesHandler: ChannelDuplexHandler {
     }
 }
 
-/// How far an answer may unpack: without a limit at first, since long runs of one byte, as a value of zeros has them, pack a
-/// thousandfold, and beyond that as a multiple of what came.
+/// The limit for the decompressed size of a response. Up to ``unlimited`` bytes there is none, since long runs
+/// of one byte are compressed a thousandfold. Beyond that, it is a multiple of the compressed size.
 struct UnpackingLimit: Sendable {
-    /// The bytes that any answer may unpack to: an app can hold them.
+    /// The decompressed size that is always allowed, because an app can hold it in memory.
     static let unlimited: Int64 = 64 << 20
 
-    /// What came.
+    /// The compressed size.
     let packed: PackedBytes
-    /// The multiple.
+    /// The maximum ratio between the sizes.
     let ratio: Int
 
-    /// What is wrong with having so many bytes; `nil` for nothing.
+    /// Returns an explanation if the size exceeds the limit, otherwise `nil`.
     func problem(of unpacked: Int64) -> String? {
         guard unpacked > Self.unlimited else { return nil }
         let (most, overflows) = packed.count.multipliedReportingOverflow(by: Int64(max(0, ratio)))

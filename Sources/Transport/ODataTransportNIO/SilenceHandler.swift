@@ -2,10 +2,11 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 
-/// Ends a request, on one connection of HTTP/1.1 or one stream of HTTP/2, when the service is silent for too long while something of it is waited for.
+/// Ends a request if the service is silent for too long while bytes are awaited. The handler serves one
+/// connection of HTTP/1.1 or one stream of HTTP/2.
 ///
-/// The library has such a limit, which runs on while nobody reads the body: an app that works through a page for a
-/// minute would lose the rest of it. Here the time counts only while the connection is asked for bytes.
+/// The library's own limit also runs while nobody reads the body, so an app that processes a page for a minute
+/// would lose the rest. Here, the time counts only while bytes are requested from the connection.
 final class SilenceHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = HTTPClientRequestPart
@@ -13,9 +14,9 @@ final class SilenceHandler: ChannelDuplexHandler {
     private let limit: TimeAmount
     private var timer: Scheduled<Void>?
     private var lastMove = NIODeadline.now()
-    /// Whether the request is sent and its answer has not ended.
+    /// Whether the request was sent and its response has not ended.
     private var isAwaiting = false
-    /// Whether bytes are asked for that have not come; a new connection is asked before this handler is there.
+    /// Whether requested bytes have not arrived yet. A new connection is read before this handler is added.
     private var isReading = true
 
     init(limit: TimeAmount) { self.limit = limit }
@@ -71,7 +72,7 @@ final class SilenceHandler: ChannelDuplexHandler {
     private func expire(_ context: ChannelHandlerContext) {
         timer = nil
         guard isAwaiting else { return }
-        // Nobody waits: the time begins when somebody does.
+        // No bytes are requested, so the time starts with the next read.
         guard isReading else { return schedule(context, in: limit) }
         let rest = lastMove + limit - .now()
         guard rest <= .zero else { return schedule(context, in: rest) }

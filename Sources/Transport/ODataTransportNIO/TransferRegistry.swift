@@ -1,18 +1,19 @@
 import NIOHTTP1
 import Synchronization
 
-/// Joins requests with the connections that carry them, so that what belongs to a request is at hand on the wire.
+/// Associates requests with the connections that send them, so that handlers can access the values of a
+/// request.
 ///
-/// The library does not say which connection a request gets. So a request of which something is to be known carries a number in
-/// a field that the handler on the connection reads and takes out; it never reaches the service.
+/// The library does not reveal the connection of a request. A registered request therefore has a number in a
+/// header field. The handler on the connection reads and removes the field, so that it never reaches the
+/// service.
 final class TransferRegistry<Value: Sendable>: Sendable {
-    /// The field.
     let field: String
     private let state = Mutex((last: UInt64(0), values: [UInt64: Value]()))
 
     init(field: String) { self.field = field }
 
-    /// Notes what belongs to a request; the number goes into ``field``.
+    /// Registers the value of a request and returns the number for ``field``.
     func register(_ value: Value) -> UInt64 {
         state.withLock { state in
             state.last += 1
@@ -21,11 +22,11 @@ final class TransferRegistry<Value: Sendable>: Sendable {
         }
     }
 
-    /// Forgets a request, whose answer has begun or will not come. Until then it is known on every connection that it is
-    /// tried on.
+    /// Removes a request whose response has begun or failed. Until then it is known on every connection that it
+    /// tries.
     func remove(_ number: UInt64) { state.withLock { _ = $0.values.removeValue(forKey: number) } }
 
-    /// What belongs to the request with these fields, from which the number is taken out.
+    /// Returns the value of the request with these fields, and removes its number from them.
     func take(from headers: inout HTTPHeaders) -> Value? {
         guard let text = headers.first(name: field) else { return nil }
         headers.remove(name: field)

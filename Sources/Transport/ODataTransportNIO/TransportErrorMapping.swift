@@ -11,14 +11,14 @@ import ODataHTTP
     import Glibc
 #endif
 
-/// Tells what the network library's errors mean for the request: certainly unsent, or perhaps done.
+/// Maps the errors of the network library by their meaning for the request: certainly unsent, or possibly
+/// processed.
 ///
-/// The distinction decides whether a change may be sent again, so what is not recognised counts as
-/// perhaps done.
+/// The distinction decides whether a change may be repeated. Therefore an unknown error counts as possibly
+/// processed.
 struct TransportErrorMapping {
-    /// Whom the request is for.
     let origin: Origin
-    /// The host as the request has it, for messages.
+    /// The host in the request, for messages.
     let host: String
     private let proxy: NIOTransport.Proxy?
 
@@ -28,7 +28,7 @@ struct TransportErrorMapping {
         self.proxy = proxy
     }
 
-    /// The meaning of an error before the head of the response.
+    /// Maps an error before the head of the response.
     func headError(_ error: any Error) -> any Error {
         switch error {
         case let error as TransportError: error
@@ -54,7 +54,7 @@ struct TransportErrorMapping {
         }
     }
 
-    /// The meaning of an error after the head: the answer began, so it is cut or late.
+    /// Maps an error after the head: the response is truncated or late.
     func bodyError(_ error: any Error) -> any Error {
         switch error {
         case is TransportError, is CancellationError: error
@@ -118,8 +118,8 @@ struct TransportErrorMapping {
         return .cannotConnect(host: host, reason: "the TLS handshake failed (\(text))")
     }
 
-    /// What the server's alert says of the client's certificate (RFC 8446, 6.2); it comes after the handshake in TLS 1.3,
-    /// and before the server has read a request.
+    /// Returns the error for a server's alert about the client certificate (RFC 8446, 6.2). In TLS 1.3 it
+    /// arrives after the handshake, but before the server has read a request.
     private func clientCertificateRefusal(_ text: String) -> TransportError? {
         let alerts = [
             ("CERTIFICATE_REQUIRED", "it asks for one"), ("CERTIFICATE_REVOKED", "it is revoked"),
@@ -136,14 +136,15 @@ struct TransportErrorMapping {
     private func ioError(_ error: IOError) -> TransportError {
         let unreachable = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EHOSTDOWN]
         let reason = Self.systemReason(of: error)
-        // A connection that stands ends with the same numbers when a router says that the way is gone (RFC 1122, 4.2.3.9):
-        // only those of connecting, which say so, mean that nothing was sent.
+        // An established connection may fail with the same codes if a router reports an unreachable network
+        // (RFC 1122, 4.2.3.9). Only errors of connecting, which say so in their text, mean that nothing was
+        // sent.
         let isOfConnecting = error.description.contains("connect")
         return isOfConnecting && unreachable.contains(error.errnoCode)
             ? .cannotConnect(host: host, reason: reason) : .connectionLost(host: host, reason: reason)
     }
 
-    /// What the system says: the error's own text tells of the function that failed, too.
+    /// Returns the message of the system. The text of the error also names the failed function.
     private static func systemReason(of error: IOError) -> String { String(cString: strerror(error.errnoCode)) }
 
     private func reason(of error: NIOConnectionError) -> String {

@@ -1,33 +1,31 @@
 import CZlib
 
-/// Unpacks a body as it arrives: gzip of any number of members (RFC 1952, 2.2), and deflate with the wrapper of zlib or, as
-/// some servers send it, without (RFC 9110, 8.4.1.2).
+/// Decompresses a body while it arrives. It supports gzip with any number of members (RFC 1952, 2.2), and
+/// deflate with or without the zlib wrapper, which some servers omit (RFC 9110, 8.4.1.2).
 ///
-/// `@unchecked Sendable`: its owner lets one caller in at a time.
+/// `@unchecked Sendable`: the owner admits one caller at a time.
 final class Unpacker: @unchecked Sendable {
-    /// The codings.
     enum Packing {
         case gzip
         case deflate
     }
 
-    /// Bytes that are no body of the coding.
+    /// The error for bytes that are not valid in the coding.
     struct Failure: Error {
         let reason: String
     }
 
-    /// The most bytes that are given out at once.
+    /// The maximum number of bytes that are returned at once.
     private static let bufferSize = 64 << 10
 
     private let packing: Packing
     private let stream: UnsafeMutablePointer<z_stream>
     private var input: [UInt8] = []
     private var position = 0
-    /// Whether zlib's state is made: what the first bytes say decides how.
+    /// Whether the state of zlib was created; its kind depends on the first bytes.
     private var isReady = false
-    /// Whether a member of gzip, or the deflated body, has ended and no other has begun.
+    /// Whether a gzip member or the deflated body has ended, and no other has begun.
     private var isBetweenMembers = true
-    /// Whether the body has had its first byte.
     private var hasBegun = false
     private var isDone = false
 
@@ -42,10 +40,9 @@ final class Unpacker: @unchecked Sendable {
         stream.deallocate()
     }
 
-    /// Whether what has arrived may be all: a whole body, or none.
+    /// Whether the body may be complete here.
     var isAtEnd: Bool { isBetweenMembers }
 
-    /// Takes bytes as they came.
     func append(_ bytes: [UInt8]) {
         if position == input.count {
             input = bytes
@@ -55,9 +52,9 @@ final class Unpacker: @unchecked Sendable {
         position = 0
     }
 
-    /// The next unpacked bytes; `nil` when more must arrive.
+    /// Returns the next decompressed bytes, or `nil` if more input is needed.
     ///
-    /// - Throws: ``Failure`` for bytes that are no body of the coding.
+    /// - Throws: ``Failure`` for invalid bytes.
     func next() throws(Failure) -> [UInt8]? {
         while true {
             if isBetweenMembers, try !begin() { return nil }
@@ -71,20 +68,20 @@ final class Unpacker: @unchecked Sendable {
         }
     }
 
-    /// Begins with a member, where there is one.
+    /// Starts the next member, if there is one.
     ///
-    /// - Returns: `false` when more must arrive, and when only padding has.
+    /// - Returns: `false` if more input is needed, or if only padding has arrived.
     private func begin() throws(Failure) -> Bool {
         guard position < input.count else { return false }
         guard hasBegun else {
-            // Two bytes tell whether there is a wrapper.
+            // The first two bytes show whether there is a wrapper.
             guard packing == .gzip || input.count - position >= 2 else { return false }
             try makeState()
             hasBegun = true
             isBetweenMembers = false
             return true
         }
-        // Zeros may pad the last member; anything else behind it is another one.
+        // Zeros may follow the last member as padding; any other bytes begin another member.
         if isDone || input[position] != 0x1F {
             guard input[position...].allSatisfy({ $0 == 0 }) else { throw Failure(reason: "bytes behind its end") }
             position = input.count
@@ -100,7 +97,7 @@ final class Unpacker: @unchecked Sendable {
         switch packing {
         case .gzip: bits = 15 + 16
         case .deflate:
-            // The header of zlib (RFC 1950, 2.2): method 8, and a multiple of 31 as a number of two bytes.
+            // The header of zlib (RFC 1950, 2.2): method 8, and a two-byte number that is a multiple of 31.
             let (first, second) = (UInt16(input[position]), UInt16(input[position + 1]))
             bits = first & 0x0F == 8 && (first << 8 | second) % 31 == 0 ? 15 : -15
         }
@@ -116,7 +113,7 @@ final class Unpacker: @unchecked Sendable {
         let stream = stream
         let output = input[position...].withUnsafeBufferPointer { source in
             [UInt8](unsafeUninitializedCapacity: Self.bufferSize) { target, count in
-                // zlib reads what it is given and writes nothing there.
+                // zlib only reads the input buffer.
                 stream.pointee.next_in = source.baseAddress.map { UnsafeMutablePointer(mutating: $0) }
                 stream.pointee.avail_in = UInt32(source.count)
                 stream.pointee.next_out = target.baseAddress

@@ -4,28 +4,30 @@
     import ODataHTTP
     import Synchronization
 
-    /// Downloads that the system goes on with while the app sleeps or has ended (Apple's platforms alone).
+    /// Downloads that the system continues while the app is suspended or has ended (Apple platforms only).
     ///
-    /// The system writes each download to a file, then wakes the app, which gets the file here. Credentials are those
-    /// of the request as it was given: a request that may wait long should carry a token that lives long.
+    /// The system writes each download to a file and then launches the app, which receives the file here. The
+    /// credentials are those of the original request. A request that may wait for a long time needs a token
+    /// with a long lifetime.
     ///
     /// ```swift
     /// let downloads = BackgroundDownloads(identifier: "com.example.shop") { label, result in … }
     /// downloads.start(request, label: "manual")
     /// ```
     public final class BackgroundDownloads: NSObject, URLSessionDownloadDelegate, Sendable {
-        /// Gets what came of a download: the file, which is deleted when the call returns, and the head of the answer.
+        /// Receives the result of a download: the file, which is deleted when the call returns, and the head of
+        /// the response.
         public typealias Finish =
             @Sendable (_ label: String, Result<(file: URL, response: HTTPResponse), any Error>) -> Void
 
         private let finish: Finish
         private let session = Mutex<URLSession?>(nil)
 
-        /// Takes up the downloads of an identifier again, those of an earlier launch included.
+        /// Resumes the downloads of an identifier, including those of an earlier launch.
         ///
         /// - Parameters:
-        ///   - identifier: names them across launches.
-        ///   - allowsExpensive: whether they go over networks that cost by volume.
+        ///   - identifier: The name of the downloads across launches.
+        ///   - allowsExpensive: Whether metered networks are used.
         public init(identifier: String, allowsExpensive: Bool = false, finish: @escaping Finish) {
             self.finish = finish
             super.init()
@@ -49,7 +51,7 @@
             task?.resume()
         }
 
-        /// The system's call when a file is complete.
+        /// Called by the system when a file is complete.
         public func urlSession(
             _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
         ) {
@@ -64,13 +66,13 @@
             finish(downloadTask.taskDescription ?? "", .success((location, head)))
         }
 
-        /// The system's call when a download has failed.
+        /// Called by the system when a download has failed.
         public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
             guard let error else { return }
             finish(task.taskDescription ?? "", .failure(error))
         }
 
-        /// Redirects to another origin are not followed: credentials must not go along.
+        /// Refuses redirects to another origin, which must not receive the credentials.
         public func urlSession(
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
             newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void

@@ -7,13 +7,12 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// One request under way: keeps what arrives until it is asked for, and suspends the task when that is much.
+/// A running request: buffers received bytes until they are read, and suspends the task if there are too many.
 ///
-/// FoundationNetworking takes a suspended task off its connection and sends the request anew when it is
-/// resumed, so that the body would begin a second time: there nothing is suspended, and what is not read
-/// yet waits in memory.
+/// FoundationNetworking disconnects a suspended task and repeats the request when it is resumed, so the body
+/// would start again. There, tasks are never suspended, and unread bytes stay in memory.
 final class Transfer: Sendable {
-    /// How many bytes may wait before the task is suspended.
+    /// The number of buffered bytes from which the task is suspended.
     static let highWater = 1 << 20
     #if canImport(Darwin)
         private static let canSuspend = true
@@ -34,9 +33,8 @@ final class Transfer: Sendable {
     private let state = Mutex(State())
     private let task: URLSessionTask
     private let host: String
-    /// What is different for the request.
     let options: TransferOptions
-    /// Why the server's certificate was refused: the system's error says less.
+    /// The reason why the server's certificate was refused. The error of the system contains less detail.
     let refusal = Mutex<String?>(nil)
 
     init(task: URLSessionTask, host: String, options: TransferOptions) {
@@ -45,7 +43,6 @@ final class Transfer: Sendable {
         self.options = options
     }
 
-    /// Waits for the head of the response.
     func head() async throws -> HTTPResponse {
         try await withCheckedThrowingContinuation { continuation in
             let ready = state.withLock { state -> Result<HTTPResponse, any Error>? in
@@ -56,7 +53,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Waits for the next part of the body, `nil` at its end.
+    /// Waits for the next part of the body; returns `nil` at its end.
     func nextChunk() async throws -> [UInt8]? {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<[UInt8]?, any Error>) in
             let ready = state.withLock { state -> Result<[UInt8]?, any Error>? in
@@ -111,7 +108,8 @@ final class Transfer: Sendable {
             state.chunks.append(chunk)
             state.waiting += chunk.count
             if Self.canSuspend, state.waiting > Self.highWater, !state.isSuspended {
-                // Under the lock, as the resuming is: the other way round, the task would stay suspended.
+                // Suspending and resuming happen under the lock; in the wrong order, the task would stay
+                // suspended.
                 state.isSuspended = true
                 task.suspend()
             }
@@ -146,7 +144,7 @@ final class Transfer: Sendable {
         let reason = error.localizedDescription
         switch error.code {
         case .cancelled: return CancellationError()
-        // The URL was looked at before: it is the answer that is not HTTP.
+        // The URL was checked before, so these errors concern the response.
         case .badURL, .unsupportedURL:
             return TransportError.malformed(host: host, reason: "it is not HTTP (\(reason))")
         case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .notConnectedToInternet,

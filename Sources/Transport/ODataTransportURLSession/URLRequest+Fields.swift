@@ -6,7 +6,8 @@ import HTTPTypes
 #endif
 
 extension URLRequest {
-    /// Adds header fields. All cookies go in one field (RFC 6265, 5.4), although the message has a field for each of them.
+    /// Adds header fields. All cookies are sent in one field (RFC 6265, 5.4), although the message has a field
+    /// for each of them.
     mutating func add(_ fields: HTTPFields) {
         for field in fields where field.name != .cookie {
             addValue(field.value, forHTTPHeaderField: field.name.rawName)

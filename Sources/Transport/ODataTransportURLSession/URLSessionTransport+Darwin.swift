@@ -7,11 +7,11 @@
     import Security
     import Synchronization
 
-    // What only Apple's platforms can do: uploads that stream, the moments of a transfer, trust by pins and by a closure,
-    // and client certificates. None of it is compiled on Linux.
+    // The features of Apple platforms: streamed uploads, the timings of a transfer, trust by pins and by a
+    // closure, and client certificates. This file is not compiled on Linux.
 
     extension URLSessionTransport {
-        /// A task whose body is pulled as the connection takes it.
+        /// Creates a task whose body is read as fast as the connection accepts it.
         func streamingTask(
             _ request: URLRequest, body: ByteStream
         ) async throws -> URLSessionTask {
@@ -30,7 +30,7 @@
             let streamed = request
             let task = try made(streamed) { $0.uploadTask(withStreamedRequest: streamed) }
             BodyPump(body, into: output).start { [transfers] error in
-                // A body that ends early must not look like a whole one.
+                // A body that ends early must not look complete.
                 transfers.note(error, of: task)
                 task.cancel()
             }
@@ -38,9 +38,9 @@
         }
     }
 
-    /// Writes a body into one end of a pair of streams, in a task of its own since writing waits.
+    /// Writes a body into one end of a stream pair, in a separate task, because writing blocks.
     ///
-    /// `@unchecked Sendable`: the stream is touched by that task alone once `start()` has been called.
+    /// `@unchecked Sendable`: after `start()`, only that task uses the stream.
     private final class BodyPump: @unchecked Sendable {
         private let body: ByteStream
         private let output: OutputStream
@@ -63,7 +63,8 @@
             }
         }
 
-        /// Writes all of a chunk; `false` when the connection takes no more, which the task itself reports.
+        /// Writes a whole chunk; returns `false` if the connection accepts no more bytes, which the task itself
+        /// reports.
         private func write(_ chunk: [UInt8]) -> Bool {
             var position = 0
             while position < chunk.count {
@@ -92,11 +93,11 @@
                 return (.useCredential, URLCredential(trust: serverTrust))
             case NSURLAuthenticationMethodClientCertificate:
                 let identity = transfer(of: task)?.options.clientIdentity ?? configuration.clientIdentity
-                // An identity that cannot be read was refused before the request was sent.
+                // An unreadable identity was refused before the request was sent.
                 guard let credential = try? identity?.credential() else { return (.performDefaultHandling, nil) }
                 return (.useCredential, credential)
             default:
-                // User names and passwords are steps above: the caller gets the 401 or 407.
+                // User names and passwords are handled by outer layers, so the caller receives the 401 or 407.
                 return (.rejectProtectionSpace, nil)
             }
         }
@@ -120,7 +121,7 @@
             instant(last.requestEndDate).map { report(.requestSent($0)) }
         }
 
-        /// Why a chain is refused; `nil` when it is accepted.
+        /// Returns the reason for which a chain is refused, or `nil` if it is accepted.
         private func refusal(of serverTrust: SecTrust, host: String, port: Int) async -> String? {
             let policy = configuration.trust
             if let own = policy.authorities.certificates {
@@ -131,7 +132,7 @@
             let isTrusted = SecTrustEvaluateWithError(serverTrust, &error)
             let chain = (SecTrustCopyCertificateChain(serverTrust) as? [SecCertificate] ?? [])
                 .map { ServerCertificate($0) }
-            // Only the leaf's key is proven to be the server's where nobody vouches for the rest.
+            // Without a trusted authority, only the key of the leaf certificate is proven to be the server's.
             let proven = isTrusted ? chain[...] : chain.prefix(1)
             guard policy.pins.isEmpty || proven.contains(where: { policy.pins.contains($0.pin) }) else {
                 return "none of its keys is pinned"
@@ -155,7 +156,7 @@
     }
 
     extension CertificateSource {
-        /// The certificates of a PEM text; none when it cannot be read, and then nobody is trusted by it.
+        /// The certificates in a PEM text; empty if it cannot be read, so that nothing is trusted.
         fileprivate var certificates: [SecCertificate] {
             let text: String
             switch self {
@@ -186,8 +187,8 @@
     }
 
     extension SecCertificate {
-        /// The digest of the public key as RFC 7469 has it: the system gives the key without its header, which is known
-        /// for the kinds of keys in use.
+        /// The digest of the public key as in RFC 7469. The system returns the key without its ASN.1 header,
+        /// which is constant for each of the supported key types.
         fileprivate var pin: String {
             guard let key = SecCertificateCopyKey(self), let data = SecKeyCopyExternalRepresentation(key, nil) as Data?,
                 let attributes = SecKeyCopyAttributes(key) as? [CFString: Any],
@@ -227,7 +228,7 @@
     }
 
     extension ClientIdentity {
-        /// The identity for the system, which reads archives, and no PEM from memory.
+        /// Returns the identity for the system, which reads PKCS #12 archives but no PEM from memory.
         ///
         /// - Throws: ``ClientIdentityError``.
         func credential() throws(ClientIdentityError) -> URLCredential {
@@ -244,7 +245,8 @@
                 throw ClientIdentityError(
                     reason: "the archive cannot be opened with this passphrase, or holds no certificate with its key.")
             }
-            // Types of Core Foundation are told apart by their number, which has just been looked at; casts cannot.
+            // The type id was checked above, because a conditional cast cannot distinguish Core Foundation
+            // types.
             let secIdentity = unsafeDowncast(identity, to: SecIdentity.self)
             return URLCredential(identity: secIdentity, certificates: nil, persistence: .forSession)
         }

@@ -8,35 +8,34 @@ import Synchronization
     import FoundationNetworking
 #endif
 
-/// Sends HTTP messages with `URLSession`: the transport for apps on Apple's platforms, where it brings the
-/// system's proxies, trust settings and battery care (RFC 9110; the binding of OData Protocol 4.01, 8).
+/// A transport with `URLSession` for apps on Apple platforms. It supports the proxies, trust settings and
+/// energy saving of the system (RFC 9110; the binding of OData Protocol 4.01, 8).
 ///
-/// Response bodies stream: on Apple's platforms the transfer is suspended while the reader lags behind, on
-/// Linux, where Foundation cannot suspend one, the rest waits in memory. Request bodies are held
-/// in memory up to ``Configuration/maxUploadSize``; nothing is written to temporary files, which would
-/// not be encrypted.
+/// Response bodies are streamed. On Apple platforms, the transfer is suspended while the reader is slow. On
+/// Linux, Foundation cannot suspend it, so unread bytes stay in memory, and request bodies are held in memory
+/// up to ``Configuration/maxUploadSize``. Nothing is written to temporary files, which would not be encrypted.
 ///
 /// ```swift
 /// let client = try ODataClient(
 ///     serviceRoot: "https://services.example/Northwind/", transport: URLSessionTransport())
 /// ```
 public final class URLSessionTransport: HTTPTransport {
-    /// Timeouts and limits.
+    /// The settings of a transport.
     public struct Configuration: Sendable {
-        /// How long the service may be silent.
+        /// The maximum time for which the service may be silent.
         public var timeout: Duration
-        /// The most bytes of a request body that is held in memory.
+        /// The maximum number of bytes of a request body that is held in memory.
         public var maxUploadSize: Int
-        /// Whether compressed answers are asked for.
+        /// Whether compressed responses are requested.
         public var acceptsCompression: Bool
         #if canImport(Security)
-            /// Who is believed to say which server is which.
+            /// The trust in server certificates.
             public var trust: ServerTrust
-            /// By which certificate the client shows who it is, where a server asks for one.
+            /// The client certificate for servers that request one.
             public var clientIdentity: ClientIdentity?
         #endif
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(
             timeout: Duration = .seconds(60), maxUploadSize: Int = 64 << 20, acceptsCompression: Bool = true
         ) {
@@ -51,12 +50,12 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     private let session: URLSession
-    /// Whether the session has ended; one that has makes no tasks.
+    /// Whether the session was invalidated, so that it cannot create tasks.
     private let isShutDown = Mutex(false)
     let transfers: TransferDelegate
     private let configuration: Configuration
 
-    /// Makes a transport with a session of its own, without a cache.
+    /// Creates a transport with its own session and without a cache.
     public init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
         transfers = TransferDelegate(configuration)
@@ -64,13 +63,13 @@ public final class URLSessionTransport: HTTPTransport {
         session.timeoutIntervalForRequest = TimeInterval(configuration.timeout.components.seconds)
         session.requestCachePolicy = .reloadIgnoringLocalCacheData
         session.urlCache = nil
-        // Cookies and credentials are steps above.
+        // Cookies and credentials are handled by outer layers.
         session.httpCookieStorage = nil
         session.httpShouldSetCookies = false
         self.session = URLSession(configuration: session, delegate: transfers, delegateQueue: nil)
     }
 
-    /// Ends the session; transfers under way finish, and what is sent later fails.
+    /// Ends the session. Running transfers finish, and further requests fail.
     public func shutdown() {
         isShutDown.withLock { isShutDown in
             isShutDown = true
@@ -87,14 +86,17 @@ public final class URLSessionTransport: HTTPTransport {
         #endif
     }
 
-    /// Sends a request and gives the answer as it came; redirects are the caller's.
+    /// Sends a request and returns the response. Redirects are not followed.
     ///
-    /// The system asks for the credentials of its proxies itself: ``TransferOptions/proxyAuthorization`` is refused. So is
-    /// ``TransferOptions/clientIdentity`` on Linux, where Foundation shows no certificates.
+    /// The system itself asks for the credentials of its proxies, so ``TransferOptions/proxyAuthorization`` is
+    /// refused. ``TransferOptions/clientIdentity`` is refused on Linux, because Foundation does not support
+    /// client certificates there.
     ///
-    /// - Throws: ``TransportError``, ``ClientIdentityError`` for an identity that the system cannot read,
-    ///   ``ODataError`` with status 413 when the body is larger than the limit,
-    ///   `CancellationError`, and what the request body's producer throws.
+    /// - Throws:
+    ///   - ``TransportError`` if the connection fails.
+    ///   - ``ClientIdentityError`` for an identity that the system cannot read.
+    ///   - ``ODataError`` with status 413 if the body exceeds the limit.
+    ///   - `CancellationError`, and the errors of the request body's producer.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -137,7 +139,7 @@ public final class URLSessionTransport: HTTPTransport {
         }
     }
 
-    /// Refuses the options that would have no effect.
+    /// Refuses options that are not supported.
     private func requireSupport(of options: TransferOptions) throws {
         guard options.proxyAuthorization == nil else {
             throw TransportError.unsupportedOption("proxyAuthorization", transport: "URLSessionTransport")
@@ -156,7 +158,7 @@ public final class URLSessionTransport: HTTPTransport {
         #if canImport(Darwin)
             return try await streamingTask(request, body: body)
         #else
-            // Foundation on Linux reads a body stream without waiting for it, so the body is taken whole.
+            // Foundation on Linux reads a body stream without waiting for it, so the whole body is collected.
             var request = request
             request.httpBody = Data(try await body.collect(limit: configuration.maxUploadSize))
             let whole = request
@@ -164,7 +166,7 @@ public final class URLSessionTransport: HTTPTransport {
         #endif
     }
 
-    /// A task of the session, which traps where it has ended.
+    /// Creates a task of the session. An invalidated session would trap, so an error is thrown instead.
     func made(_ request: URLRequest, _ task: (URLSession) -> URLSessionTask) throws(TransportError) -> URLSessionTask {
         let task = isShutDown.withLock { $0 ? nil : task(session) }
         guard let task else {
@@ -174,7 +176,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
 }
 
-/// Reads the body of a transfer; letting it go ends the transfer.
+/// Reads the body of a transfer, and cancels the transfer when it is deallocated.
 private final class BodyReader: Sendable {
     private let transfer: Transfer
     private let task: URLSessionTask
@@ -195,7 +197,7 @@ private final class BodyReader: Sendable {
     }
 }
 
-/// Receives the session's callbacks and hands them to the transfers that they are about.
+/// Receives the callbacks of the session and passes them to their transfers.
 final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let transfers = Mutex<[Int: Transfer]>([:])
     private let failures = Mutex<[Int: any Error]>([:])
@@ -203,7 +205,7 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
 
     init(_ configuration: URLSessionTransport.Configuration) { self.configuration = configuration }
 
-    /// Notes why the body of a request ended early: the system knows only that its task was cancelled.
+    /// Records why the body of a request ended early, because the system reports only a cancelled task.
     func note(_ error: any Error, of task: URLSessionTask) {
         failures.withLock { $0[task.taskIdentifier] = error }
     }
@@ -241,8 +243,8 @@ final class TransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if !canImport(Darwin)
-        // Foundation on Linux keeps an answer that asks for a password to itself: its head is in the challenge, and its
-        // body is lost. Elsewhere the challenge is declined and the answer comes.
+        // Foundation on Linux withholds a response that requires a password: its head is in the challenge, and
+        // its body is lost. Elsewhere, the challenge is declined and the response is delivered.
         func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

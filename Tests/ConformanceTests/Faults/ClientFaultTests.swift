@@ -14,15 +14,15 @@ import WireFaults
 
 @testable import reference_service
 
-/// Every operation of the client over wires on which everything goes wrong, at every request that it sends: the error
-/// is one of the wire's, nothing is half done, and what acted is known from where the wire broke.
+/// Every operation of the client with a fault at each of its requests. The error is one of the transport, no
+/// change is partial, and the point of the fault determines which changes took effect.
 @Suite("Faults of the wire under every operation") struct ClientFaultTests {
     @Test("Within the process, sent once", arguments: ClientWork.all)
     func transports(work: ClientWork) async throws {
         try await FaultSite.run { site in
             try await site.eachRequest(of: work, WireFault.allCases) { fault, number, states in
                 let transport = FaultyTransport(site.transport) { count, _ in count == number ? fault : nil }
-                // What is stalled is ended by the limit of the whole alone.
+                // Only the limit for the whole exchange ends a stalled request.
                 let error = try await site.attempt(work, over: transport, limit: fault == .stall ? .seconds(2) : nil)
                 try await site.check(error, after: fault, at: number, states)
             }
@@ -47,7 +47,7 @@ import WireFaults
     @Test("On a socket, sent again with an identification: everything is done, and once", arguments: ClientWork.all)
     func repeats(work: ClientWork) async throws {
         try await FaultSite.run { site in
-            // What is cut in its midst is not sent again: its answer had begun.
+            // A truncated response is not repeated, because it had begun.
             let faults = WireFault.allCases.filter { $0 != .truncate }
             try await site.eachRequest(of: work, faults) { fault, number, states in
                 let proxy = try await FaultyProxy(to: site.port) { $0 == number ? fault : nil }
@@ -64,9 +64,9 @@ import WireFaults
     }
 }
 
-/// The reference service behind a socket, and what stands in it.
+/// The reference service behind a socket, and its state.
 private final class FaultSite: Sendable {
-    /// Instrumented code is many times slower, and what is on its way must not count as lost.
+    /// Instrumented code is many times slower, and slow responses must not count as lost.
     private static let isInstrumented = ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] != nil
     static let readTimeout: Duration = isInstrumented ? .seconds(10) : .seconds(2)
 
@@ -96,13 +96,13 @@ private final class FaultSite: Sendable {
         try await service.close()
     }
 
-    /// Every row as it was.
+    /// Restores the initial rows.
     private func reset() async throws {
         try await service.seed(ReferenceData.rows(for: service.model), replacesAll: true)
     }
 
-    /// Runs a body for each fault and each request of a work, every row as it was before; the body gets what stands in
-    /// the service before and after each request.
+    /// Runs a body for each fault and each request of an operation, with the initial rows. The body receives
+    /// the states of the service before and after each request.
     func eachRequest(
         of work: ClientWork, _ faults: [WireFault],
         _ body: (_ fault: WireFault, _ number: Int, _ states: [String]) async throws -> Void
@@ -116,7 +116,7 @@ private final class FaultSite: Sendable {
         }
     }
 
-    /// What stands in the service before the first request of a work, after each one, and so at the end.
+    /// Returns the states of the service before the first request of an operation and after each request.
     private func states(of work: ClientWork) async throws -> [String] {
         try await reset()
         let recorder = StateRecorder(transport) { try await self.state() }
@@ -125,7 +125,8 @@ private final class FaultSite: Sendable {
         return recorder.states + [try await state()]
     }
 
-    /// Does a work and says how it ended: `nil` for well, else the error, which must be one of the wire's.
+    /// Performs an operation and returns its error, or `nil` if it succeeded. The error must be one of the
+    /// transport.
     func attempt(
         _ work: ClientWork, over transport: any HTTPTransport, port: Int? = nil, limit: Duration? = nil,
         retry: RetryPolicy = .none
@@ -133,7 +134,7 @@ private final class FaultSite: Sendable {
         let root = "http://127.0.0.1:\(port ?? self.port)/"
         let session = try HTTPSession(
             transport, serviceRoot: root,
-            // Each request gets a connection of its own, so that the proxy can tell them apart.
+            // Each request uses a separate connection, so that the proxy can distinguish them.
             configuration: .init(retry: retry, wholeTimeout: limit ?? .seconds(120), fields: { [.connection: "close"] })
         )
         let client = try ODataClient(
@@ -151,7 +152,8 @@ private final class FaultSite: Sendable {
         }
     }
 
-    /// Compares what stands in the service with what may, after a fault of a request that was sent once.
+    /// Compares the state of the service with the permitted ones, after a fault of a request that was sent
+    /// once.
     func check(
         _ error: (any Error)?, after fault: WireFault, at number: Int, _ states: [String], isSocket: Bool = false
     )
@@ -164,13 +166,13 @@ private final class FaultSite: Sendable {
             #expect(error == nil, "\(fault) at request \(number)")
             #expect(state == states.last, "\(fault) at request \(number)")
         case .drop where isSocket && error == nil:
-            // A read on a connection that ends without a byte goes on another one (RFC 9110, 9.2.2).
+            // A read on a connection that ends without a byte is repeated on another one (RFC 9110, 9.2.2).
             #expect(state == states.last, "\(fault) at request \(number)")
         case .drop:
             #expect(error is TransportError, "\(fault) at request \(number): \(error.map { "\($0)" } ?? "no error")")
             #expect(state == before, "\(fault) at request \(number)")
         case .resetAfterAct, .truncate:
-            // An answer that ends in its midst may have said all that the work wants to know.
+            // A truncated response may contain everything that the operation needs.
             if error == nil {
                 #expect(fault == .truncate && state == states.last, "\(fault) at request \(number)")
             } else {
@@ -181,17 +183,17 @@ private final class FaultSite: Sendable {
             }
         case .stall:
             #expect(error is TransportError, "\(fault) at request \(number): \(error.map { "\($0)" } ?? "no error")")
-            // Over a socket the request came through, and nobody heard of it. Where the machine has other work, the limit of the
-            // whole may end an earlier one.
+            // Over a socket, the request was processed, but its response was lost. On a busy machine, the limit
+            // of the whole exchange may end an earlier request.
             #expect(states[...number].contains(state), "\(fault) at request \(number)")
         case .duplicate:
-            // The identification makes one of two.
+            // The service recognizes the duplicate by its identification.
             if error == nil { #expect(state == states.last, "\(fault) at request \(number)") }
             #expect(states.contains(state), "\(fault) at request \(number)")
         }
     }
 
-    /// What stands in the service, without what is new each time: keys, times and versions.
+    /// Returns the state of the service without values that differ in each run: keys, times and versions.
     func state() async throws -> String {
         let data = DataService(service)
         var lines: [String] = []
@@ -229,7 +231,7 @@ private final class FaultSite: Sendable {
     }
 }
 
-/// Notes what stands in a service before each request.
+/// Records the state of a service before each request.
 private final class StateRecorder: HTTPTransport {
     private let base: any HTTPTransport
     private let read: @Sendable () async throws -> String

@@ -3,10 +3,10 @@ import ODataQuery
 import ODataService
 import Testing
 
-/// Something that the client does with the reference service: each of its operations once.
+/// An operation of the client with the reference service. Each kind of operation occurs once.
 struct ClientWork: Sendable, CustomTestStringConvertible {
     let name: String
-    /// The number of the first request to be disturbed; the first of all reads the metadata, in each work alike.
+    /// The number of the first request with a fault. The first request of every operation reads the metadata.
     let first: Int
     let run: @Sendable (DataService) async throws -> Void
 

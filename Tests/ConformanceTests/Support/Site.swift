@@ -9,19 +9,19 @@ import Testing
 
 @testable import reference_service
 
-/// A service behind a real socket, and a client that knows nothing of OData.
+/// A service behind a real socket, with a client that does not know OData.
 struct Site {
     let root: String
     private let transport: NIOTransport
 
-    /// Runs a test against the reference service with its own rows.
+    /// Runs a test with the reference service and its own rows.
     static func reference(_ body: (Site) async throws -> Void) async throws {
         let service = try await ReferenceService.open()
         try await serve(service, body)
         try await service.close()
     }
 
-    /// Runs a test against the Northwind database.
+    /// Runs a test with the Northwind database.
     static func northwind(_ body: (Site) async throws -> Void) async throws {
         let source = try #require(Self.northwindFile)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("conformance-\(UUID().uuidString)")
@@ -34,7 +34,7 @@ struct Site {
         try await database.close()
     }
 
-    /// The Northwind database, where it is at hand.
+    /// The Northwind database; `nil` if it is not available.
     static let northwindFile: URL? = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -44,7 +44,7 @@ struct Site {
 
     private static func serve(_ provider: any ODataProvider, _ body: (Site) async throws -> Void) async throws {
         var configuration = ODataServer.Configuration()
-        // A suite asks more than a client may.
+        // A test suite sends more requests than the default limits allow.
         configuration.addressLimits = .none
         let server = try await ODataServer(configuration: configuration, handler: ReferenceService.handler(provider))
             .start()
@@ -63,8 +63,9 @@ struct Site {
     /// Sends a request.
     ///
     /// - Parameters:
-    ///   - path: relative to the service root, or an absolute URL; what may not stand in a URL is percent-encoded.
-    ///   - fields: header fields by name.
+    ///   - path: A path relative to the service root, or an absolute URL. Characters that are not allowed are
+    ///     percent-encoded.
+    ///   - fields: The header fields by name.
     func send(
         _ method: String, _ path: String, _ fields: [String: String] = [:], body: [UInt8]? = nil
     ) async throws -> Answer {
@@ -81,12 +82,10 @@ struct Site {
             bytes: try await stream.collect(limit: 1 << 26))
     }
 
-    /// Reads a resource.
     func get(_ path: String, _ fields: [String: String] = [:]) async throws -> Answer {
         try await send("GET", path, fields)
     }
 
-    /// Sends a JSON object.
     func send(
         _ method: String, _ path: String, json: Any, _ fields: [String: String] = [:]
     ) async throws -> Answer {
@@ -103,18 +102,18 @@ struct Site {
 
     // MARK: The rows of the reference service
 
-    /// The key of a row by its name.
+    /// Returns the key of a row with the given name.
     func key(of set: String, named name: String) async throws -> String {
         let rows = try await get("\(set)?$filter=Name eq '\(name)'&$select=ID").rows
         return try #require(rows.first?["ID"] as? String)
     }
 
-    /// The path of a product by its name.
+    /// Returns the path of a product with the given name.
     func product(_ name: String = "Laptop") async throws -> String {
         "Products(\(try await key(of: "Products", named: name)))"
     }
 
-    /// What a product must have at least.
+    /// Returns the required properties of a product, and further ones.
     static func newProduct(_ name: String, _ more: [String: Any] = [:]) -> [String: Any] {
         let required: [String: Any] = [
             "Name": name, "Price": 10.5, "Rating": 1, "Temperature": 2, "Quantity": 3, "Weight": 4.5,

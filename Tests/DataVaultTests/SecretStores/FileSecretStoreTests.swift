@@ -4,7 +4,7 @@ import Testing
 
 @testable import DataVault
 
-/// A store in a folder of its own, removed with it.
+/// A store in a temporary folder, which is removed with this object.
 private final class Fixture {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("vault-\(UUID().uuidString)")
     let store: FileSecretStore

@@ -2,18 +2,18 @@ import Foundation
 
 @testable import DataVault
 
-/// A disk that forgets: what was not synced may be lost when the world ends at a chosen step.
+/// A simulated disk that loses unsynced changes in a crash at a selected step.
 ///
-/// `@unchecked Sendable` is sound: `state` is touched only while `mutex` is held.
+/// `@unchecked Sendable` is sound: `state` is accessed only while `mutex` is held.
 final class MemoryFiles: FileLayer, @unchecked Sendable {
-    /// A file, whose content is never changed once it has a second name.
+    /// A file. Its content is not changed after it has a second name.
     private struct File {
         var content: [UInt8]
         var durable: [UInt8]?
     }
 
     private struct State {
-        /// The names in each folder as a running system sees them, and as the disk has them.
+        /// The names in each folder, as the running system and as the disk have them.
         var names: [String: [String: File]] = [:]
         var durable: [String: [String: File]] = [:]
         var steps = 0
@@ -35,8 +35,8 @@ final class MemoryFiles: FileLayer, @unchecked Sendable {
         mutex.withLock { body(&state) }
     }
 
-    /// Ends the world at the step of that number from now. A file that is being made then is left half
-    /// written, if it `tears`.
+    /// Simulates a crash at the step with a number, counted from now. With `tears`, a file that is being
+    /// created at that step is left half written.
     func endWorld(after steps: Int, tears: Bool) {
         locked {
             $0.end = $0.steps + steps
@@ -44,10 +44,10 @@ final class MemoryFiles: FileLayer, @unchecked Sendable {
         }
     }
 
-    /// The disk after a restart.
+    /// Returns the disk after a restart.
     ///
-    /// - Parameter kept: The folders whose unsynced changes happened to reach the disk; of the others, they are
-    ///   lost.
+    /// - Parameter kept: Returns whether the unsynced changes of a folder reached the disk. Those of other
+    ///   folders are lost.
     func restarted(keeping kept: (String) -> Bool) -> MemoryFiles {
         locked { state in
             var disk: [String: [String: File]] = [:]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The executable `VaultProbe`, which stands beside the tests.
+/// The executable `VaultProbe`, which is in the same folder as the tests.
 enum Probe {
     static let executable: URL = {
         let candidates = [CommandLine.arguments[0], Bundle.main.bundlePath] + Bundle.allBundles.map(\.bundlePath)
@@ -11,7 +11,7 @@ enum Probe {
         return URL(fileURLWithPath: "VaultProbe")
     }()
 
-    /// Starts it.
+    /// Starts the executable.
     static func start(_ arguments: [String]) throws -> (process: Process, output: Pipe) {
         let process = Process()
         process.executableURL = executable
@@ -23,7 +23,7 @@ enum Probe {
         return (process, output)
     }
 
-    /// Runs it to its end, and gives what it wrote and how it ended.
+    /// Runs the executable to its end and returns its output and exit status.
     static func run(_ arguments: String...) throws -> (output: String, reason: Process.TerminationReason, status: Int32)
     {
         let (process, output) = try start(arguments)

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import DataVault
 
-/// A folder of vaults of its own, with a clock that stands still, removed with it.
+/// A temporary folder of vaults with a manual clock, which is removed with this object.
 final class VaultFixture: Sendable {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("vaults-\(UUID().uuidString)").path
     let clock = ManualClock()
@@ -18,7 +18,7 @@ final class VaultFixture: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-    /// The least that scrypt may cost: tests are not attacked.
+    /// Returns the lowest cost that scrypt allows, which is enough for tests.
     static func cheap() throws -> ScryptParameters {
         try ScryptParameters(costExponent: 10, blockSize: 1, parallelization: 1)
     }
@@ -32,7 +32,7 @@ extension VaultCredentials {
     static let wrong = VaultCredentials(password: "wrong")
 }
 
-/// A clock that a test moves.
+/// A clock that a test advances.
 final class ManualClock: Sendable {
     private let state = Mutex((elapsed: 1000.0, now: 1_800_000_000.0))
 
@@ -45,7 +45,7 @@ final class ManualClock: Sendable {
             })
     }
 
-    /// Lets time pass, on both clocks.
+    /// Advances both clocks.
     func advance(_ seconds: Double) {
         state.withLock {
             $0.elapsed += seconds
@@ -53,6 +53,6 @@ final class ManualClock: Sendable {
         }
     }
 
-    /// Sets the wall clock forward or back; the other one does not know of it.
+    /// Sets the wall clock forward or back, without changing the other clock.
     func setWallClock(by seconds: Double) { state.withLock { $0.now += seconds } }
 }

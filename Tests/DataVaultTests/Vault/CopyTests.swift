@@ -4,7 +4,7 @@ import Testing
 
 @testable import DataVault
 
-/// What is noticed of a vault's file that was copied and put back; the documentation has the same table.
+/// The detection of restored copies of a vault's file; the documentation has the same table.
 @Suite("Copied and restored vault files")
 struct VaultCopyTests {
     private func copy(_ fixture: VaultFixture) throws -> Data {

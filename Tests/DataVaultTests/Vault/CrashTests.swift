@@ -3,7 +3,7 @@ import Testing
 
 @testable import DataVault
 
-/// The world ends at every step of a change, with and without what was not synced reaching the disk.
+/// The tests crash at every step of a change, with and without loss of unsynced changes.
 @Suite("A crash at any step leaves a vault as it was or as it shall be")
 struct VaultCrashTests {
     private let clock = ManualClock()
@@ -15,7 +15,7 @@ struct VaultCrashTests {
             files: files)
     }
 
-    /// Every disk that may be left when `change` is cut short, at each of its steps.
+    /// Returns all disks that may remain if `change` is interrupted at each of its steps.
     private func crashes(
         of change: (VaultFolder) async throws -> Void, from disk: MemoryFiles
     ) async throws -> [MemoryFiles] {
@@ -47,7 +47,7 @@ struct VaultCrashTests {
         return disk
     }
 
-    /// What opens the vault on a disk, and what it holds.
+    /// Returns the indices of the credentials that open the vault on a disk, and checks the vault's content.
     private func opening(_ disk: MemoryFiles, _ candidates: [VaultCredentials]) async throws -> [Int] {
         var found: [Int] = []
         for (index, credentials) in candidates.enumerated() {

@@ -14,7 +14,7 @@ struct VaultProcessTests {
         try await vault.setRetryLimit(kills)
         await vault.lock()
         for attempt in 1..<kills {
-            // Half of them have the right password: it is never looked at.
+            // Half of the attempts have the right password, which is never checked.
             let result = try Probe.run("die", fixture.directory, "v", attempt % 2 == 0 ? "wrong" : "old password")
             guard result.reason == .uncaughtSignal, result.status == SIGKILL else {
                 Issue.record("attempt \(attempt) ended as \(result)")
@@ -24,7 +24,7 @@ struct VaultProcessTests {
         let file = try #require(try fixture.folder.file(of: "v"))
         #expect(try fixture.folder.record(file, "v").failures == UInt32(kills - 1))
         _ = try Probe.run("die", fixture.directory, "v", "old password")
-        // All attempts are used up, and not one was judged: the next one finds that out.
+        // All attempts are used up although none was checked. The next attempt destroys the vault.
         await #expect(throws: DataVaultError.destroyed(name: "v")) { try await vault.unlock(.old) }
         #expect(!fixture.folder.contains("v"))
     }

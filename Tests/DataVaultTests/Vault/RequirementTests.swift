@@ -42,7 +42,7 @@ struct RequirementTests {
         #expect(file.header.derivation == (try VaultFixture.cheap()))
         #expect(Data(bytes).range(of: Data("a secret".utf8)) == nil)
 
-        // Stronger parameters hold for passwords that are set from now on; old ones are still read.
+        // A stronger cost applies to new passwords; vaults with the old cost remain readable.
         let stronger = try ScryptParameters(costExponent: 11, blockSize: 2, parallelization: 1)
         let later = try VaultFolder(
             directory: fixture.directory, keys: fixture.folder.keys, derivation: stronger)
@@ -110,7 +110,7 @@ struct RequirementTests {
             try await vault.unlock(.wrong)
         }
         try await vault.unlock(.old)
-        // Each attempt by a process of its own, as far as this object can tell.
+        // Each attempt uses a new object, like an attempt by another process.
         for left in [2, 1] {
             await #expect(throws: DataVaultError.wrongPassword(name: "v", attemptsLeft: left)) {
                 try await fixture.folder.open("v").unlock(.wrong)
@@ -143,14 +143,14 @@ struct RequirementTests {
         #expect(await !vault.isLocked)
         try await vault.resetLockTimeout()
         fixture.clock.advance(59)
-        // Using it does not extend the time: it is counted from the unlocking.
+        // Using the vault does not extend the time-out, which starts at the unlocking.
         _ = try await vault.items
         fixture.clock.advance(1)
         #expect(await vault.isLocked)
         await #expect(throws: DataVaultError.locked(name: "v")) { try await vault.resetLockTimeout() }
         try await vault.unlock(.old)
         fixture.clock.advance(60)
-        // The key is gone although nobody has called.
+        // The key is removed from memory without any call.
         for _ in 0..<6000 where await vault.opened != nil { try await Task.sleep(for: .milliseconds(5)) }
         #expect(await vault.opened == nil)
         try await vault.unlock(.old)
@@ -328,7 +328,7 @@ struct RequirementTests {
         await #expect(throws: DataVaultError.incompatiblePassword(name: "v", [.expired])) {
             try await vault.unlock(good)
         }
-        // A clock set back does not make it younger.
+        // Setting the clock back does not make the password younger.
         fixture.clock.setWallClock(by: -86_400 * 5)
         await #expect(throws: DataVaultError.incompatiblePassword(name: "v", [.expired])) {
             try await vault.unlock(good)
@@ -392,7 +392,7 @@ struct RequirementTests {
         try await vault.changePassword(from: VaultCredentials(password: nil, salt: "s"), to: .platformKey)
         #expect(try await vault.isDefaultPasswordUsed)
         await vault.lock()
-        // The key is random: no other vault's and nothing that can be computed.
+        // The key is random: it differs from that of another vault and cannot be computed.
         let other = try await fixture.folder.create("w")
         _ = other
         let keys = try fixture.folder.keys.names().filter { !$0.text.hasSuffix(".tries") }
@@ -442,7 +442,7 @@ struct RequirementTests {
             await #expect(throws: DataVaultError.noVault(name: "v")) { try await vault.string(named: "a") }
             await #expect(throws: DataVaultError.noVault(name: "v")) { try await vault.unlock(.old) }
         }
-        // A new vault of that name is another one, also for who had the old one open.
+        // A new vault with the same name is a different vault, also for objects that had the old one open.
         _ = try await fixture.folder.create("v", .new)
         await #expect(throws: DataVaultError.locked(name: "v")) { try await mine.string(named: "a") }
     }
@@ -490,7 +490,7 @@ struct RequirementTests {
             try await vault.unlock(.wrong)
             Issue.record("a wrong password was accepted")
         } catch {
-            // The compiler knows the type: this is no cast.
+            // The compiler infers the error type; no cast is needed.
             let code: Int? = error.code
             #expect(code == nil)
             #expect(error == .wrongPassword(name: "v", attemptsLeft: nil))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("An attempt whose password nobody judged counts for nothing")
 struct UnjudgedAttemptTests {
-    /// A vault that the third wrong password destroys, locked.
+    /// Returns a locked vault that the third wrong password destroys.
     private func vault(in fixture: VaultFixture) async throws -> Vault {
         let vault = try await fixture.folder.create("v", .old)
         try await vault.setRetryLimit(3)
@@ -45,7 +45,8 @@ struct UnjudgedAttemptTests {
         let place = URL(fileURLWithPath: fixture.path("v.vault"))
         let whole = try Data(contentsOf: place)
         var dear = whole
-        // More rounds than scrypt takes for blocks of that size (RFC 7914, 2), though each number is within its range.
+        // The product of the values exceeds scrypt's limit for this block size (RFC 7914, 2), although each
+        // value is in range.
         dear[33] = 20
         try write(dear, to: place)
         for _ in 0..<5 {
@@ -61,7 +62,7 @@ struct UnjudgedAttemptTests {
         try await vault.unlock(.old)
     }
 
-    /// Replaces what is in a file that stays its owner's alone.
+    /// Overwrites a file and keeps its permissions.
     private func write(_ data: Data, to place: URL) throws {
         let handle = try FileHandle(forWritingTo: place)
         try handle.write(contentsOf: data)

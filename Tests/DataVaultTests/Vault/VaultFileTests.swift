@@ -36,7 +36,7 @@ struct VaultFileTests {
         for bit in 0..<(bytes.count * 8) {
             var altered = bytes
             altered[bit / 8] ^= 1 << UInt8(bit % 8)
-            // One that makes scrypt dearer would only cost time here.
+            // Higher scrypt costs would only make this test slower.
             if (33..<44).contains(bit / 8), (try? VaultFile(bytes: altered, path: "v")) != nil, bit / 8 != 33 {
                 continue
             }

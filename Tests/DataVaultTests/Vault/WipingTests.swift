@@ -8,7 +8,8 @@ import Testing
 @Suite("Secrets leave no traces", .serialized)
 struct WipingTests {
     #if os(Linux)
-        /// How often bytes occur in the writable memory of this process, besides where they are given.
+        /// Returns the number of occurrences of some bytes in the writable memory of this process, excluding
+        /// the passed buffer.
         private func occurrences(of needle: UnsafeRawBufferPointer) throws -> Int {
             let maps = try Self.maps()
             let memory = open("/proc/self/mem", O_RDONLY)
@@ -22,8 +23,8 @@ struct WipingTests {
                 let fields = line.split(separator: " ")
                 guard fields.count > 1, fields[1].hasPrefix("rw") else { continue }
                 let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-                // A sanitizer keeps notes about all memory in maps of terabytes. To read one makes the kernel keep tables of it, and
-                // those alone would fill the machine.
+                // A sanitizer maps terabytes for its bookkeeping. Reading such a map makes the kernel create
+                // page tables that would fill the machine's memory.
                 guard ends[1] - ends[0] < 1 << 36 else { continue }
                 var position = ends[0]
                 while position < ends[1] {
@@ -50,7 +51,8 @@ struct WipingTests {
             return count
         }
 
-        /// The list of what is mapped where. The system hands it out a page at a time, which is not its end.
+        /// Returns the list of memory maps. The system returns it one page at a time, so a short read is not
+        /// the end.
         private static func maps() throws -> String {
             let file = open("/proc/self/maps", O_RDONLY)
             try #require(file >= 0, "errno \(errno)")
@@ -65,7 +67,7 @@ struct WipingTests {
             }
         }
 
-        /// Runs on a thread of its own, whose freed memory nobody else uses.
+        /// Runs `body` on a separate thread, so that no other code uses its freed memory.
         private func onOwnThread(_ body: @escaping @Sendable () throws -> Void) throws {
             let done = DispatchSemaphore(value: 0)
             let failure = Mutex<(any Error)?>(nil)
@@ -79,7 +81,7 @@ struct WipingTests {
             if let error = failure.withLock({ $0 }) { throw error }
         }
 
-        /// Uses freed memory again, as a program does that goes on.
+        /// Reuses freed memory, like a program that continues to run.
         private func reuseFreedMemory() {
             var blocks: [UnsafeMutableRawBufferPointer] = []
             for size in stride(from: 16, through: 4096, by: 16) {
@@ -92,7 +94,7 @@ struct WipingTests {
             for block in blocks { block.deallocate() }
         }
 
-        /// A place for the bytes to look for, which come in masked so that the test leaves no copy.
+        /// Returns a buffer with the bytes to search, which are passed masked so that the test leaves no copy.
         private func needle(_ masked: [UInt8]) -> UnsafeMutableRawBufferPointer {
             let needle = UnsafeMutableRawBufferPointer.allocate(byteCount: masked.count, alignment: 16)
             for (index, byte) in masked.enumerated() { needle[index] = byte ^ 0x5A }
@@ -111,8 +113,8 @@ struct WipingTests {
             }
         }
 
-        /// BoringSSL leaves the key schedule, which begins with the key, in memory that it frees. What we can
-        /// promise is that nothing else is left, and that nothing alive has it.
+        /// BoringSSL leaves the key schedule, which begins with the key, in freed memory. The tests check that
+        /// no other copy remains, and that no live memory contains the key.
         @Test(
             "A key that sealed and opened a vault is nowhere, once freed memory was used again",
             .disabled(
@@ -127,7 +129,7 @@ struct WipingTests {
                     header: header, content: VaultContent(passwordSetAt: 0), credentials: .old, deviceKey: deviceKey
                 ).bytes
                 var file = try VaultFile(bytes: bytes, path: "v")
-                // The key that came out of the envelope, and a key that was never in one.
+                // Compare the key from the envelope with a key that was never in an envelope.
                 var keys = [try #require(try file.dataKey(.old, deviceKey: deviceKey)), EncryptionKey.generate()]
                 let needles = keys.map { key in self.needle(key.withUnsafeBytes { $0.map { $0 ^ 0x5A } }) }
                 defer { for needle in needles { needle.deallocate() } }

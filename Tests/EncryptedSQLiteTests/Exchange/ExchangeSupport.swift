@@ -6,10 +6,11 @@ import Secrets
 
 @testable import EncryptedSQLite
 
-/// The result code of a page that is not what was sealed in its place.
+/// The result code for a page that is not the one sealed at its place.
 let damagedPage: Int32 = 10 | 32 << 8
 
-/// Pairs of frames or records: all of them when `OUTPOST_PROOFS` says so, else a sample that a seed chooses.
+/// Returns pairs of frames or records: all pairs if `OUTPOST_PROOFS` is `all`, otherwise a sample determined by
+/// a seed.
 func chosenPairs(of count: Int, sample: Int, seed: UInt64) -> [(source: Int, target: Int)] {
     let all = (0..<count).flatMap { source in
         (0..<count).filter { $0 != source }.map { (source: source, target: $0) }
@@ -23,7 +24,7 @@ func chosenPairs(of count: Int, sample: Int, seed: UInt64) -> [(source: Int, tar
 enum SixPages {
     static let tables = 5
 
-    /// The statement of a transaction that changes one page, each by turns, and writes its number there.
+    /// Returns a statement that changes one page, in rotation, and writes the transaction's number to it.
     static func change(_ number: Int) -> String {
         let page = number % (tables + 1)
         return page == 0 ? "PRAGMA user_version = \(number)" : "UPDATE t\(page) SET body = 'value \(number)'"
@@ -42,13 +43,13 @@ enum SixPages {
         return database
     }
 
-    /// What each page holds.
+    /// Returns the value in each page.
     static func values(_ database: Connection) throws -> [String] {
         let union = (1...tables).map { "SELECT body FROM t\($0)" }.joined(separator: " UNION ALL ")
         return try database.values("PRAGMA user_version") + database.values(union)
     }
 
-    /// What each page holds after that many transactions.
+    /// Returns the value in each page after a number of transactions.
     static func state(after count: Int) -> [String] {
         (0...tables).map { page in
             let last = (1...max(1, count)).last { $0 <= count && $0 % (tables + 1) == page } ?? 0
@@ -57,7 +58,7 @@ enum SixPages {
     }
 }
 
-/// Another process that has a database open: it holds the locks by which SQLite knows of one.
+/// Another process that has a database open: it holds the locks by which SQLite detects other processes.
 final class OtherProcess {
     private let process = Process()
     private let input = Pipe()
@@ -73,7 +74,8 @@ final class OtherProcess {
 
     /// - Parameter path: A database with a log and its index.
     init(holding path: String) throws {
-        // The SHARED lock of the database file, and the lock of who has the index mapped (SQLite's os_unix.c).
+        // Take the SHARED lock of the database file, and the lock of processes that have mapped the index
+        // (SQLite's os_unix.c).
         let script = """
             import fcntl, sys
             database, index = open(sys.argv[1], "r+b"), open(sys.argv[1] + "-shm", "r+b")
@@ -100,7 +102,7 @@ final class OtherProcess {
 }
 
 extension Data {
-    /// The bytes of a frame of a log, by its index from 0: with its header, or its page alone.
+    /// Returns the bytes of a log frame by its index from 0, with its header or only its page.
     func frame(_ index: Int, withHeader: Bool) -> Data {
         let range = Self.frameRange(index, withHeader: withHeader)
         return Data(self[startIndex + range.lowerBound..<startIndex + range.upperBound])
@@ -119,7 +121,7 @@ extension Data {
     var frameCount: Int { (count - FileFormat.logHeaderSize) / FileFormat.frameSize }
 }
 
-/// Writes bytes of a file without making it anew, as whoever may write the file of an open database would.
+/// Overwrites bytes of a file in place, as an attacker with write access to an open database could.
 func overwrite(_ path: String, at offset: Int, with bytes: Data) throws {
     let file = try Foundation.FileHandle(forWritingTo: URL(fileURLWithPath: path))
     try file.seek(toOffset: UInt64(offset))

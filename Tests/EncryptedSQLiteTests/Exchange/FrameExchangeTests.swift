@@ -5,13 +5,13 @@ import Testing
 
 @testable import EncryptedSQLite
 
-/// Rule 31: a log of 40 frames over 6 pages, of which each takes the place of each other.
+/// Rule 31: a log of 40 frames over 6 pages, in which every frame replaces every other frame.
 @Suite("A frame of the log in the place of another is an error on every read")
 struct FrameExchangeTests {
     private static let frameCount = 40
     private static let lastFrames = frameCount - SixPages.tables - 1..<frameCount
 
-    /// The files of a database whose log has 40 transactions of a frame each.
+    /// Returns the files of a database with 40 transactions of one frame each in its log.
     private static func files(_ key: EncryptionKey) throws -> (database: Connection, folder: Folder) {
         let folder = try Folder(inMemory: true)
         let database = try SixPages.make(in: folder, key: key, mode: "wal")
@@ -95,7 +95,7 @@ struct FrameExchangeTests {
                 #expect(damages.map(\.offset) == [FileFormat.frameOffset(pair.target + 1)])
                 let values = try SixPages.values(try Connection.encrypted(path))
                 #expect(values == SixPages.state(after: pair.target), "\(pair)")
-                // The last transaction alone leaves nothing behind it that is known to be a commit.
+                // Only behind the last transaction there is no known commit.
                 let kept = EncryptedDatabase.lostLogs(besides: path)
                 #expect(kept.count == (pair.target == Self.frameCount - 1 ? 0 : 1))
                 if let name = kept.first {

@@ -5,17 +5,18 @@ import Testing
 
 @testable import EncryptedSQLite
 
-/// Rule 31 for the rollback journal: 40 records of seven transactions over 6 pages, of which each takes the place of each other.
+/// Rule 31 for the rollback journal: 40 records of seven transactions over 6 pages, in which every record
+/// replaces every other.
 @Suite("A record of the rollback journal in the place of another rolls nothing back")
 struct JournalExchangeTests {
     private static let recordCount = 40
     private static let pageCount = SixPages.tables + 1
     private static let recordSize = 4 + FileFormat.pageSize + 4
 
-    /// A hot journal and its database: a transaction that has changed all pages, and is not committed.
+    /// A hot journal and its database, with an uncommitted transaction that has changed all pages.
     private struct Hot {
         var contents: [String: Data]
-        /// The values before the transaction, and in it.
+        /// The values before the transaction, and during it.
         var before: [String]
         var inside: [String]
     }
@@ -29,11 +30,11 @@ struct JournalExchangeTests {
         for table in 1..<pageCount {
             try database.execute("UPDATE t\(table) SET body = 'value \(number) of \(table)'")
         }
-        // Changed pages go to the file before the commit, which makes the journal hot.
+        // Changed pages are written to the file before the commit, which makes the journal hot.
         #expect(sqlite3_db_cacheflush(database.handle) == SQLITE_OK)
     }
 
-    /// Seven hot journals of one database, one after the other.
+    /// Returns seven successive hot journals of one database.
     private static func journals(_ key: EncryptionKey, mode: String) throws -> [Hot] {
         let folder = try Folder(inMemory: true)
         let database = try SixPages.make(in: folder, key: key, mode: mode)
@@ -54,7 +55,7 @@ struct JournalExchangeTests {
         return Data(journal[offset(index)..<(offset(index) + recordSize)])
     }
 
-    /// Puts files into a folder, in the place of those that are there.
+    /// Puts files into a folder and replaces existing ones.
     private func lay(_ contents: [String: Data], in folder: Folder) throws {
         for (name, content) in contents {
             if folder.names.contains(name) {
@@ -65,7 +66,7 @@ struct JournalExchangeTests {
         }
     }
 
-    /// Each page is as it was before the transaction or in it, and of no other one.
+    /// Checks that each page has its value from before the transaction or from it, and no other value.
     private func check(_ values: [String], _ hot: Hot, _ place: Comment) {
         for page in values.indices {
             #expect(values[page] == hot.before[page] || values[page] == hot.inside[page], place)
@@ -80,7 +81,7 @@ struct JournalExchangeTests {
         for hot in journals { #expect(hot.contents["a.db-journal"]?.count ?? 0 >= 512 + 6 * Self.recordSize) }
         let folder = try Folder(inMemory: true)
         let path = folder.path("a.db")
-        // Unchanged, each rolls back what it should.
+        // An unchanged journal rolls back its transaction.
         for hot in journals {
             for name in folder.names { unlink(folder.path(name)) }
             try lay(hot.contents, in: folder)
@@ -101,7 +102,7 @@ struct JournalExchangeTests {
             #expect(damages.map(\.offset) == [Int64(Self.offset(pair.target))], "\(pair)")
             if let values = try? SixPages.values(try Connection.encrypted(path)) { check(values, hot, "\(pair)") }
         }
-        // A connection that had the database open before.
+        // Repeat the test with a connection that already has the database open.
         for name in folder.names { unlink(folder.path(name)) }
         try lay(["a.db": journals[0].contents["a.db"] ?? Data(), "a.db-journal": Data()], in: folder)
         try EncryptedDatabase.unlock(at: path, with: .key(key))
@@ -134,7 +135,7 @@ struct JournalExchangeTests {
         database.close()
         let files = try folder.contents()
         for pair in chosenPairs(of: Self.recordCount, sample: 40, seed: 6) {
-            // The last journal is the one in use.
+            // The last journal is in use.
             let target = pair.target % Self.pageCount
             guard pair.source / Self.pageCount < older.count else { continue }
             let writer = try Connection.encrypted(folder.path("a.db"))
@@ -142,12 +143,12 @@ struct JournalExchangeTests {
             try Self.begin(7, in: writer)
             try overwrite(
                 folder.path("a.db-journal"), at: Self.offset(target), with: Self.record(pair.source, of: older))
-            // SQLite does not say that it failed; whatever is read next does.
+            // SQLite does not report the failure, but the next read does.
             try? writer.execute("ROLLBACK")
             let hot = Hot(contents: [:], before: before, inside: Self.values(7))
             if let values = try? SixPages.values(writer) { check(values, hot, "\(pair)") }
             writer.close()
-            // As it was, for the next pair.
+            // Restore the files for the next pair.
             for name in folder.names { unlink(folder.path(name)) }
             try lay(files, in: folder)
         }

@@ -9,7 +9,7 @@ import Testing
 struct OlderFrameTests {
     private let key = EncryptionKey.generate()
 
-    /// Two tables of one shape, a page each; nothing in the log.
+    /// Returns a database with two equal tables of one page each, and an empty log.
     private func database(_ folder: Folder) throws -> Connection {
         let database = try folder.database(key: key)
         try database.execute(
@@ -49,7 +49,7 @@ struct OlderFrameTests {
         #expect { try other.values("SELECT name FROM admins") } throws: { ($0 as? SQLiteFailure)?.code == damagedPage }
         let found = try EncryptedDatabase.verify(at: folder.path("a.db")).map(\.expected)
         #expect(found == [withHeader ? .newestCommits : .logFrame])
-        // Moving the log into the database does not make it genuine.
+        // A checkpoint does not make the frame genuine.
         #expect(throws: SQLiteFailure.self) { try other.execute("PRAGMA wal_checkpoint(FULL)") }
         #expect(throws: SQLiteFailure.self) { try other.values("SELECT name FROM admins") }
         try overwrite(folder.path("a.db-wal"), at: 0, with: live)
@@ -92,7 +92,7 @@ struct OlderFrameTests {
         try database.execute("PRAGMA cache_size = 5")
         try database.insert(0..<300)
         let before = try log(folder).frameCount
-        // The pages spill, are changed again in their place, and their checksums are due at the commit.
+        // The pages spill and are changed again in place. Their checksums are written at the commit.
         try database.execute("BEGIN; UPDATE t SET body = body || 'one'")
         try database.execute("UPDATE t SET body = body || 'two' WHERE id < 20")
         let spilled = try log(folder)

@@ -20,13 +20,13 @@ struct FailedSyncTests {
         let disk = try FaultDisk(folder: folder.url.path)
         let database = try Connection.encrypted(folder.path("a.db"))
         try database.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = FULL; INSERT INTO t VALUES (1)")
-        // As in bulk, where nothing is synced for each transaction (rule 4).
+        // As in bulk loading, transactions are not synced one by one (rule 4).
         try database.execute("PRAGMA synchronous = NORMAL; INSERT INTO t VALUES (2); PRAGMA synchronous = FULL")
         disk.break(.failedSync(at: disk.operations + 1))
         #expect(throws: SQLiteFailure.self) { try database.execute("INSERT INTO t VALUES (3)") }
         #expect(disk.fired.count == 1)
         try database.execute("INSERT INTO t VALUES (4)")
-        // The power fails, and what was not durable is gone.
+        // The power fails, and data that was not durable is lost.
         let rest = try Folder(inMemory: true)
         try disk.restart(into: rest.url.path, with: .nothing)
         try EncryptedDatabase.unlock(at: rest.path("a.db"), with: .key(key))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EncryptedSQLite
 
-/// What release 0.1.0 makes of a key block: it knows one header, and checks the slots under that.
+/// The way in which release 0.1.0 reads a key block: it knows one header and checks the slots with it.
 private enum FirstRelease {
     enum Verdict: Equatable {
         case opens, unsupportedFormat(Int), damagedKeyBlock
@@ -28,7 +28,7 @@ private enum FirstRelease {
 }
 
 extension Folder {
-    /// A database as release 0.1.0 made it, with an empty table `t`; not unlocked.
+    /// Creates a database in the format of release 0.1.0 with an empty table `t`, without unlocking it.
     fileprivate func makeOld(_ key: KeySource, mode: String) throws {
         let path = path("a.db")
         let identity = (0..<16).map { _ in UInt8.random(in: 0...255) }
@@ -115,7 +115,7 @@ struct FormatUpgradeTests {
         second.close()
         try EncryptedDatabase.unlock(at: path, with: .key(key))
         #expect(try EncryptedDatabase.formatVersion(at: path) == 2)
-        // After a crash the log of the first format is moved into the database before.
+        // After a crash, the log of format 1 is first checkpointed into the database.
         #expect(copy.names.contains("a.db-wal"))
         try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
         #expect(try EncryptedDatabase.formatVersion(at: copy.path("a.db")) == 2)
@@ -137,7 +137,7 @@ struct FormatUpgradeTests {
         let before = try copy.contents()
         try EncryptedDatabase.unlock(at: copy.path("a.db"), with: .key(key))
         #expect(try copy.contents() == before)
-        // Recovery ends at the damage, and keeps aside what is behind it.
+        // Recovery ends at the damage and keeps a copy of the rest of the log.
         #expect(try Connection.encrypted(copy.path("a.db")).values("SELECT count(*) FROM t") == ["1"])
         #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")).count == 1)
     }
@@ -150,7 +150,7 @@ struct FormatUpgradeTests {
         try EncryptedDatabase.unlock(at: path, with: .key(key), upgradesFormat: false)
         let idle = try Connection.encrypted(path)
         try idle.insert(0..<200)
-        // Between two transactions it holds no lock.
+        // The connection holds no lock between two transactions.
         try EncryptedDatabase.unlock(at: path, with: .key(key))
         #expect(try EncryptedDatabase.formatVersion(at: path) == 2)
         try idle.execute("PRAGMA cache_size = 5; BEGIN; UPDATE t SET body = body || 'changed'")
@@ -174,7 +174,7 @@ struct FormatUpgradeTests {
         try old.execute("PRAGMA cache_size = 5; BEGIN; UPDATE t SET body = body || 'changed'")
         let copy = try folder.crashCopy()
         let path = copy.path("a.db")
-        // A journal that waits to be played back is not left behind.
+        // The upgrade does not ignore a journal that has to be played back.
         try EncryptedDatabase.unlock(at: path, with: .key(key))
         #expect(try EncryptedDatabase.formatVersion(at: path) == 1)
         let upgraded = try KeyBlock(bytes: copy.keyBlock()).upgraded(to: .two, with: .key(key)).block
@@ -191,7 +191,7 @@ struct FormatUpgradeTests {
         let folder = try Folder()
         let path = folder.path("a.db")
         try folder.database(key: key).close()
-        // The digest of a slot is no secret: whoever writes files can make it fit.
+        // The digest of a slot is not secret, so an attacker with write access can compute a valid one.
         var block = try KeyBlock(bytes: folder.keyBlock())
         let old = KeyBlock(fileIdentity: block.fileIdentity, version: .one)
         let slot = try #require(block.active.flatMap { block.slots[$0] })
@@ -207,8 +207,8 @@ struct FormatUpgradeTests {
         }
     }
 
-    /// The files of a clone that release 0.1.0 made of two notes, of which one was changed by a process that was killed. The key is
-    /// the digits 0 to f, twice, as text.
+    /// The files of a store of release 0.1.0 with two notes. A process changed one of them and was killed. The
+    /// key is the digits 0 to f, twice, as text.
     private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Fixtures/format-1")
 
@@ -237,7 +237,7 @@ struct FormatUpgradeTests {
 
     // MARK: On a disk that fails
 
-    /// A database of format 1 with a log that a crash left, on a disk that can fail.
+    /// Returns a database of format 1 with a log left by a crash, on a disk that can fail.
     private func onDisk() throws -> (folder: Folder, path: String, disk: FaultDisk) {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
@@ -254,14 +254,14 @@ struct FormatUpgradeTests {
         return (copy, copy.path("a.db"), try FaultDisk(folder: copy.url.path))
     }
 
-    /// Whether the key opens the files as they are, in whatever format, and the rows are there.
+    /// Checks that the key opens the files in their current format, and that the rows exist.
     private func check(_ folder: Folder, _ place: Comment) throws {
         let path = folder.path("a.db")
         let first = FirstRelease.verdict(try folder.keyBlock())
         let version = try EncryptedDatabase.formatVersion(at: path)
-        // Release 0.1.0 opens the first format and no other; in between, it says that the key block is damaged.
+        // Release 0.1.0 opens only format 1. During the upgrade it reports a damaged key block.
         #expect(version == 1 ? first == .opens : first != .opens, place)
-        // Without its log, it must not seem to be the database of before.
+        // Without its log, the database must not appear in its earlier state.
         try EncryptedDatabase.unlock(at: path, with: .key(key))
         let database = try Connection.encrypted(path)
         #expect(try database.values("SELECT count(*) FROM t") == ["3"], place)
@@ -282,7 +282,7 @@ struct FormatUpgradeTests {
         let count = whole.operations
         #expect(try EncryptedDatabase.formatVersion(at: path) == 2)
         withExtendedLifetime(folder) {}
-        // The slot, the version and the old slot, each with its sync.
+        // The new slot, the version and the old slot are each written and synced.
         #expect(count >= 6)
         var verdicts: Set<String> = []
         for number in 1...count {
@@ -305,7 +305,7 @@ struct FormatUpgradeTests {
                 }
             }
         }
-        // All lines of the table of crashes were seen.
+        // Every state of the documentation's crash table occurred.
         #expect(verdicts == ["opens", "damagedKeyBlock", "unsupportedFormat(2)"])
     }
 

@@ -9,16 +9,16 @@ import Testing
 struct LostFramesTests {
     private let key = EncryptionKey.generate()
 
-    /// What became of a transaction whose disk was full in the midst of it, for one statement.
+    /// The outcome of a transaction during which the disk was full for one statement.
     private struct Outcome {
-        /// Whether the statement failed alone, and the transaction went on.
+        /// Whether only the statement failed and the transaction continued.
         var wentOn: Bool
         var isCommitted: Bool
-        /// The rows after the process ended.
+        /// The rows after the end of the process.
         var rows: [String]
     }
 
-    /// A database with a log and a cache of ten pages, on a disk that can fail.
+    /// Returns a database with a log and a cache of ten pages, on a disk that can fail.
     private func logged() throws -> (folder: Folder, disk: FaultDisk, database: Connection) {
         let folder = try Folder(inMemory: true)
         try EncryptedDatabase.create(at: folder.path("a.db"), key: .key(key))
@@ -31,13 +31,15 @@ struct LostFramesTests {
         return (folder, disk, database)
     }
 
-    /// A large transaction, which the cache does not hold; the disk is full while one statement reads, and has room again.
+    /// Runs a transaction that exceeds the cache. The disk is full while one statement reads, and has space
+    /// again afterwards.
     private func transaction(of rowCount: Int) throws -> Outcome {
         let (folder, disk, database) = try logged()
         try database.execute("INSERT INTO t VALUES (0, 'first'); BEGIN")
         try database.insert(1..<rowCount)
         disk.break(.diskFull(from: disk.operations + 1))
-        // It may change many rows and fail at any, so that SQLite can take it back alone; and it reads what it changes.
+        // The statement can fail at any of several rows, so SQLite can roll it back alone. It also reads the
+        // rows that it changes.
         let statement = Result { try database.execute("UPDATE t SET id = -id WHERE id > 0 AND id < 40") }
         disk.mend()
         let wentOn = (try? statement.get()) == nil && sqlite3_get_autocommit(database.handle) == 0

@@ -10,7 +10,8 @@ import Testing
 struct LostLogTests {
     private let key = EncryptionKey.generate()
 
-    /// The files of a database whose log has ten rows, a transaction each; with the index of the log as a crash leaves it.
+    /// Returns the files of a database with ten rows in its log, one transaction each, and the log's index as a
+    /// crash leaves it.
     private func files(rows: Int = 10) throws -> Folder {
         let folder = try Folder()
         let database = try folder.database(key: key)
@@ -51,7 +52,7 @@ struct LostLogTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: kept.first ?? "")) == damaged)
         let attributes = try FileManager.default.attributesOfItem(atPath: kept.first ?? "")
         #expect((attributes[.posixPermissions] as? Int) == 0o600)
-        // What is written from now on is no second loss.
+        // Later writes are not reported as a second loss.
         try database.execute("INSERT INTO t VALUES (20, 'new')")
         #expect(try verification(folder).damages == [])
         let again = try folder.crashCopy()
@@ -68,7 +69,7 @@ struct LostLogTests {
             try edit(folder.path("a.db-wal")) { $0[Int(FileFormat.frameOffset(place)) + 99] ^= 1 }
             let database = try open(folder)
             #expect(try database.values("SELECT count(*) FROM t") == ["\(place - 1)"])
-            // As after the end of the process.
+            // Restore the state after the end of the process.
             let copy = try folder.crashCopy()
             database.close()
             for name in copy.names { try copy.contents()[name]?.write(to: URL(fileURLWithPath: folder.path(name))) }
@@ -93,7 +94,7 @@ struct LostLogTests {
         let path = folder.path("a.db")
         try edit(path + "-wal") { $0[Int(FileFormat.frameOffset(4)) + 99] ^= 1 }
         let log = try folder.contents()["a.db-wal"]
-        // The name of the database is as long as a file's name may be, so that a copy of the log has none.
+        // The name of the database has the maximum length, so no copy of the log can be created.
         let long = String(repeating: "n", count: 255 - "-journal".utf8.count)
         let other = try Folder()
         for suffix in ["", "-wal"] {

@@ -10,7 +10,7 @@ struct RekeyFaultTests {
     private let old = EncryptionKey.generate()
     private let new = EncryptionKey.generate()
 
-    /// A database under the old key, and the disk that it is on.
+    /// Returns a database with the old key, and its disk.
     private func database() throws -> (folder: Folder, path: String, disk: FaultDisk) {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
@@ -55,9 +55,9 @@ struct RekeyFaultTests {
                 case .failure(.keyInDoubt): doubts += 1
                 case .failure: failures += 1
                 }
-                // Nobody can look at a disk without power.
+                // A disk without power cannot be read.
                 if !disk.isOver { check(folder, "\(fault)") }
-                // What was said holds also if the power fails now.
+                // The reported result must also hold if the power fails now.
                 for remains in Remains.allCases {
                     let rest = try Folder(inMemory: true)
                     try disk.restart(into: rest.url.path, with: remains)
@@ -73,7 +73,7 @@ struct RekeyFaultTests {
     @Test("An old key that could not be wiped opens nothing, and is written over by the next change")
     func notWiped() throws {
         let (folder, path, disk) = try database()
-        // The write of the new slot and its sync, then the two attempts to wipe the old one.
+        // The operations are the write of the new slot, its sync, and two attempts to erase the old slot.
         disk.break(.crash(at: 3))
         try EncryptedDatabase.rekey(at: path, from: .key(old), to: .key(new))
         let rest = try Folder(inMemory: true)

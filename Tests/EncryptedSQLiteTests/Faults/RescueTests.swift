@@ -9,7 +9,7 @@ import Testing
 struct RescueTests {
     private let key = EncryptionKey.generate()
 
-    /// A database with ten rows, of which the last four are in the log alone, a transaction each.
+    /// Returns a database with ten rows. The last four are only in the log, one transaction each.
     private func files() throws -> Folder {
         let folder = try Folder()
         let database = try folder.database(key: key)
@@ -21,7 +21,7 @@ struct RescueTests {
         return copy
     }
 
-    /// Copies what is left, and reads it.
+    /// Copies the remaining content and reads the copy.
     private func saved(_ folder: Folder) throws -> (rows: [String], leftOut: Int) {
         let before = try folder.contents()
         defer { unlink(folder.path("copy.db")) }
@@ -46,7 +46,8 @@ struct RescueTests {
         let folder = try files()
         let all = (0..<10).map(String.init)
         #expect(try saved(folder) == (all, 0))
-        // Each frame has the page of the table anew. Header of the log, then number, mark and checksum of a frame, and its page.
+        // Each frame contains the table's page. The places are in the header of the log, and in number, mark,
+        // checksum and page of a frame.
         for place in [0, 5, 17, 27] {
             try edit(folder.path("a.db-wal")) { $0[place] ^= 0x20 }
             #expect(try saved(folder) == (all, 0), "byte \(place)")
@@ -57,7 +58,8 @@ struct RescueTests {
                 let place = 32 + frame * FileFormat.frameSize + place
                 try edit(folder.path("a.db-wal")) { $0[place] ^= 0x20 }
                 let found = try saved(folder)
-                // Where the frame before the last does not tell what the last goes on from, nothing vouches for that.
+                // The last frame cannot be verified if the frame before it does not provide the checksum that
+                // it continues.
                 if frame == 2, found.leftOut == 2 {
                     #expect(found.rows == Array(all.prefix(8)))
                 } else {

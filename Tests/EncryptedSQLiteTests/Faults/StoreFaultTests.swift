@@ -5,7 +5,7 @@ import Foundation
 import Secrets
 import Testing
 
-/// A database on a disk that fails: encrypted, or plain as the control.
+/// A database on a failing disk: encrypted, or plain as a control.
 private struct Patient: CustomTestStringConvertible {
     var isEncrypted: Bool
     var mode: String
@@ -15,14 +15,14 @@ private struct Patient: CustomTestStringConvertible {
         ["wal", "delete", "truncate", "persist"].map { Patient(isEncrypted: encrypted, mode: $0) }
     }
 
-    /// What a workload left behind.
+    /// The result of a workload.
     struct Run {
         var disk: FaultDisk
         var folder: Folder
-        /// How many transactions SQLite said were committed.
+        /// The number of transactions that SQLite reported as committed.
         var committed: Int
         var failure: SQLiteFailure?
-        /// The connection that went on after the failure, so that nothing is synced by its end.
+        /// The connection that stays open after the failure, so that closing it syncs nothing.
         var connection: Connection?
     }
 
@@ -37,7 +37,7 @@ private struct Patient: CustomTestStringConvertible {
         return try Connection.encrypted(folder.path("a.db"))
     }
 
-    /// A database with a table, made on a disk that is whole; closed.
+    /// Creates a closed database with a table, on an intact disk.
     private func make(in folder: Folder) throws {
         if isEncrypted { try EncryptedDatabase.create(at: folder.path("a.db"), key: .key(Self.key)) }
         let database =
@@ -49,9 +49,10 @@ private struct Patient: CustomTestStringConvertible {
         database.close()
     }
 
-    /// Runs transactions until one fails. Each changes rows, adds some that do not fit the cache, and removes some.
+    /// Runs transactions until one fails. Each transaction changes rows, inserts rows that exceed the cache,
+    /// and deletes rows.
     ///
-    /// - Parameter goesOn: Whether it goes on after the first failure, with what is there then.
+    /// - Parameter goesOn: Whether to continue after the first failure, starting from the current content.
     func run(_ fault: Fault?, goesOn: Bool = false) throws -> Run {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
@@ -62,7 +63,8 @@ private struct Patient: CustomTestStringConvertible {
         var run = Run(disk: disk, folder: folder, committed: 0)
         do {
             let database = try open(folder)
-            // EXTRA: with FULL, SQLite does not sync the deletion of a journal, and the power can undo it.
+            // With EXTRA, SQLite syncs the deletion of a journal. With FULL it does not, so a power failure can
+            // undo the deletion.
             try database.execute("PRAGMA journal_mode = \(mode); PRAGMA synchronous = EXTRA")
             try database.execute("PRAGMA cache_size = 6; PRAGMA wal_autocheckpoint = 20")
             if goesOn { run.connection = database }
@@ -93,20 +95,20 @@ private struct Patient: CustomTestStringConvertible {
         try database.execute("COMMIT")
     }
 
-    /// Which transaction was the last.
+    /// Returns the number of the last transaction.
     private func last(in database: Connection) throws -> Int {
         let text = try database.values("SELECT body FROM t WHERE id = 0").first
         return Int(text?.split(separator: " ").last ?? "") ?? -1
     }
 
-    /// What a database holds: which transaction was the last, and everything.
+    /// Returns the number of the last transaction and all rows.
     func content(_ folder: Folder) throws -> (last: Int, rows: [String]) {
         let database = try open(folder)
         #expect(try database.values("PRAGMA integrity_check") == ["ok"])
         return (try last(in: database), try database.values("SELECT id, body FROM t"))
     }
 
-    /// The content after each transaction, on a disk that is whole.
+    /// Returns the content after each transaction on an intact disk.
     func states() throws -> [[String]] {
         var states: [[String]] = []
         for number in 0...Self.transactions {
@@ -125,18 +127,18 @@ private struct Patient: CustomTestStringConvertible {
     }
 }
 
-/// How many of the operations a test tries: all of them when `OUTPOST_FAULTS` says so, as `make faults` does.
+/// Returns the operations that a test tries: all of them if `OUTPOST_FAULTS` is `all`, as in `make faults`.
 private func chosen(_ count: Int, _ some: Int) -> [Int] {
     let all = ProcessInfo.processInfo.environment["OUTPOST_FAULTS"] == "all"
     let step = all ? 1 : max(1, count / some)
-    // A prime number of steps away from the start, so that not always the same kind of operation comes.
+    // The step selects about `some` operations.
     return Array(stride(from: 1, through: count, by: step))
 }
 
 @Suite("On a disk that fails, a database is as it was before a transaction or after it")
 struct StoreFaultTests {
-    /// The database after the power failed opens, is whole, and has everything up to a transaction that was committed
-    /// or was about to be.
+    /// Checks that the database opens after a power failure and is intact. It must contain every transaction up
+    /// to one that was committed or in progress.
     private func check(
         _ patient: Patient, _ run: Patient.Run, states: [[String]], _ remains: Remains, durable: Bool = true,
         _ what: Comment
@@ -179,12 +181,12 @@ struct StoreFaultTests {
             for number in chosen(count, 12) {
                 for fault in [Fault.shortWrite(at: number), .failedSync(at: number), .diskFull(from: number)] {
                     let run = try patient.run(fault)
-                    // Whatever failed, what is on the disk now is a state, also without a restart.
+                    // After any failure, the content of the disk is a valid state, even without a restart.
                     run.disk.mend()
                     let found = try patient.content(run.folder)
                     #expect(found.rows == states[max(0, found.last)], "\(patient.testDescription) \(fault)")
                     #expect(found.last >= run.committed && found.last <= run.committed + 1)
-                    // And it can be written again.
+                    // The database can be written again.
                     let database = try patient.open(run.folder)
                     try database.execute("INSERT INTO t VALUES (5000, 'again')")
                     #expect(try database.values("SELECT body FROM t WHERE id = 5000") == ["again"])
@@ -211,7 +213,6 @@ struct StoreFaultTests {
         }
     }
 
-    /// A file of a disk, opened as SQLite opens one, with what was written and synced in it.
     @Test("What a sync that failed was to make durable, no later one makes so")
     func lostForGood() throws {
         FaultDisk.register()
@@ -222,7 +223,7 @@ struct StoreFaultTests {
             flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
         try database.execute("PRAGMA journal_mode = wal; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0")
         try database.execute("CREATE TABLE t(id INTEGER PRIMARY KEY)")
-        // These are not synced, and the next transaction stands behind them in the log.
+        // These changes are not synced, and the next transaction follows them in the log.
         try database.execute("PRAGMA synchronous = NORMAL; INSERT INTO t VALUES (1)")
         #expect(disk.fired == [])
         disk.break(.failedSync(at: 0))
@@ -236,7 +237,7 @@ struct StoreFaultTests {
             try disk.restart(into: after.url.path, with: remains)
             return try Connection(after.path("a.db")).values("SELECT id FROM t ORDER BY id")
         }
-        // The log breaks off where something is missing, whatever was synced behind that.
+        // The log ends at the first missing frame, although later frames were synced.
         #expect(try left(.nothing) == [])
         #expect(try left(.everything) == [])
         #expect(try database.values("SELECT id FROM t ORDER BY id") == ["1", "3"])
@@ -258,7 +259,7 @@ struct StoreFaultTests {
                         (try? database.values("PRAGMA integrity_check")) == ["ok"],
                         let rows = try? database.values("SELECT id, body FROM t")
                     else { continue }
-                    // Nothing that is read was never written.
+                    // No row is read that was never written.
                     #expect(Set(rows).isSubset(of: Set(states.joined())))
                     whole += 1
                 }

@@ -9,7 +9,7 @@ import Testing
 struct VerifyTests {
     private let key = EncryptionKey.generate()
 
-    /// The files of a database whose log, or hot journal, is there, and which has an unused page.
+    /// Returns the files of a database with a log or a hot journal, and with an unused page.
     private func files(mode: String) throws -> Folder {
         let folder = try Folder()
         let database = try folder.database(key: key, mode: mode)
@@ -39,7 +39,8 @@ struct VerifyTests {
         #expect(try folder.contents() == before)
     }
 
-    /// What verifying must say of a flipped bit: the one region that it is in, or that the key block cannot be read.
+    /// Returns the expected result of verifying a flipped bit: the region that contains the bit, or an
+    /// unreadable key block.
     private func expected(
         _ name: String, _ place: Int, in folder: Folder
     ) -> Result<[EncryptedDatabase.Damage], EncryptedDatabaseError> {
@@ -64,15 +65,16 @@ struct VerifyTests {
         let records = journal[8..<12].reduce(0) { $0 << 8 | Int($1) }
         #expect(records > 0 || mode == "wal")
         for (name, content) in try folder.contents() {
-            // Every region: the key block, each page, the log's and each frame's headers, the journal's.
+            // The places cover every region: the key block, each page, and the headers of the log, its frames
+            // and the journal.
             var places = Array(stride(from: 0, to: content.count, by: 509))
             if name != "a.db" { places += Array(0..<60) }
             if name == "a.db-wal" {
                 places += (0..<content.count).filter { $0 > 32 && ($0 - 32) % FileFormat.frameSize < 24 }
             }
             for place in places {
-                // How many records a journal has is plain: fewer of them is a journal that was cut. Behind the records
-                // of a header is what SQLite never wrote.
+                // The number of records in a journal is not authenticated; fewer records mean a truncated
+                // journal. SQLite never writes the area behind the records of a header.
                 if name == "a.db-journal", (8..<12).contains(place) || place >= 512 + records * 4104 { continue }
                 try edit(folder.path(name)) { $0[place] ^= 0x04 }
                 let found = Result { () throws(EncryptedDatabaseError) -> [EncryptedDatabase.Damage] in
@@ -108,7 +110,7 @@ struct VerifyTests {
         let folder = try files(mode: "wal")
         let path = folder.path("a.db")
         let found = EncryptedDatabase.Damage(path: path, offset: 0, expected: .keyBlock)
-        // Magic, version, zeros of the header, zeros and digest of the slot.
+        // The places are in the magic, the version, the header's zeros, and the slot's zeros and digest.
         for place in [3, 16, 17, 300, 1035, 1300, 1530, 3500] {
             try edit(path) { $0[place] ^= 0x20 }
             #expect(try EncryptedDatabase.verify(at: path, with: .key(key)) == [found], "byte \(place)")
@@ -120,7 +122,7 @@ struct VerifyTests {
             }
             try edit(path) { $0[place] ^= 0x20 }
         }
-        // Identity, sequence number, envelope: nothing else tells them.
+        // Identity, sequence number and envelope cannot be reconstructed.
         for place in [24, 39, 1031, 1040, 1100, 1131] {
             try edit(path) { $0[place] ^= 0x20 }
             #expect(throws: EncryptedDatabaseError.damagedKeyBlock(path: path), "byte \(place)") {
@@ -147,7 +149,7 @@ struct VerifyTests {
             let words = pages == 1 ? "1 page is missing" : "3 pages are missing"
             #expect(found.first?.description.hasSuffix(words) == true)
         }
-        // As when a crash has cut a checkpoint short: everything new is in the log alone.
+        // A crash that interrupts a checkpoint leaves all new data only in the log.
         try EncryptedDatabase.lock(at: path)
         let other = try Folder()
         let database = try other.database(key: key)
@@ -163,7 +165,7 @@ struct VerifyTests {
         let database = try folder.database(key: key)
         try database.execute("PRAGMA cache_size = 5; PRAGMA wal_autocheckpoint = 0")
         try database.insert(0..<400)
-        // The log begins again, and its old frames stay behind the new ones.
+        // The log restarts, and its old frames remain behind the new ones.
         try database.execute("PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES (1000, 'new')")
         #expect(try EncryptedDatabase.verify(at: folder.path("a.db")) == [])
         try database.execute(

@@ -2,18 +2,19 @@ import CSQLite
 import EncryptedSQLite
 import Foundation
 
-/// What SQLite answered instead of success.
+/// An error result of SQLite.
 struct SQLiteFailure: Error, Equatable {
     var code: Int32
     var message: String
 }
 
-/// A SQLite connection, as bare as a test needs it.
+/// A minimal SQLite connection for tests.
 final class Connection {
     private(set) var handle: OpaquePointer?
 
-    /// - Parameter uri: A path or a `file:` URI.
-    /// - Parameter vfs: The VFS, or nil for what the URI says (else the default).
+    /// - Parameters:
+    ///   - uri: A path or a `file:` URI.
+    ///   - vfs: The VFS, or `nil` for the VFS of the URI or the default one.
     init(_ uri: String, vfs: String? = nil, flags: Int32 = SQLITE_OPEN_READWRITE) throws {
         let code = sqlite3_open_v2(uri, &handle, flags | SQLITE_OPEN_URI, vfs)
         sqlite3_extended_result_codes(handle, 1)
@@ -46,7 +47,7 @@ final class Connection {
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code, message: message) }
     }
 
-    /// All values of a query, row by row, as text.
+    /// Returns all values of a query as text, row by row.
     func values(_ sql: String) throws -> [String] {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
@@ -64,7 +65,7 @@ final class Connection {
         }
     }
 
-    /// Fills `t(id, body)` with rows of about 200 bytes that contain `marker`.
+    /// Inserts rows of about 200 bytes that contain `marker` into `t(id, body)`.
     func insert(_ ids: Range<Int>, marker: String = "row") throws {
         try execute(
             """

@@ -2,11 +2,11 @@ import EncryptedSQLite
 import Foundation
 import Secrets
 
-/// A folder of its own for one test, removed with it.
+/// A temporary folder for one test, which is removed with this object.
 final class Folder {
     let url: URL
 
-    /// - Parameter inMemory: Where no disk is behind it, if the system has such a place.
+    /// - Parameter inMemory: Whether to use a memory file system, if the system has one.
     init(inMemory: Bool = false) throws {
         let memory = URL(fileURLWithPath: "/dev/shm")
         let isThere = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
@@ -26,19 +26,20 @@ final class Folder {
     func contents() throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in names {
-            // Foundation on Linux leaks a page when it reads an empty file, which the leak checker would report.
+            // Foundation on Linux leaks a page when it reads an empty file, which the leak checker would
+            // report.
             let size = try FileManager.default.attributesOfItem(atPath: path(name))[.size] as? Int
             contents[name] = size == 0 ? Data() : try Data(contentsOf: url.appendingPathComponent(name))
         }
         return contents
     }
 
-    /// The names of the files that contain the text.
+    /// Returns the names of the files that contain the text.
     func files(containing text: String) throws -> [String] {
         try contents().filter { $0.value.range(of: Data(text.utf8)) != nil }.map(\.key).sorted()
     }
 
-    /// Copies every file as it is now into a new folder: what a crash would leave.
+    /// Copies the current state of every file to a new folder, as a crash would leave it.
     func crashCopy() throws -> Folder {
         let copy = try Folder()
         for name in names {
@@ -48,7 +49,7 @@ final class Folder {
         return copy
     }
 
-    /// A new encrypted database with an empty table `t`.
+    /// Creates an encrypted database with an empty table `t`.
     func database(_ name: String = "a.db", key: EncryptionKey = .generate(), mode: String = "wal") throws -> Connection
     {
         try EncryptedDatabase.create(at: path(name), key: .key(key))
@@ -58,7 +59,7 @@ final class Folder {
     }
 }
 
-/// Changes bytes of a file in place.
+/// Changes bytes of a file.
 func edit(_ path: String, _ change: (inout Data) -> Void) throws {
     let url = URL(fileURLWithPath: path)
     var data = try Data(contentsOf: url)

@@ -1,7 +1,7 @@
 @testable import EncryptedSQLite
 
 extension PageSealer {
-    /// The content of a sealed page of 4096 bytes, or nil when it does not open.
+    /// Returns the content of a sealed page of 4096 bytes, or `nil` if it does not open.
     func opened(_ sealed: [UInt8], authenticating data: [UInt8]) -> [UInt8]? {
         var content = [UInt8](repeating: 0, count: FileFormat.contentSize)
         let isOpen = content.withUnsafeMutableBytes { target in
@@ -17,7 +17,7 @@ extension PageSealer {
 }
 
 extension PageCipher {
-    /// A sealed page: nonce, encrypted content, tag.
+    /// Returns a sealed page: nonce, encrypted content, tag.
     func sealed(_ content: [UInt8], at place: Place, nonce: [UInt8]) -> [UInt8] {
         var sealed = nonce + [UInt8](repeating: 0, count: FileFormat.pageSize - FileFormat.nonceSize)
         let isSealed = sealed.withUnsafeMutableBytes { target in
@@ -32,7 +32,7 @@ extension PageCipher {
         return isSealed ? sealed : []
     }
 
-    /// The content of a sealed page, or nil when it does not open at this place.
+    /// Returns the content of a sealed page, or `nil` if it does not open at this place.
     func opened(_ sealed: [UInt8], at place: Place) -> [UInt8]? {
         withAssociatedData(of: place) { data in
             sealer(for: place.kind, place.version).opened(sealed, authenticating: Array(data))

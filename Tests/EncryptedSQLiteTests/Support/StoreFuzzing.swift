@@ -2,36 +2,37 @@ import EncryptedSQLite
 import Foundation
 import Secrets
 
-/// What the fuzzer `store` runs for each input: an encrypted database, its log or its journal with any bytes
-/// at all, opened and read. It uses public functions alone.
+/// The body of the fuzzer `store`: it opens and reads an encrypted database, log or journal with arbitrary
+/// bytes. It uses only public functions.
 ///
-/// The first byte of an input chooses the file; the rest is the file itself, or changes to one that was whole. Files
-/// lie in memory where the system has a folder for that, and are not synced: a run is what opening costs, so that a
-/// million of them are a matter of minutes. The key is a raw one, as a derivation would be all that is measured.
+/// The first byte of an input selects the file. The rest is the file itself, or changes to an intact file. If
+/// the system has a memory file system, the files are there and are not synced. A run then only costs the
+/// opening, so a million runs take a few minutes. The key is a raw key, because a derivation would dominate the
+/// cost.
 final class StoreFuzzing {
-    /// What came of an input.
+    /// The outcome of an input.
     enum Outcome: Equatable {
-        /// It was refused.
+        /// The input was refused.
         case refused
-        /// It was read, and holds what was written.
+        /// The database was read and contains the written rows.
         case whole
-        /// Something was read that nobody wrote. It must never happen.
+        /// The database was read and contains rows that were never written, which must not happen.
         case wrong
     }
 
-    /// How many rows are written, a transaction each.
+    /// The number of rows, one transaction each.
     static let rowCount = 6
-    /// The files of a store, by what stands behind its name.
+    /// The file suffixes of a store.
     private static let suffixes = ["", "-wal", "-journal", "-shm"]
 
     private let folder: Folder
     private var path: String { folder.path("a.db") }
     private let key = EncryptionKey.generate()
-    /// A database with a log that has six transactions, and one with a hot journal.
+    /// The files of a database with six transactions in its log, and of one with a hot journal.
     private let logged: [String: [UInt8]]
     private let journalled: [String: [UInt8]]
 
-    /// - Throws: When the whole files cannot be made.
+    /// - Throws: An error if the intact files cannot be created.
     init() throws {
         let key = key
         func files(mode: String, _ work: (Connection) throws -> Void) throws -> [String: [UInt8]] {
@@ -51,14 +52,14 @@ final class StoreFuzzing {
         }
         journalled = try files(mode: "delete") { database in
             for row in 0..<Self.rowCount { try database.execute("INSERT INTO t VALUES (\(row), 'row \(row)')") }
-            // With one page of cache, the change is in the file before it is committed, and the journal is hot.
+            // With a cache of one page, the change is in the file before the commit, and the journal is hot.
             try database.execute("PRAGMA cache_size = 1; BEGIN; UPDATE t SET body = 'changed'")
             try database.insert(100..<150)
         }
         folder = try Folder(inMemory: true)
     }
 
-    /// For a program that can do nothing without: ends it when the files cannot be made.
+    /// Returns the fuzzer, or ends the program if the files cannot be created.
     static func whole() -> StoreFuzzing {
         do {
             return try StoreFuzzing()
@@ -67,7 +68,7 @@ final class StoreFuzzing {
         }
     }
 
-    /// Opens and reads what an input makes of the files.
+    /// Opens and reads the files with an input applied to them.
     func run(_ input: [UInt8]) -> Outcome {
         let choice = input.first ?? 0
         let files = choice & 4 == 0 ? logged : journalled
@@ -88,15 +89,15 @@ final class StoreFuzzing {
             let database = try Connection.encrypted(path)
             try database.execute("PRAGMA synchronous = OFF")
             let rows = try database.values("SELECT id || ' ' || body FROM t ORDER BY id")
-            // A log that ends early loses its last transactions, and nothing in between. A journal that is cut
-            // rolls back a part, as the documentation says; what is read is then of one moment or the other.
+            // A log that ends early loses only its last transactions. A truncated journal rolls back only a
+            // part, as documented, so each row is from before or after the transaction.
             return files[""] == journalled[""] ? judgeJournal(rows) : judgeLog(rows)
         } catch {
             return .refused
         }
     }
 
-    /// Removes the copies of logs that recovery kept aside, which would fill the folder.
+    /// Removes the copies of logs that recovery kept, which would fill the folder.
     private func removeLostLogs() {
         for name in folder.names where name.hasPrefix("a.db-wal-lost-") { unlink(folder.path(name)) }
     }
@@ -118,7 +119,7 @@ final class StoreFuzzing {
         if first & 1 == 0 { return Array(rest) }
         var content = content
         guard !content.isEmpty else { return content }
-        // Changes of four bytes each: where, and what is toggled there.
+        // Each change has four bytes: the position, and the bits to toggle there.
         for start in stride(from: rest.startIndex, to: rest.endIndex - rest.count % 4, by: 4) {
             let place = Int(rest[start]) << 16 | Int(rest[start + 1]) << 8 | Int(rest[start + 2])
             content[place % content.count] ^= rest[start + 3]
@@ -126,7 +127,7 @@ final class StoreFuzzing {
         return content
     }
 
-    /// Replaces a file's content without a rename, which a file in memory does not need.
+    /// Overwrites a file without a rename, which a file in memory does not need.
     private func write(_ bytes: [UInt8], to path: String) -> Bool {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         guard descriptor >= 0 else { return false }

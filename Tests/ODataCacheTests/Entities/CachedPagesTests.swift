@@ -22,7 +22,7 @@ struct CachedPagesTests {
         try ids.map { try Shop.customer(model, $0, "C\($0)") }
     }
 
-    /// Lets the service give customers in pages of two.
+    /// Makes the service return customers in pages of two.
     private func give(_ customers: [ODataEntity]) {
         base.answer { request in
             guard request.method == .read else { return ODataResponse(status: 204) }

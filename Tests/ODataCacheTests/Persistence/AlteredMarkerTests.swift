@@ -13,7 +13,7 @@ struct AlteredMarkerTests {
         PersistentStore(folder: folder.path, policy: policy, key: .given(.key(key)))
     }
 
-    /// Puts a plain item into the folder in the place of all others, as anybody can.
+    /// Replaces all items in the folder by an unencrypted one, as an attacker without the key can do.
     private func plant(_ value: String, as name: String) async throws {
         let other = TemporaryFolder()
         try await PersistentStore(folder: other.path, policy: .unprotected).put(value, for: name)
@@ -23,7 +23,7 @@ struct AlteredMarkerTests {
         try FileManager.default.copyItem(atPath: item, toPath: target)
     }
 
-    /// Changes fields of the marker, and leaves the envelope as it is.
+    /// Changes fields of the marker without the envelope.
     private func alter(_ fields: [String: Any]) throws {
         let url = URL(fileURLWithPath: folder.path + "/store")
         var marker = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
@@ -73,7 +73,7 @@ struct AlteredMarkerTests {
         await #expect(throws: PersistenceError.wrongKey(folder: folder.path)) { try await wrong.names() }
     }
 
-    /// A store as version 1 of the format has it, with "kept" as `a`.
+    /// Creates a store in version 1 of the format with the value "kept" under `a`.
     private func version1() throws -> EncryptionKey {
         let files = [
             "b0c58be179df14d8288a37b64dab3c7140125b3378deb925cb34ab8c2cfdb900.item":

@@ -195,7 +195,7 @@ struct PersistentStoreTests {
     func interruptedConversion() async throws {
         let store = store(.unprotected)
         for number in 0..<4 { try await store.put("v\(number)", for: "n\(number)") }
-        // An item that cannot be read stops the conversion in the middle.
+        // An unreadable item interrupts the conversion.
         let damaged = try #require(folder.items.last)
         let content = try Data(contentsOf: URL(fileURLWithPath: damaged))
         try Data("rubbish".utf8).write(to: URL(fileURLWithPath: damaged))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataCache
 
-/// A service that answers as it is told, and a clock that is set by hand.
+/// A service with scripted responses and a manual clock.
 private final class Origin: Sendable {
     struct State {
         var now = Date(timeIntervalSince1970: 1_000_000_000)
@@ -43,7 +43,7 @@ private final class Origin: Sendable {
     }
 }
 
-/// A store of an app's own.
+/// A store that an app provides.
 private actor ForeignStore: ResponseStore {
     private(set) var kept: [String: [StoredResponse]] = [:]
     func responses(for url: String) -> [StoredResponse] { kept[url] ?? [] }
@@ -275,7 +275,7 @@ struct ResponseCacheTests {
         let request = HTTPRequest(method: .get, scheme: "http", authority: "host", path: "/svc/Orders")
         let change = HTTPRequest(method: .patch, scheme: "http", authority: "host", path: "/svc/Orders(1)")
         let (_, body) = try await cache.respond(to: request, body: nil) { conditional, body in
-            // The service has read what it answers with; the change is answered first.
+            // The service reads the old state for its response, but the change is answered first.
             origin.answer(fields, status: isRevalidated ? .notModified : .ok, isRevalidated ? "" : "before")
             let answer = try origin.send(conditional, body)
             origin.answer([:], status: .noContent, "")

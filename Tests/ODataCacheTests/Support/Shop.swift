@@ -6,7 +6,7 @@ import Synchronization
 
 @testable import ODataCache
 
-/// A small service to cache.
+/// A small service with cached content.
 enum Shop {
     static let xml = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
@@ -51,7 +51,7 @@ enum Shop {
     static func key(_ id: Int64) -> EntityKey { EntityKey("ID", .integer(id)) }
 }
 
-/// A cache of an app's own: no more than the protocol asks for.
+/// A cache that an app provides, with only the required methods.
 actor ForeignCache: EntityCache {
     private(set) var model: EntityDataModel?
     private(set) var content: [String: [CachedEntity]] = [:]
@@ -77,7 +77,7 @@ actor ForeignCache: EntityCache {
     }
     func clear() { content = [:] }
 
-    // It has no use for these.
+    // This cache ignores delta links and documents.
     func deltaLink(of collection: String) -> String? { nil }
     func setDeltaLink(_ link: String?, of collection: String) {}
     var documentKeys: [String] { [] }
@@ -85,7 +85,7 @@ actor ForeignCache: EntityCache {
     func setDocument(_ document: CachedDocument?, for key: String) {}
 }
 
-/// A service that answers as it is told and remembers what it was asked.
+/// A service with scripted responses that records its requests.
 final class ScriptedProvider: ODataProvider {
     let model: EntityDataModel
     private struct State {
@@ -112,7 +112,7 @@ final class ScriptedProvider: ODataProvider {
     }
 }
 
-/// A folder that goes with its test.
+/// A folder that is removed when it is deallocated.
 final class TemporaryFolder: Sendable {
     let path = NSTemporaryDirectory() + "outpost-cache-\(UUID().uuidString)"
     deinit {
@@ -123,7 +123,7 @@ final class TemporaryFolder: Sendable {
     var files: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
     var items: [String] { files.filter { $0.hasSuffix(".item") }.map { path + "/" + $0 } }
 
-    /// Whether a text stands in any file.
+    /// Returns whether any file contains a text.
     func contains(_ text: String) throws -> Bool {
         try files.contains { name in
             try Data(contentsOf: URL(fileURLWithPath: path + "/" + name)).range(of: Data(text.utf8)) != nil

@@ -4,7 +4,7 @@ import ODataHTTP
 import ODataService
 import Testing
 
-/// A step that answers each challenge with the next of its passwords.
+/// A step that answers each challenge with its next password.
 private final class Passwords: AuthenticationStep {
     private let counter = Counter()
     let answers: Int

@@ -52,7 +52,7 @@ import Testing
     @Test("However many a proxy challenges at once, the closure is asked once, and what it gave is kept")
     func proxyAskedOnce() async throws {
         let asked = Counter()
-        // The second challenge comes when the first has been answered.
+        // The second challenge is sent only after the first request was answered.
         let wire = ScriptedWire { [begun = Counter()] number, _ in
             begun.next()
             if number == 1 { while begun.value < 2 { try await Task.sleep(for: .milliseconds(5)) } }
@@ -72,7 +72,7 @@ import Testing
         #expect(wire.sent.map(\.options.proxyAuthorization) == [nil, nil, "Basic YW5uOnB3", "Basic YW5uOnB3"])
     }
 
-    /// A sign-in that ends when the test says so, whether or not it is cancelled.
+    /// A sign-in that ends when the test decides, whether it is cancelled or not.
     private final class Dialogue: Sendable {
         private let (ends, end) = AsyncStream<Void>.makeStream()
         let begun = Counter()

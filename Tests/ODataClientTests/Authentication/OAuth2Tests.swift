@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataClient
 
-/// An authorization server in memory: gives tokens `a1`, `a2`, …, each good for a time.
+/// An authorization server in memory that issues the tokens `a1`, `a2`, …, each with a limited lifetime.
 private final class AuthorizationServer: Sendable {
     let issued = Counter()
     let forms = Mutex<[[String: String]]>([])

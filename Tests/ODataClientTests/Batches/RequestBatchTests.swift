@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 import Testing
 
-/// Several requests as one (OData Protocol 4.01, 11.7).
+/// Batch requests (OData Protocol 4.01, 11.7).
 @Suite struct RequestBatchTests {
     private static func part(_ id: String, _ status: String, _ body: String) -> String {
         """

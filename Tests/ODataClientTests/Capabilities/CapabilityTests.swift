@@ -5,7 +5,8 @@ import ODataQuery
 import ODataService
 import Testing
 
-/// What a service says it cannot do is refused before it is sent, or said otherwise (OData Protocol 4.01, 13.3 (20)).
+/// Requests that the service does not support are refused before they are sent, or rewritten (OData Protocol
+/// 4.01, 13.3 (20)).
 @Suite struct CapabilityTests {
     private static let orders = "{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":1},{\"ID\":2},{\"ID\":3}]}"
 
@@ -100,10 +101,10 @@ import Testing
         #expect(error?.property == property)
         #expect(error?.set == "Orders")
         #expect(transport.sent.isEmpty)
-        // Whoever knows better sends it all the same.
+        // With the policy `ignore`, the request is sent anyway.
         _ = try await transport.service(.init(capabilities: .ignore)).page(query)
         #expect(transport.sent.count == 1)
-        // And without the annotation nothing is refused.
+        // Without the annotation, the request is not refused.
         _ = try await script("").service().page(query)
     }
 
@@ -274,7 +275,7 @@ import Testing
         await #expect(throws: CapabilityError.self) { try await service.create(order, in: "Orders") }
         await #expect(throws: CapabilityError.self) { try await service.update(order, in: "Orders") }
         #expect(transport.sent.isEmpty)
-        // What is searchable is searched with SAP's own option.
+        // A searchable set is searched with the query option of SAP.
         _ = try await service.page(ResourceQuery("Orders").search(.word("red")))
         #expect(transport.sent.map(\.line) == ["GET /shop/Orders?search=red"])
     }

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Filters are held against what the metadata let them say of a property")
 struct FilterRestrictionTests {
-    /// Metadata of V4 with a restriction of `City`, and of V2 with the same one as SAP's attribute, where there is one.
+    /// Metadata of V4 with a restriction of `City`, and of V2 with the equivalent SAP attribute, if there is
+    /// one.
     private static func documents(_ type: FilterExpressionType) -> [(metadata: String, name: String)] {
         let record = """
             <Annotation Term="Org.OData.Capabilities.V1.FilterRestrictions"><Record>\
@@ -67,7 +68,7 @@ struct FilterRestrictionTests {
             let rows = isOlder ? "{\"d\":{\"results\":[]}}" : "{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}"
             let transport = WireScript(metadata: metadata) { _, _ in .json(rows) }
             let service = try transport.service()
-            // V2 has no aliases.
+            // V2 does not support parameter aliases.
             for filter in allowed + ["ID ne 4"] where !isOlder || !filter.contains("@") {
                 let url = try ODataURL(parsing: "Orders?$filter=\(filter)" + (filter.contains("@p") ? "&@p='a'" : ""))
                 await #expect(throws: Never.self, "\(type) \(filter)") {

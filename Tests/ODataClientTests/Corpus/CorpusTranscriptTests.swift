@@ -8,8 +8,8 @@ import ODataService
 import Synchronization
 import Testing
 
-/// A foreign V4 service, recorded, replayed through the whole client: every answer is understood, and what the client
-/// asks means what was asked (rule 34).
+/// Replays a recorded foreign V4 service through the whole client. Each response is understood, and each
+/// request has the meaning of the recorded one (rule 34).
 @Suite struct CorpusTranscriptReplay {
     struct Exchange: Decodable, Sendable {
         struct Message: Decodable, Sendable {
@@ -47,7 +47,7 @@ import Testing
         return path
     }()
 
-    /// Gives the recorded answer to one exchange, whatever is asked, and keeps what was asked.
+    /// Returns the recorded response of one exchange for any request, and records the request.
     private final class Replay: HTTPTransport {
         let exchanges: [Exchange]
         let current = Mutex<Exchange?>(nil)
@@ -80,7 +80,7 @@ import Testing
         return Replay(try JSONDecoder().decode([Exchange].self, from: data))
     }
 
-    /// The recorded request as a semantic one, bodies included.
+    /// Returns the recorded request as an `ODataRequest`, including its body.
     private func request(_ exchange: Exchange, _ model: EntityDataModel) throws -> ODataRequest? {
         guard let path = exchange.request.path?.dropFirst(), let url = try? ODataURL(parsing: String(path)) else {
             return nil
@@ -89,7 +89,7 @@ import Testing
         request.ifMatch = exchange.request.headers["If-Match"]
         if let accept = exchange.request.headers["Accept"] { request.headers["Accept"] = accept }
         if let type = exchange.request.headers["Content-Type"], !exchange.request.bytes.isEmpty {
-            // The body as it was recorded: what it says is not this test's business.
+            // The recorded body is sent unchanged, because its content is not tested here.
             request.body = .media(ByteStream(exchange.request.bytes), contentType: type)
         }
         return request
@@ -106,7 +106,8 @@ import Testing
         var refused = 0
         for exchange in replay.exchanges where exchange.request.path != "/$batch" {
             guard var request = try request(exchange, model) else {
-                // A URL that is wrong by the standard: the service refused it, and so does the parser.
+                // The URL is invalid according to the standard: the service has refused it, and so does the
+                // parser.
                 #expect(exchange.response.status ?? 0 >= 400, "\(exchange.line)")
                 refused += 1
                 continue
@@ -134,11 +135,11 @@ import Testing
             }
             let (asked, _) = try #require(replay.asked.withLock { $0 })
             #expect(asked.method.rawValue == exchange.request.method, "\(exchange.line)")
-            // The same meaning: both texts read as the same URL.
+            // Both URLs have the same meaning.
             let recorded = try? ODataURL(parsing: String((exchange.request.path ?? "").dropFirst()))
             let sent = try ODataURL(parsing: String((asked.path ?? "").dropFirst("/odata.svc/".count)))
             #expect(sent == recorded, "\(exchange.line) was asked as \(asked.path ?? "")")
-            // A refused read is repeated without what the client has added.
+            // A refused read is repeated without the fields that the client adds.
             if exchange.response.status ?? 0 < 400 { #expect(asked.headerFields[.odataMaxVersion] == "4.01") }
         }
         #expect(understood > 50, "\(understood)")

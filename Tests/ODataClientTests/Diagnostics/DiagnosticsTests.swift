@@ -12,13 +12,13 @@ import Supportability
 import Synchronization
 import Testing
 
-/// What a client tells of its work, and what it never tells.
+/// Logs, metrics and traces of a client, and the secrets that they never contain.
 @Suite struct DiagnosticsTests {
     private static let orders = "{\"@odata.context\":\"$metadata#Orders\",\"value\":[{\"ID\":1,\"City\":\"Graz\"}]}"
 
-    /// Keeps what is logged as text.
+    /// Records log messages as text.
     private final class Lines: LogHandler, @unchecked Sendable {
-        // Written and read under a lock; metadata and level are never changed after the logger is made.
+        // `lines` is protected by a lock; metadata and level do not change after the logger was created.
         private let lines = Mutex<[String]>([])
         var metadata: Logger.Metadata = [:]
         var logLevel: Logger.Level = .trace
@@ -309,9 +309,9 @@ import Testing
     }
 }
 
-/// Lets each answer wait.
+/// A transport that delays each response.
 private struct SlowTransport: HTTPTransport {
-    /// Longer than a busy machine takes to read a document of some lines.
+    /// A time greater than a busy machine needs to read a document of a few lines.
     static let delay: Duration = .seconds(1)
 
     let base: any HTTPTransport

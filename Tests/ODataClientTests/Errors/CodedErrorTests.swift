@@ -20,8 +20,8 @@ import SecureStorage
 import Supportability
 import Testing
 
-/// Every public error of the package has a code, and every code a message: what is found in the sources, so that an
-/// error that is added without them fails here.
+/// Every public error of the package has a code, and every code has a message. The errors are searched in the
+/// sources, so that a new error without them fails here.
 @Suite struct CodedErrorTests {
     private static let types: [any Error.Type] = [
         BatchError.self, CSDLError.self, CacheError.self, CapabilityError.self, ChunkSizeError.self,
@@ -37,7 +37,7 @@ import Testing
         TransportError.self, UserSwitchError.self, XMLPayloadError.self, XMLTreeError.self,
     ]
 
-    /// A failed check of the conformance suite: it is for those who write transports, never for an app's user.
+    /// `ConformanceFailure` is meant for developers of transports, not for users of an app.
     private static let exceptions: Set = ["ConformanceFailure"]
 
     private static func sources() throws -> [String] {
@@ -47,7 +47,7 @@ import Testing
         var texts: [String] = []
         while let file = files?.nextObject() as? URL {
             guard file.pathExtension == "swift" else { continue }
-            // Examples in comments are none of the package's own errors.
+            // Errors in the examples of comments do not belong to the package.
             let lines = try String(contentsOf: file, encoding: .utf8).split(
                 separator: "\n", omittingEmptySubsequences: false)
             texts.append(lines.filter { !$0.drop { $0 == " " }.hasPrefix("///") }.joined(separator: "\n"))
@@ -81,7 +81,7 @@ import Testing
                 for match in block.1.matches(of: /: "([a-z0-9-]+)"\n/) { codes.insert("\(level.1).\(match.1)") }
             }
         }
-        codes.subtract(["database.secret", "storage.vault"])  // These have the code of the error within.
+        codes.subtract(["database.secret", "storage.vault"])  // These errors have the code of the wrapped error.
         #expect(codes.count > 200)
         for code in codes.sorted() {
             #expect(ErrorMessages.standard.text(code, locale: "en") != nil, "\(code) has no message")

@@ -6,7 +6,7 @@ import ODataModel
 import ODataService
 import Testing
 
-/// Stable codes, messages in the reader's language, and what helps.
+/// Stable codes, localized messages and remedies.
 @Suite struct ErrorTests {
     private struct Odd: Error {}
 

@@ -7,12 +7,12 @@ import ODataService
 import Synchronization
 import Testing
 
-/// Tokens against cross-site request forgery, as SAP Gateway wants them.
+/// Tokens against cross-site request forgery in the protocol of SAP Gateway.
 @Suite struct CSRFTests {
     private static let orders = "{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}"
     private static let order = "{\"@odata.context\":\"$metadata#Orders/$entity\",\"ID\":1}"
 
-    /// Gives a token to a read that asks, and refuses changes without the newest.
+    /// Returns a service that issues tokens to reads, and refuses changes without the newest token.
     private func gateway(_ tokens: [String], refusing expired: Set<String> = []) -> WireScript {
         let given = Mutex(0)
         return WireScript(metadata: ShopMetadata.v4()) { sent, _ in
@@ -145,8 +145,8 @@ import Testing
 
     // MARK: Tokens of a session
 
-    /// Gives each session a token of its own, as SAP Gateway does, and knows a session by its cookie. The answers come
-    /// by chunks, as those of services do that pack them.
+    /// A service with a token for each session, like SAP Gateway, which identifies a session by its cookie. Its
+    /// responses are streamed in chunks, like compressed ones.
     private final class SessionService: HTTPTransport {
         private struct State {
             var sessions: Set<String> = []
@@ -161,7 +161,7 @@ import Testing
 
         init(lifetime: String = "") { self.lifetime = lifetime }
 
-        /// All sessions end, as when a service is started anew.
+        /// Ends all sessions, as a restart of a service does.
         func restart() { state.withLock { $0.sessions = [] } }
 
         func send(
@@ -226,7 +226,8 @@ import Testing
         let client = try ODataClient(serviceRoot: Self.root, transport: service)
         _ = try await DataService(client).entities("Orders")
         service.restart()
-        // More than go at once: their refusals must not hold the places that a new token needs.
+        // The number exceeds the limit of concurrent requests: refused changes must not occupy the places that
+        // the request for a new token needs.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for id in 1...12 { group.addTask { try await create(client, Int64(id)) } }
             try await group.waitForAll()

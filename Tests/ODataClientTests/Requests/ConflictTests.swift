@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 import Testing
 
-/// ETags guard changes, and a conflict is told as one (OData Protocol 4.01, 11.4.1.1).
+/// ETags protect changes, and a conflict is reported as a `ConflictError` (OData Protocol 4.01, 11.4.1.1).
 @Suite struct ConflictTests {
     private static func order(_ city: String, _ etag: String) -> String {
         "{\"@odata.context\":\"$metadata#Orders/$entity\",\"@odata.etag\":\"\(etag)\",\"ID\":1,\"City\":\"\(city)\"}"

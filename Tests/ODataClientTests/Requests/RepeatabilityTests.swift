@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 import Testing
 
-/// OASIS Repeatable Requests 1.0 from the client's side (rules 1 and 2).
+/// The client's part of OASIS Repeatable Requests 1.0 (rules 1 and 2).
 @Suite struct RepeatabilityTests {
     private static let order = "{\"@odata.context\":\"$metadata#Orders/$entity\",\"ID\":1}"
     private static let supported = "<Annotation Term=\"Org.OData.Repeatability.V1.Supported\" Bool=\"true\"/>"

@@ -6,7 +6,7 @@ import ODataQuery
 import ODataService
 import Testing
 
-/// What a data service makes of answers that say less than was asked for: without a body, without an ETag, or later.
+/// Responses that contain less than requested: without a body, without an ETag, or with a later result.
 @Suite struct AnswersToChangesTests {
     private static func order(_ city: String, _ etag: String) -> String {
         "{\"@odata.context\":\"$metadata#Orders/$entity\",\"@odata.etag\":\"\(etag)\",\"ID\":1,\"City\":\"\(city)\"}"
@@ -103,7 +103,7 @@ import Testing
         await #expect(throws: later) { try await service.count("Orders") }
         await #expect(throws: later) { try await service.links("Items", of: order) }
         await #expect(throws: later) { try await service.media(try ODataURL(parsing: "Photos(1)/$value")) }
-        // Whoever calls an action may ask the monitor himself.
+        // The caller of an action can poll the status monitor.
         #expect(try await service.call("Close").location == "status/1")
     }
 
@@ -154,7 +154,7 @@ import Testing
         order.control.etag = "1"
         #expect(try await service.replace(order, in: "Orders").control.etag == "2")
         #expect(try await service.upsert(order, in: "Orders").control.etag == "2")
-        // Where there are no tags, nothing is read.
+        // Without ETags, the entity is not read again.
         order.control.etag = nil
         let count = transport.sent.count
         #expect(try await service.replace(order, in: "Orders").control.etag == nil)

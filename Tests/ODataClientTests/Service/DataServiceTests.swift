@@ -7,7 +7,7 @@ import ODataService
 import Synchronization
 import Testing
 
-/// What a data service sends for each thing that an app can do.
+/// The request that a data service sends for each operation of an app.
 @Suite struct DataServiceTests {
     private static let order = "{\"@odata.context\":\"$metadata#Orders/$entity\",\"ID\":1,\"City\":\"Graz\"}"
 
@@ -161,7 +161,7 @@ import Testing
         .header("X-Tenant", "blue").option("trace", "a b").pageSize(50)
         _ = try await service.entities("Orders")
         #expect(transport.sent[0].line == "GET /shop/Orders?trace=a%20b&sap-client=100&sap-language=DE")
-        // A link of the service is followed as it is.
+        // A link of the service is followed without changes.
         #expect(transport.sent[1].line == "GET /shop/Orders?$skiptoken=1")
         for sent in transport.sent {
             #expect(sent["X-Tenant"] == "blue")
@@ -190,7 +190,7 @@ import Testing
         var ids: [ODataValue?] = []
         while let page = try await iterator.next() { ids.append(page.entities[0]["ID"]) }
         #expect(ids == (1...9).map { .integer(Int64($0)) })
-        // Without look-ahead nothing is read before it is wanted.
+        // Without read-ahead, no page is read before it is requested.
         asked.withLock { $0 = 0 }
     }
 

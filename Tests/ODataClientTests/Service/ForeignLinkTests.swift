@@ -13,7 +13,7 @@ struct ForeignLinkTests {
         return .json("{\"@odata.context\":\"$metadata#Orders\",\"value\":[\(rows)]\(link)}")
     }
 
-    /// Pages of a shop at https://service.test/shop/, of which the first leads on.
+    /// Returns a shop at https://service.test/shop/ with two pages, of which the first contains a next link.
     private func shop(next link: String) -> WireScript {
         WireScript(metadata: ShopMetadata.v4()) { sent, number in
             number == 0

@@ -6,7 +6,7 @@ import ODataQuery
 import ODataService
 import Testing
 
-/// What an interoperable client must do, clause by clause (OData Protocol 4.01, 13.3).
+/// The requirements for interoperable clients, clause by clause (OData Protocol 4.01, 13.3).
 @Suite struct InteroperableClientTests {
     private static let order =
         "{\"@odata.context\":\"$metadata#Orders/$entity\",\"@odata.etag\":\"W/\\\"1\\\"\",\"ID\":1,\"City\":\"Graz\"}"
@@ -240,7 +240,8 @@ import Testing
         let service = try silent.service()
         let refusal = await #expect(throws: ODataError.self) { _ = try await service.page(query) }
         #expect(refusal?.status == 501)
-        // It may have been something that the client added; it was not, and is not tried again.
+        // The refusal was not caused by a field that the client adds, so the same request is not tried again
+        // without it.
         #expect(silent.sent.count == 4)
         await #expect(throws: ODataError.self) { _ = try await service.page(query) }
         #expect(silent.sent.count == 5)
@@ -257,7 +258,7 @@ extension InteroperableClientTests {
     }
 }
 
-/// Gives its answer one byte at a time.
+/// A transport that returns its response one byte at a time.
 private struct PiecewiseTransport: HTTPTransport {
     let metadata: String
     let body: String

@@ -7,7 +7,7 @@ import ODataService
 import Synchronization
 import Testing
 
-/// Answers each request with what a test says, and keeps the requests.
+/// A transport that answers each request with a closure and records the requests.
 final class ScriptedTransport: HTTPTransport {
     private let answer: @Sendable (HTTPRequest) throws -> (HTTPResponse, [UInt8])
     private let seen = Mutex<[HTTPRequest]>([])
@@ -167,7 +167,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 
     @Test func `metadata is read once, and once more after a failure`() async throws {
-        // As it is, without the versions, without Accept, and without both.
+        // The request is sent unchanged, without the versions, without Accept, and without both.
         let failures = Mutex(4)
         let transport = ScriptedTransport { _ in
             let fails = failures.withLock { left in

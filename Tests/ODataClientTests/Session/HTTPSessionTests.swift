@@ -122,7 +122,7 @@ import Testing
         let client = try await ODataClient(
             "https://service.test/", transport: isWrapped ? MeteredTransport(session) : session)
         await #expect(throws: ODataError.self) { _ = try await DataService(client).entities("Orders") }
-        // Three times as it is, and three times without what the client has added.
+        // Three attempts are unchanged, and three are without the fields that the client adds.
         #expect(wire.sent.count == 1 + 3 + 3)
         #expect(wire.sent.dropFirst().allSatisfy { $0.request.headerFields[.cookie] == "a=1" })
         #expect((client.session === session) == !isWrapped)

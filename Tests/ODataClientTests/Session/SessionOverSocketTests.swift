@@ -9,7 +9,7 @@ import ODataTransportNIO
 import Synchronization
 import Testing
 
-/// A session against our server over sockets.
+/// A session with our server over sockets.
 @Suite("A session over sockets") struct SessionOverSocketTests {
     private func withSession(
         _ configuration: HTTPSession.Configuration = .init(), handler: @escaping ODataServer.Handler,
@@ -182,7 +182,7 @@ import Testing
                 return try HTTPSession(transport, serviceRoot: "http://service.test/", configuration: configuration)
             },
             make: { silence in
-                // A busy machine may take longer than the default to connect.
+                // A busy machine may need longer than the default timeout to connect.
                 let transport = try NIOTransport(
                     configuration: .init(connectTimeout: .seconds(60), readTimeout: silence))
                 return try HTTPSession(transport, serviceRoot: "http://127.0.0.1/", configuration: configuration)

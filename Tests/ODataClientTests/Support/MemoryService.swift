@@ -2,7 +2,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// A small service in memory, with ETags, paging, deltas and change sets: enough to run a client against.
+/// A small service in memory with ETags, paging, deltas and change sets, for tests of the client.
 actor MemoryService: ODataProvider {
     static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.01"><edmx:DataServices>

@@ -6,9 +6,9 @@ import ODataService
 import Synchronization
 import Testing
 
-/// A service that is nothing but a list of answers, and remembers what it was asked, bodies included.
+/// A service with scripted responses that records its requests, including their bodies.
 final class WireScript: HTTPTransport {
-    /// A request as it went over the wire.
+    /// A request as it was sent.
     struct Sent: Sendable {
         var message: HTTPRequest
         var body: String
@@ -20,7 +20,7 @@ final class WireScript: HTTPTransport {
         }
     }
 
-    /// An answer as it comes.
+    /// A scripted response.
     struct Answer: Sendable {
         var status = 200
         var fields: [String: String] = [:]
@@ -45,13 +45,14 @@ final class WireScript: HTTPTransport {
     private let answer: @Sendable (Sent, Int) throws -> Answer
     private let log = Mutex<[Sent]>([])
 
-    /// - Parameter answer: gets each request but the one for the metadata, and its number from 0.
+    /// - Parameter answer: Returns the response to each request except the one for metadata. It receives the
+    ///   index of the request, from 0.
     init(metadata: String? = nil, _ answer: @escaping @Sendable (Sent, Int) throws -> Answer) {
         self.metadata = metadata
         self.answer = answer
     }
 
-    /// What was asked, but for the metadata.
+    /// The recorded requests except the one for metadata.
     var sent: [Sent] { log.withLock { $0 } }
 
     func send(
@@ -88,18 +89,16 @@ final class WireScript: HTTPTransport {
         )
     }
 
-    /// A client of this service.
     func client(_ configuration: ODataClient.Configuration = .init()) throws -> ODataClient {
         try ODataClient(serviceRoot: Self.root, transport: self, configuration: configuration)
     }
 
-    /// A data service of this service.
     func service(_ configuration: ODataClient.Configuration = .init()) throws -> DataService {
         DataService(try client(configuration))
     }
 }
 
-/// Metadata of a small shop, in the versions that tests need.
+/// The metadata of a small shop in the versions that tests need.
 enum ShopMetadata {
     static func v4(
         _ version: String = "4.0", sets: String = "", container: String = "", properties: String = ""

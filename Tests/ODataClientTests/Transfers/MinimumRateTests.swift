@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A body that drips")
 struct MinimumRateTests {
-    /// A service whose body comes a byte at a time, with a pause before each.
+    /// Returns a service that sends its body one byte at a time, with a pause before each.
     private func dripping(every pause: Duration, count: Int = .max) -> ScriptedWire {
         ScriptedWire { _, _ in
             let left = Mutex(count)

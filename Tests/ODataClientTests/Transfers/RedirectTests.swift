@@ -5,7 +5,7 @@ import ODataService
 import Testing
 
 @Suite("Redirects (RFC 9110, 15.4)") struct RedirectTests {
-    /// Where a request ends up that is redirected once.
+    /// Returns the URL at which a request ends that is redirected once.
     private func landing(
         _ location: String, status: Int = 307, _ method: HTTPRequest.Method = .get,
         from url: String = "https://a.test/b/c?d",

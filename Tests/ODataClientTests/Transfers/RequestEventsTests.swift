@@ -43,7 +43,7 @@ import Testing
             }
         }
         let events = try session(wire, chunk: 2).events(of: request(.put), body: ByteStream([1, 2, 3]))
-        // Each repetition begins anew, which only a reader sees that is quicker than the wire.
+        // Each repeat reports zero bytes first, but only a fast reader receives that event.
         let happened = await names(events).filter { $0 != "sent 0/3" }
         #expect(
             happened == [
@@ -127,7 +127,7 @@ import Testing
         #expect(await names(events) == ["unpacked gzip", "headers 200", "chunk 1", "finished"])
     }
 
-    /// Unpacks what comes, as transports do.
+    /// A transport that decompresses its responses.
     private struct PackedWire: HTTPTransport {
         func send(
             _ request: HTTPRequest, body: ByteStream?, options: TransferOptions

@@ -6,16 +6,16 @@ import ODataService
 import Synchronization
 import Testing
 
-/// A service of one file, which cuts its answers after a number of bytes.
+/// A service with one file, which truncates its responses after a number of bytes.
 private final class FileService: Sendable {
     let bytes = (0..<5000).map { UInt8(truncatingIfNeeded: $0) }
     let version = Mutex("\"v1\"")
     let cuts: Mutex<[Int]>
     let ranges = Mutex<[String]>([])
     let understandsRanges: Bool
-    /// Whether a part is given of whatever version there is by now.
+    /// Whether a part of the current version is returned without regard to `If-Range`.
     let ignoresConditions: Bool
-    /// What tells a version instead of a tag, and how much later the answer is.
+    /// The date that identifies a version instead of an ETag, and the number of seconds until the response.
     let modified: (String, later: Int)?
 
     init(
@@ -125,7 +125,7 @@ private final class FileService: Sendable {
         defer { clean() }
         let service = FileService(cuts: [])
         try await download(service).run()
-        // As it was when the last bytes had come, and the process ended.
+        // The checkpoint after the last bytes had arrived and the process ended.
         try """
         {"received":5000,"total":5000,"url":"https://service.test/file","validator":"\\"v0\\""}
         """.write(toFile: path + ".checkpoint", atomically: true, encoding: .utf8)

@@ -12,7 +12,7 @@ import Testing
         func add(_ text: String) { kept.withLock { $0.append(text) } }
     }
 
-    /// Queues requests of these names while nothing goes, then lets them go one by one.
+    /// Queues requests with these names while the queue is paused, and returns the order in which they run.
     private func order(_ names: [String]) async throws -> [String] {
         let queue = try TransferQueue(limit: 1)
         queue.pause()

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// A clock that sleeping moves.
+    /// A clock that is advanced by sleeping.
     private final class Time: Sendable {
         private let state = Mutex((now: ContinuousClock.now, slept: Duration.zero))
         var now: ContinuousClock.Instant { state.withLock { $0.now } }

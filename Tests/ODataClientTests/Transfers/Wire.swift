@@ -3,7 +3,7 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// A transport that answers by a closure and keeps what was sent.
+/// A transport that answers with a closure and records the requests.
 final class ScriptedWire: HTTPTransport {
     struct Sent: Sendable {
         let request: HTTPRequest
@@ -34,7 +34,7 @@ final class ScriptedWire: HTTPTransport {
     }
 }
 
-/// An answer in short.
+/// Returns a response from its parts.
 func answer(
     _ status: Int = 200, _ fields: [HTTPField.Name: String] = [:], _ text: String = ""
 ) -> (HTTPResponse, ByteStream) {
@@ -43,7 +43,7 @@ func answer(
     return (response, text.isEmpty ? ByteStream(length: 0) { nil } : ByteStream(Array(text.utf8)))
 }
 
-/// A request in short.
+/// Returns a request from a method and a URL.
 func request(_ method: HTTPRequest.Method = .get, _ url: String = "https://service.test/shop/Orders") -> HTTPRequest {
     let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
     return HTTPRequest(
@@ -57,7 +57,7 @@ extension ByteStream {
     }
 }
 
-/// Keeps what is reported.
+/// A listener that records the reported events.
 final class Reports: Sendable {
     private let kept = Mutex<[String]>([])
 
@@ -81,7 +81,7 @@ final class Reports: Sendable {
     }
 }
 
-/// A clock that tests move.
+/// A clock that tests set.
 final class TestClock: Sendable {
     private let time = Mutex(Int64(1_000_000))
 
@@ -91,7 +91,6 @@ final class TestClock: Sendable {
     }
 }
 
-/// Counts.
 final class Counter: Sendable {
     private let count = Mutex(0)
 

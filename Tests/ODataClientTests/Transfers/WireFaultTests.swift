@@ -9,14 +9,14 @@ import ODataTransportNIO
 import Testing
 import WireFaults
 
-/// The client over wires on which everything goes wrong: nothing hangs, nothing leaks, nothing is done twice that was
-/// sent once.
+/// The client with faulty connections: it never hangs or leaks, and a change that is sent once takes effect at
+/// most once.
 @Suite("Faults of the wire", .serialized) struct WireFaultTests {
-    /// How long the client waits for an answer: nothing but a wire that is silent is to take that long, and a busy machine
-    /// may keep any other answer back for some seconds.
+    /// The time that the client waits for a response. Only a silent connection may take that long; a busy
+    /// machine may delay any other response by some seconds.
     private static func patience(_ fault: WireFault) -> Duration { fault == .stall ? .seconds(8) : .seconds(30) }
 
-    /// What the client is asked to do.
+    /// The operations of the client.
     private static let work: [(name: String, isReading: Bool, run: @Sendable (DataService) async throws -> Void)] = [
         ("count", true, { _ = try await $0.count("Orders") }),
         ("entity", true, { _ = try await $0.entity("Orders", key: 1) }),
@@ -48,12 +48,11 @@ import WireFaults
         }
         let handler = try ODataHandler(provider: service, serviceRoot: "/shop/")
         var configuration = ODataServer.Configuration()
-        // What is cut off is sent again, as often as it takes.
+        // Aborted requests are repeated without a limit.
         configuration.addressLimits = .none
         return (service, try await ODataServer(configuration: configuration, handler: handler.handle).start())
     }
 
-    /// A client whose requests go through a session.
     private func client(_ transport: any HTTPTransport, port: Int, retry: RetryPolicy, limit: Duration = .seconds(30))
         throws -> (
             DataService, HTTPSession
@@ -65,7 +64,8 @@ import WireFaults
         return (DataService(try ODataClient(serviceRoot: root, transport: session)), session)
     }
 
-    /// Does the work and says how it ended: `nil` for well, else the error, which must be one of the wire's.
+    /// Performs the operation and returns its error as text, or `nil` if it succeeded. The error must be one of
+    /// the transport.
     private func outcome(_ work: @Sendable () async throws -> Void) async throws -> String? {
         let begin = ContinuousClock.now
         defer { #expect(ContinuousClock.now - begin < .seconds(60), "it hung") }
@@ -93,8 +93,8 @@ import WireFaults
             let (data, session) = try client(
                 transport, port: proxy.port, retry: RetryPolicy(maxAttempts: 3, firstDelay: .milliseconds(10)))
             let error = try await outcome { try await work.run(data) }
-            // The first connection is faulty, and the metadata is read first: that is sent again unless its answer had
-            // begun. A change that comes twice is refused the second time.
+            // The first connection is faulty, and the metadata is read first. That read is repeated unless its
+            // response had begun. A change that is sent twice is refused the second time.
             switch fault {
             case .truncate:
                 #expect(error?.contains("incomplete") ?? true, "\(work.name): \(error ?? "")")
@@ -123,7 +123,7 @@ import WireFaults
         for work in Self.work {
             for number in 2...4 {
                 let faulty = FaultyTransport(transport) { count, _ in count == number ? fault : nil }
-                // A stalled transport is ended by the limit of the whole alone.
+                // Only the limit for the whole exchange ends a stalled transport.
                 let (data, session) = try client(
                     faulty, port: server.port, retry: .none, limit: fault == .stall ? .seconds(1) : .seconds(30))
                 let error = try await outcome { try await work.run(data) }

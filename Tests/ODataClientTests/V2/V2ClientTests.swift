@@ -6,7 +6,8 @@ import ODataQuery
 import ODataService
 import Testing
 
-/// The client with services of OData 2.0 and 3.0: what it sends, and that it reads what comes (MS-ODATA, 2.2; rule 34).
+/// The client with services of OData 2.0 and 3.0: the requests that it sends, and the responses that it reads
+/// (MS-ODATA, 2.2; rule 34).
 @Suite struct V2ClientTests {
     static func metadata(_ version: String = "2.0") -> String {
         """
@@ -101,7 +102,7 @@ import Testing
         #expect(page.entities[0].control.etag == "W/\"7\"")
         #expect(page.deltaLink == "https://service.test/shop/Orders?!deltatoken=9")
         #expect(try await iterator.next()?.entities.count == 1)
-        // A delta link that was kept is read without anything beside it.
+        // A saved delta link is requested without additional options.
         let changes = try await service.page(following: try #require(page.deltaLink))
         #expect(changes.entities.count == 1)
         #expect(
@@ -252,7 +253,7 @@ import Testing
             ], "\(transport.sent.map { "\($0.line) \($0.body)" })")
     }
 
-    /// Takes an item from an order, as one does with V4.
+    /// Returns a request that removes an item from an order in the syntax of V4.
     private static func unlinking(_ id: String) throws -> ODataRequest {
         var request = ODataRequest(.delete, try ODataURL(parsing: "Orders(1)/Items/$ref"))
         request.url.options.id = id

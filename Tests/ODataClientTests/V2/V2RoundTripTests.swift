@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 import Testing
 
-/// The client with our own V2 endpoint, joined in memory: the same program works with both generations.
+/// The client with our own V2 endpoint in memory: the same program works with V2 and V4.
 @Suite struct V2RoundTripTests {
     @Test(arguments: [MessageDialect.EntityFormat.json, .atom])
     func `an app reads and writes through V2 as it does through V4`(format: MessageDialect.EntityFormat) async throws {

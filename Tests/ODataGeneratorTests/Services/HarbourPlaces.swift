@@ -5,11 +5,11 @@ import ODataService
 import ODataStore
 import OfflineOData
 
-/// What stands behind the same generated types.
+/// The providers behind the same generated types.
 enum HarbourPlace: String, CaseIterable, Sendable {
     case localStore, clientOfAServer, offlineStore
 
-    /// A harbour service in a store, with code behind its operations.
+    /// Returns a harbour service in a store, with implementations of its operations.
     static func store() async throws -> StoreService {
         var definition = ServiceDefinition(model: try HarbourMetadata.model.withoutOperations())
         definition.givesETagsToAll = true
@@ -68,7 +68,7 @@ enum HarbourPlace: String, CaseIterable, Sendable {
         return try await StoreService.open(definition, at: .memory)
     }
 
-    /// Works with a harbour of this kind. `sync` brings about that the service has what was done here.
+    /// Runs a body with a harbour of this kind. `sync` transfers local changes to the service.
     func with(
         _ body: (_ harbour: HarbourService, _ sync: () async throws -> Void) async throws -> Void
     ) async throws {
@@ -97,7 +97,7 @@ enum HarbourPlace: String, CaseIterable, Sendable {
 }
 
 extension EntityDataModel {
-    /// The same types and sets, for operations to be registered.
+    /// Returns the same types and sets without operations, so that implementations can be registered.
     func withoutOperations() throws -> EntityDataModel {
         var schemas = schemas
         for index in schemas.indices {

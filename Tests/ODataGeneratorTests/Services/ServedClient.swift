@@ -2,7 +2,7 @@ import ODataClient
 import ODataServer
 import ODataTransportNIO
 
-/// A client of a handler that is served over a socket, for the time of a test.
+/// Runs a body with a client of a handler that is served over a socket.
 func withServedClient(
     at path: String, _ handler: @escaping ODataServer.IdentifiedHandler,
     _ configuration: ODataClient.Configuration = .init(),

@@ -7,7 +7,7 @@ import Testing
 struct TypedProviderTests {
     private static let owner = "11111111-2222-3333-4444-555555555555"
 
-    /// Three ships of one owner.
+    /// Creates three ships of one owner.
     private func fill(_ harbour: HarbourService, bindsLinks: Bool = false) async throws {
         let id = try #require(ODataGuid(Self.owner))
         try await harbour.parties.cast(Company.self).create(
@@ -28,7 +28,7 @@ struct TypedProviderTests {
                 $0.anchors = [Position { $0.number = 1 }]
                 $0.draughts = [4.5, nil]
             }
-            // By the foreign key, and by the link itself where a service is asked.
+            // The owner is set by the foreign key, or by the link itself if the provider is a service.
             if number > 0 { ship.ownerID = id }
             if number == 2, bindsLinks {
                 ship.ownerID = nil

@@ -5,7 +5,7 @@ import ODataService
 import ODataStore
 import Testing
 
-/// A service of OData 2.0 over a socket, read and changed through types that were generated from its V2 metadata.
+/// A service of OData 2.0 over a socket, accessed with types that were generated from its V2 metadata.
 @Suite("Generated types over a service of OData 2.0")
 struct TypedV2Tests {
     private static func store() async throws -> StoreService {
@@ -191,6 +191,6 @@ struct TypedV2Tests {
 }
 
 extension ODataDateTime {
-    /// Midnight of a day.
+    /// Creates the midnight of a day.
     fileprivate init?(date: String) { self.init("\(date)T00:00:00") }
 }

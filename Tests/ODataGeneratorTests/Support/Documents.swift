@@ -2,7 +2,7 @@ import Foundation
 import ODataGenerator
 import ODataModel
 
-/// The documents beside the tests, and code generated from them.
+/// The metadata documents of the tests, and code generated from them.
 enum Documents {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 
@@ -15,7 +15,7 @@ enum Documents {
         _ name: String, _ configuration: GeneratorConfiguration = GeneratorConfiguration()
     ) throws -> GeneratedCode { try Generator(try model(name), configuration).generate() }
 
-    /// Code generated from a schema's content.
+    /// Returns code generated from the content of a schema.
     static func code(
         schema: String, _ configuration: GeneratorConfiguration = GeneratorConfiguration()
     ) throws -> GeneratedCode {
@@ -35,6 +35,6 @@ extension GeneratedCode {
     /// The text of all files.
     var text: String { files.map(\.text).joined() }
 
-    /// The lines that declare a type, property, method or case, without what follows the name.
+    /// Returns the text of the file at a path.
     func text(of path: String) -> String? { files.first { $0.path == path }?.text }
 }

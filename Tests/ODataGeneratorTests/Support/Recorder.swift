@@ -2,7 +2,7 @@ import ODataModel
 import ODataService
 import Synchronization
 
-/// A provider that remembers what it is asked and gives the answers it was given.
+/// A provider that records requests and returns the given responses.
 final class Recorder: ODataProvider {
     let fixedModel: EntityDataModel
     private let state = Mutex<(requests: [ODataRequest], answers: [ODataResponse])>(([], []))
@@ -16,7 +16,7 @@ final class Recorder: ODataProvider {
 
     var requests: [ODataRequest] { state.withLock { $0.requests } }
 
-    /// The last request as `GET Ships?$top=1`.
+    /// The last request in the form `GET Ships?$top=1`.
     var last: String { requests.last.map { "\($0.method.rawValue) \($0.link ?? $0.url.description)" } ?? "" }
 
     var traits: ProviderTraits { .standard }

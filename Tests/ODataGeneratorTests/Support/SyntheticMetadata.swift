@@ -1,15 +1,16 @@
-/// Metadata of a large service that nobody has: as many types as are wanted, with everything that metadata may declare,
-/// chosen by a seed.
+/// The metadata of a fictitious large service, with any number of types and all kinds of declarations, selected
+/// by a seed.
 struct SyntheticMetadata {
     private var state: UInt64
     private let entityTypes: Int
     private var text = ""
 
-    /// Makes metadata.
+    /// Returns the metadata as XML.
     ///
     /// - Parameters:
-    ///   - entityTypes: how many entity types; there are a third as many complex types and a tenth as many enumerations.
-    ///   - seed: the same one gives the same metadata.
+    ///   - entityTypes: The number of entity types. There are a third as many complex types and a tenth as many
+    ///     enumerations.
+    ///   - seed: The seed; the same value results in the same metadata.
     static func xml(entityTypes: Int, seed: UInt64) -> String {
         var metadata = SyntheticMetadata(entityTypes: entityTypes, seed: seed)
         metadata.write()
@@ -21,7 +22,7 @@ struct SyntheticMetadata {
         self.entityTypes = entityTypes
     }
 
-    /// SplitMix64.
+    /// Returns a pseudorandom number below a bound (SplitMix64).
     private mutating func next(_ bound: Int) -> Int {
         state &+= 0x9E37_79B9_7F4A_7C15
         var value = state
@@ -90,10 +91,10 @@ struct SyntheticMetadata {
     }
 
     private mutating func writeComplexType(_ index: Int) {
-        // Derived from one before, so that there is no circle.
+        // The base type has a lower index, so that there is no cycle.
         let base = index > 0 && next(4) == 0 ? #" BaseType="Big.\#(complex(next(index)))""# : ""
         text += #"<ComplexType Name="\#(complex(index))"\#(base)>"#
-        // What is inherited cannot be declared again.
+        // Inherited properties cannot be declared again.
         if base.isEmpty { writeProperties() } else { text += #"<Property Name="own\#(index)" Type="\#(type())"/>"# }
         text += "</ComplexType>\n"
     }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Batches answered later, piece by piece (OData Protocol 4.01, 11.7.6; OData JSON Format 4.01, 19.6).
+/// Asynchronous batches with interim results (OData Protocol 4.01, 11.7.6; OData JSON Format 4.01, 19.6).
 @Suite struct AsynchronousBatchTests {
-    /// Stops a provider in the middle of a batch until the test lets it go on.
+    /// A gate that stops a provider in the middle of a batch until the test opens it.
     private actor Gate {
         private var isOpen = false
         private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -26,7 +26,8 @@ import Testing
         let gate = Gate()
         let handler: ODataHandler
 
-        /// Answers the last request of a batch when the test says so, those before it at once.
+        /// Creates a service that answers the last request of a batch when the gate opens, and those before it at
+        /// once.
         init(_ monitors: StatusMonitors = StatusMonitors()) throws {
             let gate = gate
             let provider = try ScriptedProvider { request in
@@ -64,7 +65,7 @@ import Testing
 
         func path(_ url: String?) throws -> String { String(try #require(url).dropFirst("http://host".count)) }
 
-        /// What a monitor gives when it no longer says 202.
+        /// Returns the first response of a monitor other than 202.
         func result(_ path: String) async throws -> (HTTPResponse, String) {
             while true {
                 let answer = try await send("GET \(path)\n\n")
@@ -83,7 +84,7 @@ import Testing
         let next = "http://host\(monitor)?$skiptoken=2"
         #expect(text.contains(#""id":"1""#) && text.contains(#""id":"2""#) && !text.contains(#""id":"3""#), "\(text)")
         #expect(text.hasSuffix(#"],"@odata.nextLink":"\#(next)"}"#), "\(text)")
-        // Nothing new: the monitor of the others says so, and the first gives the same once more.
+        // Without new results, the monitor responds with 202, and the first monitor repeats its response.
         let (waiting, _) = try await service.send("GET \(service.path(next))\n\n")
         #expect(waiting.status == .accepted && waiting.headerFields[.location] == next)
         #expect(try await service.send("GET \(monitor)\n\n").1 == text)
@@ -123,7 +124,7 @@ import Testing
     }
 
     @Test func `the answers to a batch are kept once, and their room is free when they are gone`() async throws {
-        // Three answers of a byte with two or three fields, of which there is room for one set.
+        // Three responses of one byte with two or three fields exceed the limit.
         let service = try Service(StatusMonitors(limits: .init(maxTotalSize: 300)))
         await service.gate.open()
         let first = try await service.begin()
@@ -139,7 +140,7 @@ import Testing
     @Test func `answers over the limit are not kept, and the batch ends in an error`() async throws {
         let service = try Service(StatusMonitors(limits: .init(maxAnswerSize: 1)))
         let monitor = try await service.begin()
-        // The first answer fits, and is not kept either when the second comes.
+        // The first response fits, but is not retained after the second one.
         #expect(try await service.send("GET \(monitor)\n\n").0.status == .accepted)
         await service.gate.open()
         let (final, text) = try await service.result(monitor)

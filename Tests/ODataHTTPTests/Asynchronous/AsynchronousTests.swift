@@ -6,9 +6,9 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Requests answered later (OData Protocol 4.01, 11.6 and 4.0, 11.6).
+/// Asynchronous requests (OData Protocol 4.01, 11.6 and 4.0, 11.6).
 @Suite struct AsynchronousTests {
-    /// A service that answers when the test says so.
+    /// A service that responds when the test allows it.
     private final class Service: Sendable {
         let handler: ODataHandler
         private let gate = Gate()
@@ -44,7 +44,7 @@ import Testing
             return (response, String(decoding: try await stream.collect(limit: 1 << 20), as: UTF8.self))
         }
 
-        /// Asks a monitor until the request is done.
+        /// Sends requests to a monitor until the asynchronous request has finished.
         func result(_ path: String, _ fields: String = "") async throws -> (HTTPResponse, String) {
             while true {
                 let answer = try await send("GET \(path)\n\(fields)\n")

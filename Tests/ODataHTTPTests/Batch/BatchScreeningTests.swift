@@ -18,7 +18,7 @@ struct BatchScreeningTests {
         }
     }
 
-    /// The ids and states of results, 200 for success.
+    /// Returns the ids and states of results, with 200 for success.
     private func states(_ results: [BatchResult]) -> [String] {
         results.map { result in
             if case .failure(let error) = result.result { "\(result.id) \(error.status)" } else { "\(result.id) 200" }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Batches, multipart and JSON, in both directions (OData Protocol 4.01, 11.7).
+/// Multipart and JSON batches, in both directions (OData Protocol 4.01, 11.7).
 @Suite struct BatchTests {
     @Test func `a reference within quotes is none, whatever mark combines with them`() throws {
         #expect(try BatchCondition("$1/Name eq '\u{301}$2'").ids == ["1"])

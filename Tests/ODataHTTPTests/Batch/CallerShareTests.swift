@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Batches and responses that are kept for later: each caller has a share of its own.
+/// Batches and retained responses, for which each caller has a limit of its own.
 @Suite struct CallerShareTests {
     private static let batch = """
         POST /service/$batch

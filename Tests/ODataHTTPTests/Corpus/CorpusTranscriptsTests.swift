@@ -8,7 +8,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Answers recorded from a foreign V4 service must be read, each of them (rule 34).
+/// Recorded responses of an independent V4 service, all of which must be readable (rule 34).
 @Suite struct CorpusTranscriptsOlingo {
     struct Exchange: Decodable, Sendable {
         struct Message: Decodable, Sendable {
@@ -80,8 +80,7 @@ import Testing
         #expect(refused > 20)
     }
 
-    /// The recorded URL where it is one this library understands, else the same URL as a link, which is read by
-    /// its context.
+    /// Returns a request for the recorded URL, or for a link with the same URL if the parser does not support it.
     private func request(_ method: String, _ path: String, _ message: Exchange.Message) throws -> ODataRequest {
         let semantic = ODataRequest.Method(rawValue: method) ?? .read
         guard let url = try? ODataURL(parsing: path) else {

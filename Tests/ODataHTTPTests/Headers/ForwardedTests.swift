@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Links behind a proxy that takes a part of the path away.
+/// Links behind a proxy that removes a part of the path.
 @Suite struct ForwardedTests {
     private func answer(_ text: String, _ options: ODataHandler.Options) async throws -> String {
         let provider = try ScriptedProvider { request in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Parts of media (RFC 9110, 14).
+/// Ranges of streams (RFC 9110, 14).
 @Suite struct RangeTests {
     private func selection(_ range: String, length: Int64 = 10, ifRange: String? = nil) -> RangeRequest.Selection {
         var fields = HTTPFields()
@@ -59,7 +59,7 @@ import Testing
         let (message, body) = Transcript.request("GET /service/Photos(1)/$value\n\(fields)\n")
         var (response, stream) = await handler.handle(message, body)
         response.headerFields[.vary] = nil
-        // What keeps browsers from running it.
+        // The fields that prevent browsers from executing the content.
         response.headerFields[.xContentTypeOptions] = nil
         response.headerFields[.contentSecurityPolicy] = nil
         response.headerFields[.contentDisposition] = nil

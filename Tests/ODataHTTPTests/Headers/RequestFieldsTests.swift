@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The header fields of a request")
 struct RequestFieldsTests {
-    /// Each field by its name and where it is found.
+    /// Each field with its name and key path.
     private static let all: [(name: String, path: KeyPath<RequestFields, String?> & Sendable)] = [
         ("Accept", \.accept), ("Accept-Charset", \.acceptCharset), ("Content-Encoding", \.contentEncoding),
         ("X-HTTP-Method", \.httpMethod), ("X-HTTP-Method-Override", \.httpMethodOverride), ("If-Match", \.ifMatch),

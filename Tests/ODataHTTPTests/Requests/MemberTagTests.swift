@@ -4,14 +4,14 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Entity tags in bodies (OData Protocol 4.01, 11.4.3): conditions in 4.01, nothing in 4.0.
+/// Entity tags in bodies (OData Protocol 4.01, 11.4.3): conditions in 4.01, ignored in 4.0.
 @Suite struct MemberTagTests {
     private func body(_ text: String, version: String) async throws -> RequestBody {
         let (message, body) = Transcript.request(text.replacing("VERSION", with: version))
         return try await ExampleService.requestDecoder().decode(message, body: body).request.body
     }
 
-    /// The tags of an entity and of all that stand within it.
+    /// Returns the tags of an entity and of all entities within it.
     private func tags(_ entity: ODataEntity) -> [String?] {
         [entity.control.etag]
             + entity.related.sorted { $0.key < $1.key }.flatMap { _, related -> [String?] in
@@ -32,7 +32,7 @@ import Testing
 
             {"@odata.etag":"1","Products":[{"ID":1,"@odata.etag":"2","Category":{"ID":1,"@odata.etag":"3"}}]}
             """#
-        // An update of 4.0 has no nested entities.
+        // A 4.0 update has no nested entities.
         for (version, method, expected) in [("4.01", "PATCH", ["1", "2", "3"]), ("4.0", "POST", [nil, nil, nil])] {
             let text = text.replacing(
                 "METHOD /service/Categories", with: "\(method) /service/Categories\(method == "POST" ? "" : "(1)")")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// What the service accepts: strictly (rule 34).
+/// The strict decoding of requests in the service (rule 34).
 @Suite struct RequestDecoderTests {
     private func decode(_ text: String) async throws -> IncomingRequest {
         let (message, body) = Transcript.request(text)
@@ -205,7 +205,7 @@ import Testing
         ] {
             #expect(await refusal(head + bad)?.status == 400, "\(bad)")
         }
-        // PUT gives the members that stay.
+        // PUT contains the members that remain.
         let put = "PUT /service/Products\nContent-Type: application/json\n\n"
         guard case .delta(let members) = try await decode(put + "{\"value\":[{\"ID\":1,\"Name\":\"x\"}]}").request.body
         else {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// What the client sends, against messages written after the examples of the specification (rule 34).
+/// Requests of the client, compared with messages modelled on the examples of the specification (rule 34).
 @Suite struct RequestEncoderTests {
     private func sent(
         _ request: ODataRequest, version: String = "4.01", batchFormat: BatchFormat = .multipart

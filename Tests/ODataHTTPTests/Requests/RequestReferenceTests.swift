@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// What the body of a request says of other entities (OData Protocol 4.01, 4.1, 11.4.2.1 and 11.4.3.1).
+/// References to other entities in the body of a request (OData Protocol 4.01, 4.1, 11.4.2.1 and 11.4.3.1).
 @Suite struct RequestReferenceTests {
     private func refusal(
         _ line: String, _ body: String = "", version: String = "4.01", _ location: SourceLocation = #_sourceLocation
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// Requests with a reference in each place where one may stand.
+    /// Returns requests with a reference at each place that allows one.
     private static func requests(_ id: String) -> [(line: String, body: String)] {
         let batch = #"""
             {"requests":[{"id":"1","method":"POST","url":"Products","body":{"ID":1,"Category@odata.bind":"\#(id)"}}]}

@@ -9,9 +9,9 @@ import Testing
 struct ResolvedURLsTests {
     private let urls = ResolvedURLs()
 
-    /// Asks for a URL.
+    /// Looks up a URL.
     ///
-    /// - Returns: whether it had to be read.
+    /// - Returns: whether the URL had to be parsed.
     private func isRead(_ text: String, _ model: EntityDataModel) throws -> Bool {
         var isRead = false
         let found = try urls.find(text, model) { () throws(QueryError) in

@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-/// Paths that try to leave the service.
+/// Paths that try to leave the service root.
 @Suite struct PathTests {
     @Test(arguments: [
         "/service/../secret", "/service/%2e%2e/secret", "/service/..%2Fsecret", "/service/Products/../../secret",

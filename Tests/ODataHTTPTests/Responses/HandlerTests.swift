@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Answers whatever a test says, and keeps the requests it got.
+/// A provider that returns the responses of a test, and records the requests.
 final class ScriptedProvider: ODataProvider {
     let scriptedModel: EntityDataModel
     private let answer: @Sendable (ODataRequest) async throws -> ODataResponse
@@ -33,7 +33,7 @@ final class ScriptedProvider: ODataProvider {
     }
 }
 
-/// What the service sends, against messages written after the examples of the specification (rule 34).
+/// Responses of the service, compared with messages modelled on the examples of the specification (rule 34).
 @Suite struct HandlerTests {
     private func answer(
         _ text: String, _ script: @escaping @Sendable (ScriptedProvider, ODataRequest) async throws -> ODataResponse

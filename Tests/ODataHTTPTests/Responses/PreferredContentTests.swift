@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// What clients prefer not to get (OData Protocol 4.01, 8.2.8.4 and 8.2.8.6).
+/// Content that clients prefer to omit (OData Protocol 4.01, 8.2.8.4 and 8.2.8.6).
 @Suite struct PreferredContentTests {
     @Test(
         "8.2.8.4 patterns of include-annotations",

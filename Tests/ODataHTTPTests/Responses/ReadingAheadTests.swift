@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reading the first chunk of a stream ahead")
 struct ReadingAheadTests {
-    /// Chunks, and how often one was asked for.
+    /// A source of chunks that counts the requests for them.
     private final class Source: Sendable {
         private let state: Mutex<(chunks: [[UInt8]], count: Int)>
         init(_ chunks: [String]) { state = Mutex((chunks.map { Array($0.utf8) }, 0)) }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// What the client makes of answers: leniently (rule 34).
+/// The lenient decoding of responses in the client (rule 34).
 @Suite struct ResponseDecoderTests {
     private func decode(_ text: String, to request: ODataRequest) async throws -> ODataResponse {
         let (message, body) = Transcript.response(text)

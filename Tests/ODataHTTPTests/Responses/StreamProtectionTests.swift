@@ -20,7 +20,7 @@ struct StreamProtectionTests {
         #expect(response.headerFields[.contentDisposition] == disposition)
         #expect(response.headerFields[.xContentTypeOptions] == "nosniff")
         #expect(response.headerFields[.contentSecurityPolicy]?.contains("sandbox") == true)
-        // What is no media type is none that a browser could take for one.
+        // A browser cannot mistake an invalid media type for one that it executes.
         #expect(response.headerFields[.contentType].flatMap { MediaType($0) } != nil)
     }
 }

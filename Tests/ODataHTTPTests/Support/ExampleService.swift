@@ -5,8 +5,8 @@ import ODataService
 
 @testable import ODataHTTP
 
-/// The service that the specification's numbered examples are about (OData CSDL 4.01, example 93 and OData
-/// Protocol 4.01), at `http://host/service/`.
+/// The service of the specification's numbered examples (OData CSDL 4.01, example 93 and OData Protocol 4.01), at
+/// `http://host/service/`.
 enum ExampleService {
     static let root = "http://host/service/"
 
@@ -123,7 +123,7 @@ enum ExampleService {
         """
 }
 
-/// HTTP messages as text: a start line, the fields in their order, an empty line, the body.
+/// HTTP messages as text: the start line, the fields in order, an empty line and the body.
 enum Transcript {
     static func text(_ message: HTTPRequest, _ body: ByteStream?) async throws -> String {
         let bytes = try await body?.collect(limit: 1 << 20) ?? []

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ODataHTTP
 
-/// Messages damaged at random: whatever comes, the codec answers or refuses, and never traps.
+/// Randomly damaged messages, which the codec must answer or refuse without a trap.
 @Suite struct MutationTests {
-    /// The same numbers for the same seed, so that a failure can be run again.
+    /// A generator that returns the same numbers for the same seed, so that a failure is reproducible.
     private struct Numbers: RandomNumberGenerator {
         var state: UInt64
 

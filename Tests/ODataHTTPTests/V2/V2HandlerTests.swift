@@ -8,7 +8,7 @@ import Testing
 
 @testable import ODataHTTP
 
-/// A V4 service as clients of OData 2.0 see it (MS-ODATA; rule 24).
+/// A V4 service from the point of view of OData 2.0 clients (MS-ODATA; rule 24).
 @Suite struct V2HandlerTests {
     static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.01"><edmx:DataServices>
@@ -52,7 +52,7 @@ import Testing
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// Answers whatever a test says, and keeps the requests it got.
+    /// A provider that returns the responses of a test, and records the requests.
     private final class Provider: ODataProvider {
         let fixed: EntityDataModel
         private let answer: @Sendable (Provider, ODataRequest) throws -> ODataResponse
@@ -406,7 +406,7 @@ import Testing
         #expect(String(decoding: parts[0].body, as: UTF8.self).hasPrefix("{\"d\":{"))
     }
 
-    /// Sends a batch whose parts are requests without bodies, each alone but for those that are changes.
+    /// Sends a batch of requests without bodies. Each change has a change set of its own.
     private func sendBatch(
         _ requests: [String], to provider: Provider
     ) async throws -> (ByteStream, boundary: String) {
@@ -425,7 +425,7 @@ import Testing
         return (stream, try MultipartBatch.boundary(contentType: response.headerFields[.contentType] ?? ""))
     }
 
-    /// Answers 300 items to a read, and changes.
+    /// Returns 300 items for a read, and confirms changes.
     private static func many(_ provider: Provider, _ request: ODataRequest) throws -> ODataResponse {
         guard case .batch(let items) = request.body else {
             return ODataResponse(body: .page(EntityPage(entities: Array(repeating: try provider.item(), count: 300))))

@@ -113,7 +113,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
 
-    /// Documents are made of them by ``comesBack(content:)``.
+    /// The contents of the documents for ``comesBack(content:)``.
     private static let contents = [
         #""T":{"$Kind":"ComplexType","@Org.OData.Core.V1.Permissions":"Read Write"}"#,
         #""T":{"$Kind":"ComplexType","@Org.OData.Core.V1.Permissions":"Read\tWrite","@Org.OData.Core.V1.Permissions#q":"a/b"}"#,
@@ -205,7 +205,7 @@ struct CSDLJSONTests {
 
     @Test("names may begin with what combines with the separator before them, and end with what combines with the next")
     func combiningNames() throws {
-        // U+FF9E and U+0D4E are letters (15.2), and one character with what stands before or behind.
+        // U+FF9E and U+0D4E are letters (15.2), but form one character with the neighbouring separator.
         let (mark, lead) = ("\u{FF9E}n", "n\u{0D4E}")
         let text = """
             {"$Version":"4.01","$EntityContainer":"S.\(mark).C","S.\(mark)":{"$Alias":"\(mark)A",

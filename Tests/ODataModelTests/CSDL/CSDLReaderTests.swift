@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataModel
 
-/// The error that reading a document gives.
+/// Returns the error that reading a document causes; `nil` if reading succeeds.
 func csdlError(_ bytes: [UInt8]) -> CSDLError? {
     do throws(CSDLError) {
         _ = try CSDLReader.parse(xml: bytes)
@@ -12,7 +12,7 @@ func csdlError(_ bytes: [UInt8]) -> CSDLError? {
     }
 }
 
-/// A document around the content of one schema.
+/// Returns a document with the content of one schema.
 func document(_ content: String) -> [UInt8] {
     Array(
         """
@@ -100,7 +100,7 @@ struct CSDLReaderTests {
         #expect(result.warnings.map(\.line) == [2, 4])
         #expect(result.warnings.map(\.message).allSatisfy { $0.hasPrefix("The alias ") })
         #expect(result.model.schemas[0].annotations.map(\.term) == ["B.T", "A.T"])
-        // Names that the alias does not stand for are written without it.
+        // Names outside the alias's namespace are written without the alias.
         #expect(try CSDLReader.read(CSDLWriter.json(result.model)).schemas == result.model.schemas)
     }
 
@@ -413,7 +413,7 @@ struct CSDLWriterTests {
         #expect(try CSDLReader.read(xml: written).schemas == model.schemas)
     }
 
-    /// A model with annotations on its one type.
+    /// Returns a model with annotations on its only type.
     private func model(_ annotations: [Annotation]) throws -> EntityDataModel {
         let name = QualifiedName("S", "T")
         return try EntityDataModel(schemas: [

@@ -1,4 +1,4 @@
-/// Small metadata documents of our own.
+/// Small metadata documents for tests.
 enum CSDLSamples {
     static let v4 = """
         <?xml version="1.0" encoding="utf-8"?>

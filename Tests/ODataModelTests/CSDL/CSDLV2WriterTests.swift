@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The metadata writer, OData 2 and 3")
 struct CSDLV2WriterTests {
-    /// The sample for V4 with a key that earlier versions have, too.
+    /// The V4 sample with a key that earlier versions support.
     private static let v4 = CSDLSamples.v4.replacing("<PropertyRef Name=\"Info/Site\" Alias=\"Site\"/>", with: "")
 
     @Test("a V2 document is written as it was", arguments: [CSDLSamples.v2, SAPAttributeTests.metadata])

@@ -12,7 +12,7 @@ struct CorpusCSDLTests {
     }
     static let json = folders.flatMap { folder in Corpus.files(folder) { $0.hasSuffix(".json") } }
 
-    /// Whether a document is metadata by its own nature: XML with the root of one, or JSON that states its version.
+    /// Returns whether a document is metadata: XML that contains a schema, or JSON that states its version.
     static func isMetadata(_ bytes: [UInt8]) -> Bool {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
@@ -46,7 +46,7 @@ struct CorpusCSDLTests {
     func roundTrip(path: String) throws {
         let model = try CSDLReader.read(try Corpus.bytes(path))
         let again = try CSDLReader.read(CSDLWriter.xml(model, version: model.version))
-        // Documents of V4 may have associations all the same: they are written as what they mean.
+        // Documents of V4 may contain associations, which are written as V4 elements.
         let schemas = model.version < .v4 ? model.schemas : model.schemas.map(withoutAssociations)
         #expect(again.schemas == schemas, "\(difference(again.schemas, schemas))")
         #expect(again.references == model.references)
@@ -96,7 +96,7 @@ func withoutAssociations(_ schema: ODataSchema) -> ODataSchema {
     return schema
 }
 
-/// The first words in which two models differ: their whole descriptions would fill the log.
+/// Returns the first difference between two models. The whole descriptions would be too long for the log.
 func difference(_ left: [ODataSchema], _ right: [ODataSchema]) -> String {
     for (left, right) in zip(left, right) where left != right {
         let (leftText, rightText) = (Array("\(left)".utf8), Array("\(right)".utf8))

@@ -4,8 +4,10 @@ import Testing
 
 @testable import ODataModel
 
-/// A CSDL JSON document brought into one form, so that documents which mean the same compare equal: full names in place
-/// of aliases, annotations with external targeting moved to their targets, numbers by value.
+/// A CSDL JSON document in canonical form, so that equivalent documents compare equal.
+///
+/// Full names replace aliases, annotations with external targeting are moved to their targets, and numbers are
+/// compared by value.
 struct CanonicalCSDL {
     private(set) var root: [String: Any]
     private var namespaces: [String: String] = [:]
@@ -34,12 +36,12 @@ struct CanonicalCSDL {
         }
     }
 
-    /// Names with aliases can stand in keys and values alike.
+    /// Expands aliases, which may occur in keys and values.
     private func expand(_ value: Any) -> Any {
         switch value {
         case let object as [String: Any]:
             var object = object
-            // The default.
+            // `Edm.Int32` is the default.
             if object["$Kind"] as? String == "EnumType", object["$UnderlyingType"] as? String == "Edm.Int32" {
                 object["$UnderlyingType"] = nil
             }
@@ -50,7 +52,7 @@ struct CanonicalCSDL {
                 uniquingKeysWith: { first, _ in first })
         case let array as [Any]: return array.map(expand)
         case let text as String:
-            // XML makes blanks of line breaks in attributes.
+            // An XML parser replaces line breaks in attributes by blanks.
             return expand(text.replacing("\r\n", with: " ").replacing("\r", with: " ").replacing("\n", with: " "))
         default: return value
         }
@@ -101,7 +103,7 @@ struct CanonicalCSDL {
         return true
     }
 
-    /// In what two documents differ.
+    /// Returns the differences between two documents.
     static func differences(_ left: Any?, _ right: Any?, path: String = "") -> [String] {
         switch (left, right) {
         case (let left as [String: Any], let right as [String: Any]):
@@ -113,7 +115,7 @@ struct CanonicalCSDL {
                 differences(pair.0, pair.1, path: "\(path)|\(index)")
             }
         case (let left?, let right?):
-            // A number may stand as text where its type is not known.
+            // A number may be text if its type is unknown.
             let (leftText, rightText) = ("\(left)", "\(right)")
             if leftText == rightText { return [] }
             if let left = Double(leftText), let right = Double(rightText), left == right { return [] }
@@ -141,7 +143,7 @@ struct CorpusPairTests {
         let model = try CSDLReader.read(try Corpus.bytes(stem + ".xml"))
         let ours = try CanonicalCSDL(CSDLWriter.json(model))
         let given = try CanonicalCSDL(try Corpus.bytes(stem + ".json"))
-        // Either document links to the other one, with another relation.
+        // Each document links to the other with a different relation.
         let differences = CanonicalCSDL.differences(ours.root, given.root).filter {
             !$0.contains("|@Org.OData.Core.V1.Links|")
         }
@@ -167,7 +169,7 @@ struct CorpusPairTests {
             again["$Version"] = nil
             given["$Version"] = nil
         }
-        // A parameter that says nothing of null takes it before V4, and V4 says that it does.
+        // Before V4, a parameter with unstated nullability allows null; in V4, this is stated explicitly.
         let differences = CanonicalCSDL.differences(again, given).filter {
             model.version >= .v4 || !$0.contains("|$Parameter|") || !$0.contains("|$Nullable:")
         }
@@ -181,7 +183,7 @@ struct CorpusPairTests {
         let json = Self.values(model)
         let declared = Set(model.schemas.flatMap(\.terms).map(\.name.description))
         for (place, value) in xml {
-            // Of a term that nobody declares, JSON tells what it can.
+            // For undeclared terms, the kinds follow only from the JSON values.
             guard declared.contains(place.term) || place.term.hasPrefix("Org.OData."), let other = json[place],
                 Self.texts(value) == Self.texts(other)
             else { continue }
@@ -224,7 +226,8 @@ struct CorpusPairTests {
         leaves(expression).map { $0.text.split(separator: "/").last.map(String.init) ?? "" }
     }
 
-    /// The kinds; `Validation.Minimum` and its like are of any type, so that a number is what JSON says of it.
+    /// Returns the kinds of constants. Terms such as `Validation.Minimum` allow any type, so that all numbers have
+    /// one kind.
     private static func kinds(_ expression: AnnotationExpression) -> [String] {
         leaves(expression).map { ["Int", "Decimal", "Float"].contains($0.kind) ? "number" : $0.kind }
     }

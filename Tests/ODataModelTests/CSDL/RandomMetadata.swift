@@ -1,6 +1,6 @@
 import TestCorpus
 
-/// Makes metadata documents in JSON: whole ones, with everything that the format has, in every place that it may stand.
+/// Creates random metadata documents in JSON, with all elements of the format in all allowed places.
 struct RandomMetadata {
     private var generator: SeededGenerator
 
@@ -14,9 +14,9 @@ struct RandomMetadata {
 
     // MARK: Names
 
-    /// Letters that combine with the separators beside them are among them.
+    /// Returns a name, which may contain letters that combine with neighbouring separators.
     private mutating func name() -> String { pick(["a", "b", "ID", "Ünì", "_p", "\u{FF9E}n", "n\u{0D4E}"]) }
-    /// The namespaces of the document, and an alias of each but the last.
+    /// Returns a namespace of the document, or an alias; the last namespace has no alias.
     private mutating func prefix() -> String { pick(["S", "Z", "N.Sub", "\u{FF9E}Y", "Last"]) }
     private mutating func entity() -> String { "\(prefix()).\(pick(["E", "F"]))" }
     private mutating func type() -> String {
@@ -83,10 +83,10 @@ struct RandomMetadata {
         Self.object(members + (chance(30) ? annotations(depth - 1) : []))
     }
 
-    /// A member may be there once.
+    /// Returns an object without duplicate members.
     private static func object(_ members: [String]) -> String {
         var names: Set<[UInt8]> = []
-        // By bytes: the last letter of a name may combine with the quote behind it.
+        // Names are compared by bytes, because the last letter of a name may combine with the following quote.
         let once = members.filter { member in
             names.insert(Array(member.utf8.dropFirst().prefix { $0 != UInt8(ascii: "\"") })).inserted
         }
@@ -198,7 +198,7 @@ struct RandomMetadata {
         return Self.object(members + annotations(2))
     }
 
-    /// A document.
+    /// Returns a random document.
     mutating func document() -> String {
         let schemas = [("S", "Z"), ("N.Sub", "\u{FF9E}Y"), ("Last", nil)].map { namespace, alias in
             "\"\(namespace)\":\(schema(namespace, alias))"

@@ -3,11 +3,11 @@ import Testing
 
 @testable import ODataModel
 
-/// Documents as real services write them, standard or not: what a client needs of them is read, and what is read
-/// around is warned of.
+/// Documents as services write them, which may violate the standard. The reader must return the usable parts and
+/// warn of the skipped parts.
 @Suite("Metadata as services write it")
 struct RealWorldCSDLTests {
-    /// The content of a document of V2 or V3.
+    /// Returns a document of V2 or V3 with the content of a schema.
     private static func legacy(_ schema: String, edm: String = "http://schemas.microsoft.com/ado/2008/09/edm") -> String
     {
         """
@@ -59,7 +59,7 @@ struct RealWorldCSDLTests {
     @Test(
         "what is read around is warned of, and the rest is there",
         arguments: [
-            // Gateways: links, attributes of their own, collections of their own.
+            // Gateway documents: links, and attributes and collections of gateways.
             (legacy("\(entity)<atom:link xmlns:atom='http://www.w3.org/2005/Atom' rel='self' href='x'/>"), 0),
             (legacy("<Documentation><Summary>A <![CDATA[& B]]></Summary></Documentation>\(entity)"), 0),
             (
@@ -72,7 +72,7 @@ struct RealWorldCSDLTests {
                     "\(entity)<EntityContainer Name='C' m:IsDefaultEntityContainer='true'><EntitySet Name='Es' EntityType='S.E' sap:foo='1'/></EntityContainer>"
                 ), 0
             ),
-            // Associations that lead nowhere.
+            // Associations without a target.
             (
                 legacy(
                     "<EntityType Name='E'><Key><PropertyRef Name='Id'/></Key><Property Name='Id' Type='Edm.Int32'/><NavigationProperty Name='N' Relationship='S.Gone' FromRole='a' ToRole='b'/></EntityType>"
@@ -88,19 +88,19 @@ struct RealWorldCSDLTests {
                     "\(entity)<Association Name='A'><End Role='a' Type='S.E' Multiplicity='1..*'/><End Role='b' Type='S.E' Multiplicity='*'/></Association>"
                 ), 1
             ),
-            // A type that nobody declares, and one spelled wrongly.
+            // An undeclared type, and a misspelled type.
             (
                 current(
                     "<EntityType Name='E'><Key><PropertyRef Name='Id'/></Key><Property Name='Id' Type='Edm.string'/><Property Name='O' Type='Other.T'/></EntityType>"
                 ), 2
             ),
-            // Sets: of an unknown type, and twice.
+            // A set of an unknown type, and a duplicate set.
             (
                 current(
                     "\(entity)<EntityContainer Name='C'><EntitySet Name='Es' EntityType='S.E'/><EntitySet Name='Xs' EntityType='S.X'/><EntitySet Name='Es' EntityType='S.E'/></EntityContainer>"
                 ), 2
             ),
-            // Facets and flags that cannot be.
+            // Invalid facets and flags.
             (
                 current(
                     "<EntityType Name='E'><Key><PropertyRef Name='Id'/></Key><Property Name='Id' Type='Edm.String' MaxLength='-1' Nullable='no' Unicode='yes'/></EntityType>"
@@ -111,19 +111,19 @@ struct RealWorldCSDLTests {
                     "<EntityType Name='E'><Key><PropertyRef Name='Id'/></Key><Property Name='Id' Type='Edm.String' MaxLength='Max' Precision='variable'/></EntityType>"
                 ), 0
             ),
-            // Attributes of anybody, with and without a namespace.
+            // Unknown attributes, with and without a namespace.
             (
                 current(
                     entity.replacing("<EntityType", with: "<EntityType ags:Id='7' Own='x'"),
                     attributes: "xmlns:ags='urn:ags' xml:lang='de'"), 0
             ),
-            // Every expression there is.
+            // All kinds of expression.
             (
                 current(
                     "\(entity)<Annotations Target='self.E'><Annotation Term='S.T'><If><And><Or><Not><Path>Id</Path></Not><Bool>true</Bool></Or><Eq><Path>Id</Path><Int>1</Int></Eq></And><Apply Function='odata.concat'><String>a</String><LabeledElement Name='l' Path='Id'/></Apply><Cast Type='Edm.String' MaxLength='5'><Neg><Add><Int>1</Int><Mul><Float>2</Float><DivBy><Int>3</Int><Int>4</Int></DivBy></Mul></Add></Neg></Cast></If></Annotation><Annotation Term='S.U' Qualifier='q'><Collection><Record><PropertyValue Property='a'><IsOf Type='Collection(self.E)'><Path>Id</Path></IsOf></PropertyValue><PropertyValue Property='b'><UrlRef><LabeledElementReference>S.l</LabeledElementReference></UrlRef></PropertyValue><PropertyValue Property='c'><Null><Annotation Term='S.V' Date='2026-01-01'/></Null></PropertyValue><PropertyValue Property='d'><In><Path>Id</Path><Collection><Int>1</Int></Collection></In></PropertyValue><PropertyValue Property='e'><Has><Path>Id</Path><EnumMember>S.C/A S.C/B</EnumMember></Has></PropertyValue></Record></Collection></Annotation></Annotations>"
                 ), 0
             ),
-            // Two schemas of one namespace, and comments and instructions anywhere.
+            // Two schemas with the same namespace, with comments and instructions.
             (
                 current(
                     "\(entity)</Schema><!-- c --><?p i?><Schema Namespace='S' xmlns='http://docs.oasis-open.org/odata/ns/edm'><ComplexType Name='C'/>"
@@ -135,7 +135,7 @@ struct RealWorldCSDLTests {
         #expect(result.warnings.count == warnings, "\(result.warnings)")
         #expect(result.warnings.allSatisfy { $0.line >= 1 && $0.column >= 1 })
         #expect(result.model.shape(QualifiedName("S", "E")) != nil)
-        // What was read is written in both forms and read again.
+        // The model is written in both formats and read again.
         for bytes in [CSDLWriter.xml(result.model, version: .v4), CSDLWriter.json(result.model)] {
             #expect(try CSDLReader.read(bytes).shape(QualifiedName("S", "E")) != nil)
         }

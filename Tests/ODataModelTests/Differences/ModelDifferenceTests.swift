@@ -109,17 +109,17 @@ struct ModelDifferenceTests {
         let older = try CSDLReader.read(document(Self.function(["a"])))
         let newer = try CSDLReader.read(document(Self.function(names)))
         #expect(Self.summary(newer.differences(from: older)) == expected)
-        // Beside the old overload, it is another one.
+        // Beside the old overload, the function is an additional overload.
         let both = try CSDLReader.read(document(Self.function(["a"]) + Self.function(names)))
         let differences = both.differences(from: older)
         #expect(differences.count == 1)
         #expect(differences.first?.kind == .added && differences.first?.isCompatible == true)
     }
 
-    /// The types that the parameters have by their names.
+    /// The types of parameters by name.
     private static let types = ["a": "Edm.Int32", "b": "Edm.Guid", "o": "Edm.String", "p": "Edm.Date"]
 
-    /// A function with parameters, of which `o` and `p` are optional.
+    /// Returns a function with parameters, of which `o` and `p` are optional.
     private static func function(_ names: [String]) -> String {
         let parameters = names.map { name in
             let isOptional = name == "o" || name == "p"

@@ -12,7 +12,7 @@ struct HostileJSONTests {
         try ODataValue(json: bytes, type: model.typeReference(type), model: model)
     }
 
-    /// Ten documents with everything that JSON has.
+    /// Ten documents that cover all JSON syntax.
     static let documents: [(String, String)] = [
         (#"{"Street":"Häßlich 漢字 😀","Zip":-12}"#, "Shop.Address"),
         (

@@ -64,7 +64,7 @@ struct JSONValueTests {
             }
             #expect(back.shape == .untyped)
             #expect(Set(back.dynamicProperties.keys) == Set(entity.dynamicProperties.keys))
-            // Numbers tell no more than that they are whole.
+            // JSON implies only that a number is an integer.
             for (name, value) in entity.dynamicProperties
             where !name.isEmpty && (name != "Whole" || isIEEE754Compatible) {
                 #expect(back.dynamicProperties[name]?.isIdentical(to: value) == true, "\(name): \(text)")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Geo values")
 struct GeoValueTests {
-    /// One value of each shape, in well-known text and GeoJSON.
+    /// A value of each shape, as well-known text and as GeoJSON.
     static let samples: [(String, String, String)] = [
         ("Point", "SRID=4326;Point(142.1 64.1)", #"{"type":"Point","coordinates":[142.1,64.1]}"#),
         ("Point", "SRID=4326;Point(1 2 3 4)", #"{"type":"Point","coordinates":[1,2,3,4]}"#),

@@ -171,7 +171,7 @@ struct ValueValidatorTests {
         }
         #expect(error?.path == "Homes/1/City")
         #expect(error?.description == "Homes/1/City is 4 long where at most 3 are allowed.")
-        // What is not loaded is not checked.
+        // Properties that are not loaded are not checked.
         try ValueValidator(model: model).validate(ODataEntity(shape: shape))
     }
 }

@@ -8,7 +8,7 @@ struct ApplyEvaluationTests {
 
     init() throws { data = try ShopData() }
 
-    /// The rows as text: `name=value` of each property that is there.
+    /// Returns the rows as text, with `name=value` for each property.
     private func rows(_ apply: String, of set: String = "Orders", functions: FunctionRegistry = FunctionRegistry())
         throws -> [String]
     {

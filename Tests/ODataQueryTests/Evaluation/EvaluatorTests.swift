@@ -8,7 +8,7 @@ struct EvaluatorTests {
 
     init() throws { data = try ShopData() }
 
-    /// The orders that a condition leaves.
+    /// Returns the ids of the orders that satisfy a condition.
     private func orders(_ condition: String, functions: FunctionRegistry = FunctionRegistry()) throws -> [Int64] {
         try data.page("Orders?$filter=" + condition.addingURLEncoding, functions: functions).rows.map {
             if case .integer(let id)? = $0.property("OrderID") { id } else { -1 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Geometry")
 struct GeoShapeTests {
-    /// Reference system 0 is a plane, 4326 the earth.
+    /// Returns a shape. Reference system 0 is a plane, 4326 the earth.
     private func shape(_ text: String, srid: Int = 4326) throws -> GeoShape {
         GeoShape(try GeoValue(wellKnownText: "SRID=\(srid);\(text)", family: srid == 0 ? .geometry : .geography))
     }
@@ -23,7 +23,7 @@ struct GeoShapeTests {
         )
         #expect(abs(try #require(flinders.distance(to: buninyong)) - 54_972.271) < 0.001)
         #expect(try point(7, 8).distance(to: point(7, 8)) == 0)
-        // The formula does not converge here, so that the sphere answers.
+        // The formula does not converge here, so the distance is that on the sphere.
         let antipodes = try #require(try point(0, 0).distance(to: point(179.9, 0.1)))
         #expect(antipodes > 19_900_000 && antipodes < 20_050_000)
         #expect(abs(try #require(try point(179.5, 0).distance(to: point(-179.5, 0))) - 111_319.490_793) < 0.001)

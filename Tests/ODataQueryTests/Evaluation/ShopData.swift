@@ -2,7 +2,7 @@ import TestModels
 import ODataModel
 import ODataQuery
 
-/// Rows of the shop: entities whose relations are followed by key.
+/// The rows of the shop: entities whose relations are resolved by key.
 struct ShopData: EvaluationSource {
     let model: EntityDataModel
     private let sets: [String: [Row]]
@@ -118,7 +118,7 @@ struct ShopData: EvaluationSource {
         sets = all.reduce(into: [:]) { sets, pair in sets[pair.key] = pair.value.map { row(pair.key, $0) } }
     }
 
-    /// Answers a URL.
+    /// Evaluates a URL.
     func page(_ url: String, functions: FunctionRegistry = FunctionRegistry()) throws -> EvaluatedPage {
         let bound = try Binder(model: model, functions: functions).bind(ODataURL(parsing: url))
         return try Evaluator(model: model, source: self, now: ODataDateTimeOffset(seconds: 1_700_000_000)).evaluate(

@@ -5,7 +5,7 @@ import Testing
 struct TextOperationsTests {
     @Test("length, indexof and substring count code points, not letters or bytes")
     func codePoints() {
-        // One letter of two code points, one of four bytes.
+        // A letter of two code points and a character of four bytes.
         let text = "e\u{301}x😀y"
         #expect(TextOperations.length(text) == 5)
         #expect(TextOperations.index(of: "😀", in: text) == 3 && TextOperations.index(of: "", in: text) == 0)

@@ -1,6 +1,6 @@
 @testable import ODataQuery
 
-/// The kinds of nodes of the bound tree, as ``SyntaxKind`` for the other tree.
+/// The kinds of nodes of the bound tree, corresponding to ``SyntaxKind``.
 enum BoundKind: String, CaseIterable {
     case constant, path, unary, binary, membership, function, cast, isOf, any, all, count, isOfValue, isDefined, search
     case list, aggregate, custom, hierarchyTest

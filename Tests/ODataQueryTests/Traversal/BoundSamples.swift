@@ -4,9 +4,9 @@ import Testing
 
 @testable import ODataQuery
 
-/// A sample of each kind of node of the bound tree, with other numbers and names at all places where nodes may stand.
+/// A sample of each kind of node of the bound tree, with distinct numbers and names at all places for nodes.
 ///
-/// The samples need not make sense together: a rule of traversal knows no types.
+/// The samples need not be consistent, since traversal ignores types.
 struct BoundSamples {
     private var last: Int64 = 0
     private let shape: TypeShape
@@ -154,7 +154,7 @@ struct BoundSamples {
         ]
     }
 
-    /// A resolved URL with all samples.
+    /// Returns a resolved URL with all samples.
     static func url() throws -> BoundURL {
         var samples = try BoundSamples()
         let segments = try samples.segments()

@@ -15,7 +15,7 @@ struct BoundTraversalTests {
             "BoundAggregate.From", "HierarchyReference", "BoundTransformation", "BoundNest", "BoundOrder",
             "BoundCompute", "BoundExpand", "BoundQuery", "BoundSegment",
         ])
-    /// Parts that are no nodes hold nodes of their own.
+    /// The nodes, including those within parts that are not nodes.
     private static let nodes = Reflection<any BoundNodeConvertible>(
         node: { $0 as? any BoundNodeConvertible }, holders: [])
 
@@ -91,13 +91,13 @@ struct BoundTraversalTests {
         shape: otherShape, set: nil, variable: RangeVariable(name: "x", identifier: 9, shape: nil, type: .untyped("x")))
     private static let otherShape = TypeShape(dynamic: QualifiedName("Other", "Shape"), properties: [])
 
-    /// What a node says, a condition as the expression that it is.
+    /// Returns the text of a node; a condition is written like its expression.
     private static func text(_ node: BoundNode) -> String {
         if case .condition(let expression, _) = node { return "\(BoundNode.expression(expression))" }
         return "\(node)"
     }
 
-    /// Another node of the same kind.
+    /// Returns another node of the same kind.
     private static func other(_ node: BoundNode) -> BoundNode {
         let variable = query.variable
         let path = BoundPath(variable: variable, steps: [], type: variable.type)

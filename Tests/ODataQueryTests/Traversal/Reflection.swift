@@ -1,13 +1,13 @@
 import Testing
 
-/// Finds the parts of a tree by reflection, which knows nothing of the rules by which the tree is traversed.
+/// A finder of the parts of a tree by reflection, independent of the rules for traversal.
 struct Reflection<Node>: Sendable {
-    /// The nodes that a value is; `nil` for a value that is none.
+    /// Returns the node in a value; `nil` for other values.
     var node: @Sendable (Any) -> Node?
-    /// The names of the types that nodes are in, or are: a field that may hold some of them is empty or filled.
+    /// The names of the types that are or contain nodes. A field of such a type is empty or filled.
     var holders: [String]
 
-    /// The nearest nodes below a value.
+    /// Returns the nearest nodes below a value.
     func nearest(below value: Any) -> [Node] {
         Mirror(reflecting: value).children.flatMap { child in
             if let node = node(child.value) { return [node] }
@@ -15,10 +15,10 @@ struct Reflection<Node>: Sendable {
         }
     }
 
-    /// All nodes below a value.
+    /// Returns all nodes below a value.
     func all(below value: Any) -> [Node] { nearest(below: value).flatMap { [$0] + all(below: $0) } }
 
-    /// The optional values, arrays and dictionaries between a value and its nearest nodes that may hold nodes, by whether they do.
+    /// Returns the paths of optional values, arrays and dictionaries that can contain nodes, by whether they do.
     func fields(below value: Any, path: String = "") -> (filled: Set<String>, empty: Set<String>) {
         var filled: Set<String> = []
         var empty: Set<String> = []
@@ -44,7 +44,7 @@ struct Reflection<Node>: Sendable {
         return holders.contains { type.contains("ODataQuery.\($0)>") }
     }
 
-    /// Whether no node can be below a value: models are large, and their parts refer to each other.
+    /// Returns whether no node can be below a value. Models are excluded since they are large and cyclic.
     private func isLeaf(_ value: Any) -> Bool {
         let type = String(reflecting: Swift.type(of: value))
         return type.hasPrefix("ODataModel.") || value is String || value is Int || value is Bool

@@ -1,7 +1,9 @@
 @testable import ODataQuery
 
-/// The kinds of nodes of the syntax tree. A new case of one of the enumerations does not compile here before it has a kind, and
-/// a new kind fails ``SyntaxTraversalTests`` before there is a sample of it.
+/// The kinds of nodes of the syntax tree.
+///
+/// A new case of an enumeration does not compile until it has a kind here. A new kind fails
+/// ``SyntaxTraversalTests`` until there is a sample of it.
 enum SyntaxKind: String, CaseIterable {
     case literal, path, alias, unary, binary, membership, call, namedCall, typeTest, list, json
     case stepName, stepVariable, stepCount, stepAny, stepAll, stepKey, stepCall, stepFilter, stepAggregate

@@ -2,7 +2,7 @@ import ODataModel
 
 @testable import ODataQuery
 
-/// A sample of each kind of node of the syntax tree, with other numbers at all places where expressions may stand.
+/// A sample of each kind of node of the syntax tree, with distinct numbers at all places for expressions.
 struct SyntaxSamples {
     private var last: Int64 = 0
 
@@ -75,7 +75,7 @@ struct SyntaxSamples {
         ]
     }
 
-    /// Options that hold expressions without nesting.
+    /// Returns options that contain expressions without nesting.
     private mutating func plain() -> QueryOptions {
         var options = QueryOptions()
         options.filter = number()
@@ -97,7 +97,7 @@ struct SyntaxSamples {
         return options
     }
 
-    /// A URL with all samples.
+    /// Returns a URL with all samples.
     static func url() -> ODataURL {
         var samples = SyntaxSamples()
         let segments = samples.segments()

@@ -13,7 +13,7 @@ struct SyntaxTraversalTests {
     private static let nodes = Reflection<any SyntaxNode>(node: { $0 as? any SyntaxNode }, holders: holders)
     private static let expressions = Reflection<CommonExpression>(node: { $0 as? CommonExpression }, holders: holders)
 
-    /// All nodes of a URL, the URL itself included.
+    /// Returns all nodes of a URL, including the URL itself.
     private static func all(_ url: ODataURL) -> [any SyntaxNode] { [url] + nodes.all(below: url) }
 
     @Test("Every kind of node has a sample, and every place for an expression is filled in one")
@@ -57,7 +57,7 @@ struct SyntaxTraversalTests {
             return child
         }
         #expect(visited == children, "\(node)")
-        // Equality leaves the offsets out.
+        // Equality ignores the offsets.
         #expect(same == node && Self.dumped(same) == Self.dumped(node), "\(node)")
         for index in children.indices {
             var position = -1

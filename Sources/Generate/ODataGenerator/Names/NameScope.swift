@@ -1,15 +1,16 @@
-/// Names that must differ from each other: the members of a type, the types of a module.
+/// A scope of unique names: the members of a type, or the types of a module.
 struct NameScope {
     private var taken: Set<String>
 
-    /// A scope in which some names are taken already.
+    /// Creates a scope in which some names are already used.
     init(reserved: Set<String> = []) { taken = reserved }
 
-    /// Takes a name, if it is free.
+    /// Reserves a name; returns `false` if it is already used.
     mutating func take(_ name: String) -> Bool { taken.insert(name).inserted }
 
-    /// A free name made from others: the first one that is free; else the last one with `_` at its end where it is
-    /// reserved, or with the least number from 2 on.
+    /// Reserves and returns the first candidate that is free and not in `reserved`. If there is none, the
+    /// result is the last candidate with a suffix: `_` if it is reserved, otherwise the lowest free number from
+    /// 2.
     mutating func name(_ candidates: String..., reserved: Set<String> = []) -> String {
         for candidate in candidates where !reserved.contains(candidate) && take(candidate) { return candidate }
         guard let last = candidates.last else { return name("unnamed") }

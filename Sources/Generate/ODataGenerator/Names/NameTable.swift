@@ -1,15 +1,15 @@
 import ODataModel
 
-/// The Swift names of everything that code is generated for.
+/// The Swift names of all elements with generated code.
 ///
-/// They are given in the order of the names in the metadata, not of the document, so that they stay as they are when
-/// the document is written in another order. Names from the configuration come first.
+/// Names are assigned in alphabetical order and not in document order, so that they do not change if the
+/// document is reordered. Names in the configuration are assigned first.
 struct NameTable {
-    /// `NorthwindService`.
+    /// The name of the service, such as `NorthwindService`.
     private(set) var service = ""
-    /// `NorthwindMetadata`.
+    /// The name of the metadata, such as `NorthwindMetadata`.
     private(set) var metadata = ""
-    /// What both begin with.
+    /// The common prefix of both names.
     let prefix: String
 
     private var types: [QualifiedName: String] = [:]
@@ -35,37 +35,33 @@ struct NameTable {
         try nameContainer(model, subset)
     }
 
-    /// The name of a type.
     func type(_ name: QualifiedName) -> String { types[name] ?? SwiftName.type(name.name) }
 
-    /// The protocol of a type that others derive from; `nil` where none does.
+    /// Returns the protocol of a type with derived types, or `nil` if there are none.
     func protocolName(_ name: QualifiedName) -> String? { protocols[name] }
 
-    /// The protocol of the paths of a type that others derive from.
+    /// Returns the protocol for the paths of a type with derived types.
     func pathProtocol(_ name: QualifiedName) -> String? { pathProtocols[name] }
 
-    /// What requests of a type, and of those that derive from it, satisfy.
+    /// Returns the generic constraint for requests of a type and of its derived types.
     ///
-    /// - Parameter parameter: what the type is called in the declaration of the request.
+    /// - Parameter parameter: The generic parameter in the declaration of the request.
     func constraint(_ name: QualifiedName, on parameter: String) -> String {
         protocols[name].map { "\(parameter): \($0)" } ?? "\(parameter) == \(type(name))"
     }
 
-    /// The name of a property, navigation property or enumeration member.
     func member(_ name: String, of type: QualifiedName) -> String {
         members[type]?[name] ?? SwiftName.member(name)
     }
 
-    /// The name of a set or singleton.
     func set(_ name: String) -> String { container[name] ?? SwiftName.member(name) }
 
-    /// The name of an operation or of its import.
+    /// Returns the name of an operation or of its import.
     func operation(_ name: String, _ qualified: QualifiedName) -> String {
         let name = overrides[qualified.description] ?? SwiftName.member(name)
         return ReservedNames.requests.contains(name) || ReservedNames.service.contains(name) ? name + "_" : name
     }
 
-    /// The names of the parameters of an operation.
     func parameters(_ operation: ODataOperation) -> [String] {
         var scope = NameScope(reserved: ReservedNames.parameters)
         return operation.parameters.map { parameter in
@@ -76,7 +72,8 @@ struct NameTable {
 
     // MARK: Giving names
 
-    /// `NorthwindEntities` is `Northwind`; a container that says nothing is called after its namespace.
+    /// Returns the prefix of a model: `Northwind` for `NorthwindEntities`. If the name of the container
+    /// consists of such a suffix alone, the namespace is used.
     private static func prefix(_ model: EntityDataModel) -> String {
         var name = SwiftName.type(model.container.name.name)
         for ending in ["Container", "Entities", "Context", "Service", "Default"] where name.hasSuffix(ending) {
@@ -95,7 +92,7 @@ struct NameTable {
         let names = (subset.structuredTypes + subset.enumTypes).sorted { $0.description < $1.description }
         for name in names {
             guard let override = overrides[name.description] else { continue }
-            // It is a part of other names, which no backticks can stand in.
+            // A keyword is refused, because the name is part of other names, which cannot contain backticks.
             guard !SwiftName.keywords.contains(override) else { throw .illegalName(override, for: name.description) }
             guard !reserved.contains(override), scope.take(override) else {
                 throw .nameTaken(override, for: name.description)
@@ -124,9 +121,9 @@ struct NameTable {
         }
     }
 
-    /// Names the properties of a type after those of its base types, whose names it has too.
+    /// Assigns the names of a type's properties after those of its base types, which it inherits.
     private mutating func nameProperties(of name: QualifiedName, _ model: EntityDataModel) throws(GeneratorError) {
-        // A loop: a document may have a type derive from as many as it likes.
+        // A loop avoids deep recursion, because the number of base types is not limited.
         var line: [StructuredType] = []
         var next: QualifiedName? = name
         while let name = next, members[name] == nil, let type = model.structuredType(name) {

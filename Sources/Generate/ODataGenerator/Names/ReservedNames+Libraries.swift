@@ -1,5 +1,5 @@
 extension ReservedNames {
-    /// The types of the libraries that generated code imports, and those libraries; a test compares the list with them.
+    /// The names of the imported libraries and of their types. A test compares the list with the libraries.
     static let libraryTypes: Set<String> = [
         "AggregateFunction", "AggregateItem", "AggregationRole", "AnnotatedElement", "AnnotatedKind", "Annotation",
         "AnnotationExpression", "ArithmeticValue", "Association", "AssociationSet", "Base64URL", "BatchBuilder",

@@ -1,30 +1,28 @@
-/// Names that generated code must not take.
 enum ReservedNames {
-    /// What every generated structure has, by itself or from the libraries.
+    /// The members of every generated structure, including those from the libraries.
     static let members: Set<String> = [
         "Paths", "as", "bind", "cast", "changedProperties", "dynamicProperties", "encode", "hash", "hashValue",
         "isLoaded", "odataETag", "odataEntity", "odataKey", "odataMetadata", "odataModel", "odataPath", "odataShape",
         "odataValue", "path", "paths", "require", "typeName", "write",
     ]
 
-    /// What every generated enumeration has. A member `none` or `some` would be taken for that of `Optional`, since
-    /// every property is optional.
+    /// The members of every generated enumeration. `none` and `some` would be confused with those of
+    /// `Optional`, because every property is optional.
     static let enumerationMembers: Set<String> = [
         "RawValue", "allCases", "debugDescription", "description", "encode", "hash", "hashValue", "memberNames",
         "none", "odataModel", "odataValue", "rawValue", "some", "typeName",
     ]
 
-    /// What every option set has besides.
+    /// The additional members of every option set.
     static let flags: Set<String> = [
         "ArrayLiteralElement", "Element", "contains", "formIntersection", "formSymmetricDifference", "formUnion",
         "insert", "intersection", "isDisjoint", "isEmpty", "isStrictSubset", "isStrictSuperset", "isSubset",
         "isSuperset", "remove", "subtract", "subtracting", "symmetricDifference", "union", "update",
     ]
 
-    /// What every generated service has.
     static let service: Set<String> = ["odataService"]
 
-    /// What requests have, which bound operations are added to.
+    /// The members of requests, to which bound operations are added.
     static let requests: Set<String> = [
         "all", "cast", "changes", "clear", "count", "create", "delete", "expand", "filter", "first", "get", "key",
         "link", "media", "members", "navigate", "odataService", "orderBy", "pages", "query", "replace", "rows",
@@ -32,14 +30,13 @@ enum ReservedNames {
         "withCount",
     ]
 
-    /// What the bodies of generated methods use.
+    /// The local names in generated methods.
     static let parameters: Set<String> = ["odataCall", "odataService"]
 
-    /// What types are called within the structures and extensions that are generated: the paths of a structure, and the
-    /// parameters of the requests that are extended.
+    /// The names of nested types: the paths of a structure, and the generic parameters of extended requests.
     static let nestedTypes: Set<String> = ["Element", "Member", "Paths", "Value"]
 
-    /// Types of Swift and Foundation that generated code uses, or that its user would miss.
+    /// The types of Swift and Foundation that generated code uses, or that its users may need.
     static let swiftTypes: Set<String> = [
         "Any", "AnyObject", "Array", "AsyncSequence", "AsyncStream", "Bool", "Bundle", "CGFloat", "Calendar",
         "CaseIterable", "Character", "Codable", "CodingKey", "Collection", "Comparable", "Data", "Date",

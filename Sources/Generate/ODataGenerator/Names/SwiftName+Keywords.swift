@@ -1,5 +1,5 @@
 extension SwiftName {
-    /// Words of the language, which are names only between backticks.
+    /// The keywords that must be quoted with backticks.
     static let keywords: Set<String> = [
         "Any", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit",
         "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if",
@@ -8,6 +8,6 @@ extension SwiftName {
         "throw", "throws", "true", "try", "typealias", "var", "where", "while",
     ]
 
-    /// Words that are no good name even between backticks: `x.init`, `x.self` and `X.Type` mean something else.
+    /// The words that cannot be used even with backticks: `x.init`, `x.self` and `X.Type` have other meanings.
     static let cannotBeQuoted: Set<String> = ["init", "self", "Self", "Type", "Protocol", "_"]
 }

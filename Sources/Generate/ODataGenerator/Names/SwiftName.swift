@@ -1,35 +1,36 @@
-/// How names of metadata become names of Swift; the landing page of the documentation has the rules.
+/// The conversion of metadata names to Swift names. The landing page of the documentation describes the rules.
 enum SwiftName {
-    /// The longest name as it stands, in characters; a longer one is cut, and ends in a hash of all of it.
+    /// The maximum number of characters of a name. A longer one is truncated and ends in a hash of the whole
+    /// name.
     static let maxLength = 100
 
-    /// The name of a type: words begin with capitals.
+    /// Returns the name of a type, in which each word is capitalized.
     static func type(_ name: String) -> String {
         let words = words(name)
         return finished(words.isEmpty ? "Unnamed" : words.map(capitalized).joined(), for: name)
     }
 
-    /// The name of a property, method, parameter or enumeration member: the first word begins small.
+    /// Returns the name of a property, method, parameter or enumeration member, with a lower-case first word.
     static func member(_ name: String) -> String {
         let words = words(name)
         guard let first = words.first else { return "unnamed" }
         return finished(uncapitalized(first) + words.dropFirst().map(capitalized).joined(), for: name)
     }
 
-    /// Whether a text is a Swift identifier that may stand without backticks or between them.
+    /// Returns whether a text is a Swift identifier, with or without backticks.
     static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, !isDigit(first), !cannotBeQuoted.contains(text), text != "_"
         else { return false }
         return text.unicodeScalars.allSatisfy { $0 == "_" || isPart($0) }
     }
 
-    /// The name as it stands in code: between backticks where it is a word of the language.
+    /// Returns the name as it is written in code: keywords are quoted with backticks.
     static func quoted(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
     // MARK: Words
 
-    /// The words of a name. Letters and digits belong to words, what separates them in other languages goes, and any
-    /// other sign is a word made of its code point, so that names of signs alone stay apart.
+    /// Splits a name into words. Words consist of letters and digits, and separators are removed. Any other
+    /// character becomes a word with its code point, so that names of symbols stay distinct.
     private static func words(_ name: String) -> [String] {
         var words: [String] = []
         var current = String.UnicodeScalarView()
@@ -46,7 +47,7 @@ enum SwiftName {
             }
         }
         end()
-        // SALES_ORDER is two words, where every letter is a capital and there are several words.
+        // `SALES_ORDER` is split into two words if all its letters are capitals.
         let isShouted = words.count > 1 && !name.unicodeScalars.contains { $0.properties.isLowercase }
         return isShouted ? words.map { $0.count > 1 ? $0.lowercased() : $0 } : words
     }
@@ -55,8 +56,8 @@ enum SwiftName {
         if scalar.isASCII {
             return isDigit(scalar) || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
         }
-        // Letters and digits of all scripts; marks, which only follow letters, are told apart by compilers that
-        // compare bytes, and are kept.
+        // Letters and digits of all scripts are kept. So are combining marks, because compilers compare
+        // identifiers by their bytes.
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
             .letterNumber, .nonspacingMark, .spacingMark:
@@ -65,7 +66,7 @@ enum SwiftName {
         }
     }
 
-    /// The ranges of the grammar of Swift's identifiers.
+    /// Returns whether a code point is in the ranges of Swift's identifier grammar.
     private static func isAllowed(_ value: UInt32) -> Bool {
         switch value {
         case 0xA8, 0xAA, 0xAD, 0xAF, 0xB2...0xB5, 0xB7...0xBA, 0xBC...0xBE, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF,
@@ -95,12 +96,12 @@ enum SwiftName {
         return first.uppercased() + word.dropFirst()
     }
 
-    /// `OrderID` to `orderID`, `URLPath` to `urlPath`, `ID` to `id`, `IDs` to `ids`.
+    /// Lowercases the first word: `OrderID` to `orderID`, `URLPath` to `urlPath`, `ID` to `id`, `IDs` to `ids`.
     private static func uncapitalized(_ word: String) -> String {
         let run = word.prefix { $0.isUppercase }
         let rest = word.dropFirst(run.count)
         if run.count <= 1 || rest.isEmpty || rest == "s" { return run.lowercased() + rest }
-        // The last capital of a run begins the next word, if a small letter follows.
+        // The last of several capitals begins the next word if a lower-case letter follows.
         guard rest.first?.isLowercase == true else { return run.lowercased() + rest }
         return run.dropLast().lowercased() + run.suffix(1) + rest
     }
@@ -114,7 +115,7 @@ enum SwiftName {
         return cannotBeQuoted.contains(result) ? result + "_" : result
     }
 
-    /// A hash that is the same on every machine (FNV-1a), as 8 digits.
+    /// Returns a hash that is the same on every machine (FNV-1a), with 8 hexadecimal digits.
     private static func hash(_ text: String) -> String {
         let value = text.utf8.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
         let digits = String(value, radix: 16)

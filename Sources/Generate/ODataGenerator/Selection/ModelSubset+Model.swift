@@ -1,15 +1,15 @@
 import ODataModel
 
 extension ModelSubset {
-    /// A model of this part alone, as generated code keeps it: with what requests and changes depend on, but without
-    /// labels and descriptions, which stand in the documentation comments.
+    /// Returns a reduced model for the generated code, with everything that requests and changes depend on.
+    /// Labels and descriptions are left out, because they are in the documentation comments.
     ///
-    /// - Throws: ``GeneratorError/metadata(_:)`` when the part is no model by itself.
+    /// - Throws: ``GeneratorError/metadata(_:)`` if the part is not a valid model.
     func reducedModel(of model: EntityDataModel) throws(GeneratorError) -> EntityDataModel {
         let container = model.container
         var schemas: [ODataSchema] = []
         for schema in model.includedSchemas + model.schemas { schemas.append(reduced(schema)) }
-        // A container that others extend is folded into the last one.
+        // Extended containers are merged into the last one.
         for index in schemas.indices { schemas[index].container = nil }
         let home = schemas.lastIndex { $0.namespace == container.name.namespace } ?? schemas.indices.last
         if let home { schemas[home].container = reduced(container) }
@@ -109,7 +109,7 @@ extension ModelSubset {
         }
     }
 
-    /// What requests and changes depend on.
+    /// Returns the annotations on which requests and changes depend.
     private func reduced(_ annotations: [Annotation]) -> [Annotation] {
         let texts = ["label", "quickinfo", "heading", "Description", "LongDescription"]
         return annotations.filter { annotation in

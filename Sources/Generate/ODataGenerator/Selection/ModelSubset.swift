@@ -1,16 +1,16 @@
 import ODataModel
 
-/// The part of a model that code is generated for: the sets wanted, and all that their types need.
+/// The part of a model for which code is generated: the included sets and all required types.
 ///
-/// A type needs its base types and the types of its properties; a complex type also those that derive from it, since a
-/// property may hold any of them, and so does the type of a set that is wanted. Navigation properties bring their
-/// types as the configuration has it.
+/// A type requires its base types and the types of its properties. A complex type and the type of an included
+/// set also require their derived types, because a value may have any of them. The configuration decides about
+/// the target types of navigation properties.
 struct ModelSubset {
-    /// What was not generated.
+    /// The elements without generated code.
     private(set) var omissions: [Omission] = []
-    /// The types that code is generated for, sorted by name.
+    /// The included structured types, sorted by name.
     var structuredTypes: [QualifiedName] { structured.sorted { $0.description < $1.description } }
-    /// The enumeration types that code is generated for, sorted by name.
+    /// The included enumeration types, sorted by name.
     var enumTypes: [QualifiedName] { enumerations.sorted { $0.description < $1.description } }
 
     private let model: EntityDataModel
@@ -54,10 +54,9 @@ struct ModelSubset {
 
     func isWanted(_ name: String) -> Bool { wanted?.contains(name) ?? true }
 
-    /// Whether code is generated for a type.
     func contains(_ name: QualifiedName) -> Bool { structured.contains(name) }
 
-    /// Whether code is generated for what a type reference names.
+    /// Returns whether code is generated for the type of a reference.
     func contains(_ type: TypeReference) -> Bool {
         switch type.element {
         case .complex(let name), .entity(let name): name.map { structured.contains($0) } ?? true
@@ -66,7 +65,7 @@ struct ModelSubset {
         }
     }
 
-    /// The overloads of an operation that code is generated for.
+    /// Returns the overloads of an operation for which code is generated.
     func overloads(of name: QualifiedName) -> [ODataOperation] {
         let all = model.operations(name)
         return (operations[name] ?? []).sorted().map { all[$0] }
@@ -113,7 +112,7 @@ struct ModelSubset {
         while let name = waiting.popLast() {
             guard let type = model.structuredType(name) else { continue }
             if let base = type.baseType { add(base) }
-            // What derives from those follows when it is their turn.
+            // The types derived from these are added later in this loop.
             if type.kind == .complex { for derived in model.derivedTypes(of: name) { add(derived) } }
             for property in type.properties { add(property.type) }
             for property in type.navigationProperties {
@@ -137,8 +136,8 @@ struct ModelSubset {
 
     // MARK: Operations
 
-    /// Takes the operations that are bound to a type that is there, and those of imports; with them the complex and
-    /// enumeration types of their parameters. Entity types must be there already.
+    /// Includes the operations bound to an included type, and those of imports, with the complex and
+    /// enumeration types of their parameters. Entity types must already be included.
     private mutating func chooseOperations() {
         guard configuration.operations == .all else { return }
         var imported: Set<QualifiedName> = []
@@ -163,7 +162,8 @@ struct ModelSubset {
         return structured.contains(name)
     }
 
-    /// Whether what an operation is bound to is there. Those bound to values without a structure belong to no set.
+    /// Returns whether the binding type of an operation is included. Operations on unstructured values belong
+    /// to no set.
     private func isBoundHere(_ operation: ODataOperation) -> Bool {
         switch operation.parameters.first?.type.element {
         case .entity(let name?), .complex(let name?): structured.contains(name)
@@ -174,19 +174,18 @@ struct ModelSubset {
     }
 }
 
-/// Something in the metadata that no code is generated for.
+/// An element of the metadata without generated code.
 public struct Omission: Hashable, Sendable, CustomStringConvertible {
-    /// What it is, such as `Shop.Order/Customer`.
+    /// The name of the element, such as `Shop.Order/Customer`.
     public var element: String
-    /// Why it was left out.
+    /// The reason why it was left out.
     public var reason: String
 
-    /// The element and the reason.
+    /// The name of the element and the reason.
     public var description: String { "\(element): \(reason)" }
 }
 
 extension ModelSubset {
-    /// Notes what is left out.
     mutating func omit(_ element: String, _ reason: String) {
         omissions.append(Omission(element: element, reason: reason))
     }

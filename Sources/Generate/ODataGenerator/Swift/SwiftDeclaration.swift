@@ -1,18 +1,12 @@
-/// A piece of Swift code in parts: what the translation makes, and the renderer writes as text.
+/// A structured piece of Swift code: the result of the translation, which the renderer writes as text.
 indirect enum SwiftDeclaration: Hashable, Sendable {
-    /// A type, protocol or extension.
     case type(SwiftType)
-    /// A property.
     case property(SwiftProperty)
-    /// A method or initializer.
     case function(SwiftFunction)
-    /// A member of an enumeration.
     case enumerationCase(documentation: [String], name: String, value: String)
 }
 
-/// A type, protocol or extension.
 struct SwiftType: Hashable, Sendable {
-    /// What kind it is.
     enum Kind: String, Hashable, Sendable {
         case `struct`, `enum`, `protocol`, `extension`
     }
@@ -21,24 +15,22 @@ struct SwiftType: Hashable, Sendable {
     var documentation: [String] = []
     var name: String
     var inherits: [String] = []
-    /// What stands after `where`.
+    /// The constraint after `where`.
     var constraint: String?
     var members: [SwiftDeclaration] = []
 }
 
-/// A property.
 struct SwiftProperty: Hashable, Sendable {
-    /// Where its value comes from.
+    /// The source of a property's value.
     enum Body: Hashable, Sendable {
-        /// It is stored; a constant has a value.
+        /// A stored constant with a value.
         case constant(String)
-        /// It is stored and may change.
         case variable
-        /// An expression.
+        /// A getter with an expression.
         case computed(String)
-        /// An expression and a statement.
+        /// A getter with an expression and a setter with a statement.
         case accessors(get: String, set: String)
-        /// A multi-line text, whose lines are as they are.
+        /// A multi-line string literal with the given lines.
         case text([String])
     }
 
@@ -49,9 +41,8 @@ struct SwiftProperty: Hashable, Sendable {
     var body: Body
 }
 
-/// A method or initializer.
 struct SwiftFunction: Hashable, Sendable {
-    /// A parameter, whose name is its label unless that is `_`.
+    /// A parameter. Its name is also its label, unless the label is `_`.
     struct Parameter: Hashable, Sendable {
         var label: String?
         var name: String
@@ -60,14 +51,14 @@ struct SwiftFunction: Hashable, Sendable {
     }
 
     var documentation: [String] = []
-    /// The name; `nil` is an initializer.
+    /// The name of the method; `nil` for an initializer.
     var name: String?
     var parameters: [Parameter] = []
-    /// `async throws` and the like.
+    /// The effects, such as `async throws`.
     var effects: String?
     var returns: String?
     var body: [String] = []
 
-    /// What tells it from others of the same name.
+    /// The name and labels, which distinguish overloads.
     var signature: String { "\(name ?? "init")(\(parameters.map { "\($0.label ?? $0.name):" }.joined()))" }
 }

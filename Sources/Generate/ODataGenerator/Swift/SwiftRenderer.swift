@@ -1,15 +1,14 @@
-/// Writes declarations as Swift text.
 struct SwiftRenderer {
     private(set) var text = ""
     private let access: String
     private var depth = 0
 
-    /// A renderer of code that is seen by `access`; `internal` is not written.
+    /// Creates a renderer for code with an access level; `internal` is not written.
     init(access: GeneratorConfiguration.Access) {
         self.access = access == .internal ? "" : "\(access.rawValue) "
     }
 
-    /// Writes declarations with empty lines between them.
+    /// Writes declarations separated by empty lines.
     mutating func render(_ declarations: [SwiftDeclaration], in kind: SwiftType.Kind? = nil) {
         for (index, declaration) in declarations.enumerated() {
             if index > 0, !declaration.isDense || !declarations[index - 1].isDense { text += "\n" }
@@ -65,7 +64,7 @@ struct SwiftRenderer {
             line("    set { \(set) }")
             line("}")
         case .text(let lines):
-            // As many signs as keep the text from ending it.
+            // The number of `#` is increased until the text cannot end the literal.
             var fence = "#"
             while lines.contains(where: { $0.contains("\"\"\"\(fence)") || $0.contains("\\\(fence)") }) { fence += "#" }
             line("\(head)let \(name): \(property.type) = \(fence)\"\"\"")
@@ -96,7 +95,7 @@ struct SwiftRenderer {
 }
 
 extension SwiftDeclaration {
-    /// Whether no empty line stands between it and others of its kind: members of one line.
+    /// Whether the declaration has one line and needs no empty line around it.
     fileprivate var isDense: Bool {
         switch self {
         case .enumerationCase(let documentation, _, _): documentation.isEmpty

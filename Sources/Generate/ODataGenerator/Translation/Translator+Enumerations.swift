@@ -1,7 +1,8 @@
 import ODataModel
 
 extension Translator {
-    /// An enumeration; an option set where values combine members, and where there are no members.
+    /// Returns the declaration of an enumeration. It is an option set if values combine members, or if there
+    /// are no members.
     func enumeration(_ type: EnumType) -> SwiftDeclaration {
         let isOptionSet = type.isFlags || type.members.isEmpty
         var seen: [Int64: String] = [:]
@@ -16,7 +17,7 @@ extension Translator {
                         documentation, name, value: "\(names.type(type.name))(rawValue: \(member.value))",
                         type: type.name))
             } else if let first = seen[member.value] {
-                // Several members may have one number, cases of a Swift enumeration may not.
+                // Several members may have the same number, but cases of a Swift enumeration may not.
                 aliases.append(
                     .property(
                         SwiftProperty(

@@ -1,14 +1,14 @@
 import ODataModel
 
 extension Translator {
-    /// What an operation is called on.
+    /// The kinds of objects on which operations are called.
     private enum Receiver: CaseIterable {
         case service, entity, entities, value, values
 
-        /// How the generated method makes the call.
+        /// The argument with which the generated method creates the call.
         var argument: String { self == .service ? "odataService" : "on: self" }
 
-        /// What an operation is bound to; `nil` where the typed layer has no request for it.
+        /// Creates the receiver for a binding type, or `nil` if the typed layer has no request for it.
         init?(_ type: TypeReference) {
             switch type.element {
             case .entity(nil), .complex(nil), .untyped, .collection, .primitive(.stream): return nil
@@ -17,7 +17,7 @@ extension Translator {
             }
         }
 
-        /// The type of the library that is extended, and the name of its parameter.
+        /// The library type that is extended, and the name of its generic parameter.
         var request: (type: String, parameter: String) {
             switch self {
             case .service: ("", "")
@@ -29,16 +29,16 @@ extension Translator {
         }
     }
 
-    /// Extensions of the requests of a type with the operations bound to it.
+    /// Returns extensions of a type's requests with the operations bound to it.
     mutating func operations(boundTo type: StructuredType) -> [SwiftDeclaration] {
         let binding = type.kind == .entity ? TypeReference.entity(type.name) : .complex(type.name)
         let names = names
         return extensions(operationsByBinding[binding] ?? []) { names.constraint(type.name, on: $0) }
     }
 
-    /// Extensions of requests with the operations that are bound to values without a structure.
+    /// Returns extensions of requests with the operations bound to unstructured values.
     mutating func operationsBoundToValues() -> [SwiftDeclaration] {
-        // Type definitions have the Swift type of what is behind them, and share its requests.
+        // Type definitions have the Swift type of their underlying type, and share its requests.
         var byType: [String: [ODataOperation]] = [:]
         for (type, operations) in operationsByBinding {
             switch type {
@@ -81,7 +81,7 @@ extension Translator {
         return result
     }
 
-    /// The operations that are generated, by what a single one of what they are bound to is.
+    /// Returns the generated bound operations by the element type of their binding parameter.
     func bindings() -> [TypeReference: [ODataOperation]] {
         var found: [TypeReference: [ODataOperation]] = [:]
         for name in operationNames {
@@ -93,7 +93,7 @@ extension Translator {
         return found
     }
 
-    /// Notes the operations that no request of the typed layer calls.
+    /// Records the operations that no request of the typed layer can call.
     mutating func omitOperations() {
         guard configuration.operations == .all else { return }
         for name in operationNames {
@@ -107,7 +107,7 @@ extension Translator {
         }
     }
 
-    /// The methods of the service for its action and function imports.
+    /// Returns the methods of the service for its action and function imports.
     mutating func importMethods() -> [SwiftDeclaration] {
         var signatures: Set<String> = []
         var members: [SwiftDeclaration] = []
@@ -118,7 +118,7 @@ extension Translator {
                 else { continue }
                 let override = configuration.names["\(model.container.name)/\(operationImport.name)"]
                 if let override { method.name = override }
-                // Sets are properties of the service.
+                // Sets are properties of the service and take precedence.
                 if setNames.contains(method.name ?? "") { method.name = (method.name ?? "") + "_" }
                 guard signatures.insert(method.signature).inserted else {
                     subset.omit(operationImport.name, "another overload looks the same in Swift")
@@ -144,7 +144,7 @@ extension Translator {
             subset.omit(operation.name.description, "a type that it needs is not among those wanted")
             return nil
         }
-        // Streams are results by themselves only (OData CSDL 4.01, 4.4).
+        // A stream may be a result, but not a parameter or a member of a collection (OData CSDL 4.01, 4.4).
         guard types.allSatisfy({ $0.element != .primitive(.stream) || $0 == operation.returnType && !$0.isCollection })
         else {
             subset.omit(operation.name.description, "it has a stream where none can be")
@@ -159,7 +159,7 @@ extension Translator {
             let isOptional = parameter.mayBeLeftOut
             let hasNullMembers = hasNullMembers(parameter.type, parameter.isNullable, facets: parameter.facets)
             var type = swiftType(parameter.type.element)
-            // An array of bytes is a binary value otherwise.
+            // Without a separate setter, an array of bytes would be a binary value.
             let hasMembers = hasNullMembers || parameter.type.isCollection && type == "UInt8"
             if parameter.type.isCollection { type = "[\(type)\(hasNullMembers ? "?" : "")]" }
             if isOptional || parameter.isNullable && !parameter.type.isCollection { type += "?" }
@@ -177,7 +177,7 @@ extension Translator {
             returns: result.type, body: body)
     }
 
-    /// What a method gives back, and how it gets it.
+    /// Returns the result type of a method, its effects and the statement that returns the result.
     private func result(_ operation: ODataOperation) -> (type: String?, effects: String?, statement: String) {
         guard let type = operation.returnType else { return (nil, "async throws", "try await odataCall.run()") }
         let isFunction = operation.kind == .function
@@ -201,8 +201,8 @@ extension Translator {
             : ("[\(element)]", "async throws", "return try await odataCall.values()")
     }
 
-    /// Whether the members of a collection may be null. Where the document does not say, they are not expected to be;
-    /// V2 and V3 cannot say it.
+    /// Returns whether the members of a collection may be null. If the document does not say so, null is not
+    /// expected; V2 and V3 cannot state it.
     private func hasNullMembers(_ type: TypeReference, _ isNullable: Bool, facets: Facets) -> Bool {
         type.isCollection && isNullable && !facets.isNullabilityUnstated && model.version >= .v4
     }

@@ -1,7 +1,7 @@
 import ODataModel
 
 extension Translator {
-    /// The service with its sets, singletons and imports.
+    /// Returns the declaration of the service with its sets, singletons and imports.
     mutating func service() -> [SwiftDeclaration] {
         var members: [SwiftDeclaration] = [
             .property(SwiftProperty(name: "odataService", type: "DataService", body: .variable)),
@@ -41,9 +41,9 @@ extension Translator {
                 body: .computed("\(type)(odataService, \(label): \(Self.literal(name)))")))
     }
 
-    /// The metadata that the code was generated from, as far as it needs them.
+    /// Returns the part of the metadata that the generated code needs.
     ///
-    /// - Throws: ``GeneratorError/metadata(_:)`` when what is written does not read as what it was.
+    /// - Throws: ``GeneratorError/metadata(_:)`` if the written metadata cannot be read without changes.
     func metadata() throws(GeneratorError) -> SwiftType {
         let reduced = try subset.reducedModel(of: model)
         let bytes = CSDLWriter.xml(reduced, version: model.version)
@@ -76,13 +76,13 @@ extension Translator {
             ])
     }
 
-    /// A line for each type and each element of a schema that is no type.
+    /// Returns the lines of an XML document, joined so that each child element of a schema has one line.
     private static func compact(_ xml: String) -> [String] {
         var lines: [String] = []
         var depth = 0
         for line in xml.split(separator: "\n") {
             let content = line.drop { $0 == " " }
-            // What stands within a schema's elements joins the line of that element.
+            // Content within a child element of a schema is appended to its line.
             depth = (line.count - content.count) / 2
             let closes = content.hasPrefix("</") && depth == maxDepthOfLine
             if depth > maxDepthOfLine || closes, !lines.isEmpty {
@@ -94,6 +94,6 @@ extension Translator {
         return lines
     }
 
-    /// Edmx, DataServices, Schema and its elements have lines of their own.
+    /// The maximum depth of elements with their own line: Edmx, DataServices, Schema and its children.
     private static var maxDepthOfLine: Int { 3 }
 }

@@ -1,8 +1,8 @@
 import ODataModel
 
 extension Translator {
-    /// A structure for an entity or complex type, the protocols for those that derive from it, its key and the
-    /// operations bound to it.
+    /// Returns the structure of an entity or complex type, the protocols for its derived types, its key method
+    /// and the operations bound to it.
     mutating func structure(_ type: StructuredType, _ shape: TypeShape) -> [SwiftDeclaration] {
         let name = names.type(type.name)
         let base = type.baseType.flatMap { subset.contains($0) ? $0 : nil }
@@ -57,7 +57,7 @@ extension Translator {
         return Self.documentation(type, facts + ".")
     }
 
-    /// What the protocols of the library ask for.
+    /// Returns the members that the protocols of the library require.
     private static func requirements(_ name: QualifiedName, metadata: String) -> [SwiftDeclaration] {
         [
             .property(
@@ -93,7 +93,7 @@ extension Translator {
 
     // MARK: Properties
 
-    /// Which of the library's accessors a property is read and written with.
+    /// The library accessors for reading and writing a property.
     private enum Access {
         case value, collection, members
 
@@ -102,7 +102,7 @@ extension Translator {
                 self = .value
                 return
             }
-            // Where the document does not say, members are not expected to be null.
+            // If the document does not say so, null members are not expected.
             self = property.isNullable && !property.facets.isNullabilityUnstated ? .members : .collection
         }
     }
@@ -110,7 +110,7 @@ extension Translator {
     private mutating func valueMembers(_ type: StructuredType, _ shape: TypeShape) -> [SwiftDeclaration] {
         var members: [SwiftDeclaration] = []
         for property in type.properties {
-            // Streams are read by requests of their own.
+            // Streams are read by separate requests.
             if property.type == .primitive(.stream) { continue }
             members.append(.property(accessors(property, of: type, ordinal: shape.ordinal(of: property.name) ?? 0)))
         }
@@ -198,7 +198,7 @@ extension Translator {
 
     // MARK: Keys
 
-    /// A method of the collections of a type that takes the parts of the key by name and type.
+    /// Returns a method of collections that takes the parts of the key as typed parameters.
     private func keyMethod(_ type: StructuredType, _ shape: TypeShape) -> SwiftDeclaration? {
         guard type.kind == .entity, !type.key.isEmpty else { return nil }
         var scope = NameScope()

@@ -1,15 +1,14 @@
 import ODataModel
 
-/// Makes structured Swift of a model: the middle of the three layers, document, Swift in parts, text.
+/// Translates a model into structured Swift code: the second of three layers between the document and the text.
 struct Translator {
     let model: EntityDataModel
     let configuration: GeneratorConfiguration
     let names: NameTable
-    /// What code is generated for; it takes notes of what is left out on the way.
+    /// The elements for which code is generated, and those that are left out.
     var subset: ModelSubset
-    /// The names of all operations, sorted.
     let operationNames: [QualifiedName]
-    /// The operations that are bound, by what a single one of what they are bound to is.
+    /// The bound operations by the element type of their binding parameter.
     private(set) var operationsByBinding: [TypeReference: [ODataOperation]] = [:]
 
     init(_ model: EntityDataModel, _ configuration: GeneratorConfiguration) throws(GeneratorError) {
@@ -22,16 +21,14 @@ struct Translator {
         operationsByBinding = bindings()
     }
 
-    /// The declarations that belong together, and where they go when each type has a file.
+    /// The declarations of one type or of the service, with the folder and name of their file.
     struct Unit {
-        /// The folder.
         var folder: String
-        /// The file without ending.
         var file: String
         var declarations: [SwiftDeclaration]
     }
 
-    /// Everything but the service itself, in the order of the names in Swift.
+    /// Returns all declarations except those of the service, in the order of their Swift names.
     mutating func typeUnits() -> [Unit] {
         var units: [Unit] = []
         for name in subset.structuredTypes {
@@ -46,7 +43,6 @@ struct Translator {
         return units.sorted { ($0.folder, $0.file) < ($1.folder, $1.file) }
     }
 
-    /// The service, and the metadata.
     mutating func serviceUnits() throws(GeneratorError) -> [Unit] {
         omitOperations()
         return [
@@ -57,7 +53,7 @@ struct Translator {
 
     // MARK: Types of values
 
-    /// The Swift type of a value that is not null.
+    /// Returns the Swift type of a non-null value.
     func swiftType(_ type: TypeReference) -> String {
         switch type {
         case .primitive(let primitive), .typeDefinition(_, let primitive): Self.swiftType(primitive)
@@ -95,7 +91,7 @@ struct Translator {
 
     // MARK: Texts
 
-    /// A text as a literal of Swift.
+    /// Returns a text as a Swift string literal.
     static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -123,12 +119,12 @@ struct Translator {
         }
     }
 
-    /// A qualified name as an expression of Swift.
     static func literal(_ name: QualifiedName) -> String {
         "QualifiedName(\(literal(name.namespace)), \(literal(name.name)))"
     }
 
-    /// What the metadata say of an element, as lines of a documentation comment; `facts` when they say nothing.
+    /// Returns the description of an element in the metadata as lines of a documentation comment, or `facts` if
+    /// there is none.
     static func documentation(_ element: some AnnotatedElement, _ facts: String) -> [String] {
         let short = element.summary ?? element.label ?? element.quickInfo
         var lines = short.map { self.lines($0) } ?? []
@@ -142,7 +138,7 @@ struct Translator {
         return lines
     }
 
-    /// A text in lines, without what would end a comment's line or hide text.
+    /// Splits a text into lines, and replaces control and format characters.
     static func lines(_ text: String) -> [String] {
         text.split(whereSeparator: \.isNewline).map { line in
             let scalars = line.unicodeScalars.map { scalar in
@@ -153,7 +149,7 @@ struct Translator {
         }.filter { !$0.isEmpty }
     }
 
-    /// A name between backticks, for documentation comments.
+    /// Returns a name in backticks for documentation comments.
     static func code(_ text: some CustomStringConvertible) -> String {
         "`\(lines(text.description).joined(separator: " ").replacing("`", with: "'"))`"
     }

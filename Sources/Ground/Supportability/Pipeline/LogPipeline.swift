@@ -2,7 +2,8 @@ import Foundation
 public import Logging
 import Synchronization
 
-/// The way of a record: redaction, threshold, filter, sinks. Each of them can be replaced, while it runs too.
+/// The processing chain of log records: redaction, threshold, filter, sinks. All but the redaction can be
+/// replaced at any time.
 ///
 /// ```swift
 /// let log = try StoredLog(folder: folder)
@@ -12,7 +13,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Redaction comes first: neither a filter nor a sink of an app ever sees a secret that it knows.
+/// Redaction comes first, so no filter or sink of an app receives a secret that the redaction recognises.
 public final class LogPipeline: Sendable {
     private struct State {
         var isEnabled = true
@@ -25,14 +26,14 @@ public final class LogPipeline: Sendable {
     private let redaction: any LogRedaction
     private let state: Mutex<State>
 
-    /// Makes a pipeline.
+    /// Creates a pipeline.
     ///
     /// - Parameters:
-    ///   - threshold: The least grave records that pass. Alerts and emergencies always do.
-    ///   - recordsLocation: Whether records say where in the source they were written.
-    ///   - redaction: Takes secrets out.
-    ///   - filter: A further condition.
-    ///   - sinks: Where records go, one after the other.
+    ///   - threshold: The lowest severity that passes. Alerts and emergencies always pass.
+    ///   - recordsLocation: Whether records contain their location in the source.
+    ///   - redaction: The redaction, which removes secrets.
+    ///   - filter: An additional condition.
+    ///   - sinks: The destinations of records, in order.
     public init(
         threshold: LogSeverity = .error, recordsLocation: Bool = true,
         redaction: any LogRedaction = SecretRedaction(), filter: (any LogFilter)? = nil, sinks: [any LogSink]
@@ -42,55 +43,55 @@ public final class LogPipeline: Sendable {
             State(threshold: threshold, recordsLocation: recordsLocation, filter: filter, sinks: sinks))
     }
 
-    /// Whether anything passes; on at first.
+    /// Whether records pass at all; initially `true`.
     public var isEnabled: Bool {
         get { state.withLock { $0.isEnabled } }
         set { state.withLock { $0.isEnabled = newValue } }
     }
 
-    /// The least grave records that pass; loggers whose level was not set follow a change at once.
+    /// The lowest severity that passes. A change applies immediately to loggers without their own level.
     public var threshold: LogSeverity {
         get { state.withLock { $0.threshold } }
         set { state.withLock { $0.threshold = newValue } }
     }
 
-    /// Whether records say where in the source they were written.
+    /// Whether records contain their location in the source.
     public var recordsLocation: Bool {
         get { state.withLock { $0.recordsLocation } }
         set { state.withLock { $0.recordsLocation = newValue } }
     }
 
-    /// The further condition.
+    /// The additional condition.
     public var filter: (any LogFilter)? {
         get { state.withLock { $0.filter } }
         set { state.withLock { $0.filter = newValue } }
     }
 
-    /// Where records go.
+    /// The destinations of records.
     public var sinks: [any LogSink] {
         get { state.withLock { $0.sinks } }
         set { state.withLock { $0.sinks = newValue } }
     }
 
-    /// Sends a record on its way: what an app uses that does not log through swift-log.
+    /// Processes a record, for apps that do not log with swift-log.
     ///
-    /// - Parameter threshold: Instead of the pipeline's own.
+    /// - Parameter threshold: A threshold that replaces the pipeline's own.
     public func write(_ record: LogRecord, threshold: LogSeverity? = nil) {
         let state = state.withLock { $0 }
         guard state.isEnabled else { return }
         guard record.severity >= min(threshold ?? state.threshold, .alert) else { return }
-        // What is cut off is cut off after redaction: half a secret would not be known as one.
+        // Truncate after redaction, because half a secret would not be recognised.
         var record = redaction.redacted(record).bounded()
         if !state.recordsLocation { record.location = nil }
         if let filter = state.filter, !filter.admits(record) { return }
         for sink in state.sinks { sink.write(record) }
     }
 
-    /// A swift-log backend, to be given to `LoggingSystem.bootstrap` or to one `Logger`.
+    /// Returns a swift-log backend for `LoggingSystem.bootstrap` or for a single `Logger`.
     ///
     /// - Parameters:
     ///   - label: The label of the logger, which becomes the tag of its records.
-    ///   - metadataProvider: Metadata of the current task, such as a correlation id.
+    ///   - metadataProvider: A provider of task metadata, such as a correlation id.
     public func handler(label: String, metadataProvider: Logger.MetadataProvider? = nil) -> PipelineLogHandler {
         PipelineLogHandler(label: label, pipeline: self, metadataProvider: metadataProvider)
     }

@@ -1,4 +1,4 @@
-/// Where records go: memory, a file, a server, the system's log; an app's own beside ours or instead of them.
+/// A destination of log records: memory, a file, a server, the system's log, or an app's own destination.
 ///
 /// ```swift
 /// struct Uploader: LogSink {
@@ -7,12 +7,12 @@
 /// let pipeline = LogPipeline(sinks: [Uploader()])
 /// ```
 public protocol LogSink: Sendable {
-    /// Takes a record, which is redacted already. Called from any thread, one that must not wait long; a sink
-    /// that fails keeps that to itself, as logging never stops the work that is logged.
+    /// Stores or forwards a record, which is already redacted. The function is called from any thread and must
+    /// return quickly. It must handle its own failures, because logging never stops the logged work.
     func write(_ record: LogRecord)
 }
 
-/// Writes records as lines: to the terminal, a stream, wherever a closure leads.
+/// A sink that passes records as lines to a closure, which may print or send them.
 ///
 /// ```swift
 /// let sink = TextLogSink { print($0) }
@@ -21,16 +21,16 @@ public struct TextLogSink: LogSink {
     private let formatter: any LogFormatter
     private let output: @Sendable (String) -> Void
 
-    /// Makes a sink.
+    /// Creates a sink.
     ///
     /// - Parameters:
-    ///   - formatter: Makes the lines.
-    ///   - output: Takes each line, without its line end.
+    ///   - formatter: The formatter of the lines.
+    ///   - output: A function that receives each line, without its line end.
     public init(_ formatter: any LogFormatter = PlainTextLogFormatter(), output: @escaping @Sendable (String) -> Void) {
         self.formatter = formatter
         self.output = output
     }
 
-    /// Hands on the record's line.
+    /// Passes the record's line to the output.
     public func write(_ record: LogRecord) { output(formatter.line(of: record)) }
 }

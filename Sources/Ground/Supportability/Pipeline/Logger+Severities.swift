@@ -1,14 +1,14 @@
 public import Logging
 
 extension Logger {
-    /// The metadata name by which a critical event says that it is graver still.
+    /// The metadata name by which a critical event states a higher severity.
     static let severityKey = "severity"
-    /// The tag-like mark of measurements.
+    /// The metadata name of a measured duration.
     static let durationKey = "duration-ms"
 
-    /// Logs that something must be done at once (``LogSeverity/alert``), which passes every threshold.
+    /// Logs that immediate action is needed (``LogSeverity/alert``). Alerts pass every threshold.
     ///
-    /// Backends other than ours see a critical event with `severity=alert` in its metadata.
+    /// Other backends receive a critical event with `severity=alert` in its metadata.
     public func alert(
         _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -18,9 +18,9 @@ extension Logger {
             line: line)
     }
 
-    /// Logs that the system is unusable (``LogSeverity/emergency``), which passes every threshold.
+    /// Logs that the system is unusable (``LogSeverity/emergency``). Emergencies pass every threshold.
     ///
-    /// Backends other than ours see a critical event with `severity=emergency` in its metadata.
+    /// Other backends receive a critical event with `severity=emergency` in its metadata.
     public func emergency(
         _ message: @autoclosure () -> Message, metadata: @autoclosure () -> Metadata? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -30,7 +30,7 @@ extension Logger {
             line: line)
     }
 
-    /// Logs how long something took, at the level `debug`, with the milliseconds as `duration-ms`.
+    /// Logs the duration of an operation at the level `debug`, in milliseconds as `duration-ms`.
     public func performance(
         _ message: @autoclosure () -> Message, took duration: @autoclosure () -> Duration,
         metadata: @autoclosure () -> Metadata? = nil,
@@ -42,10 +42,10 @@ extension Logger {
         log(level: .debug, message(), metadata: all, file: file, function: function, line: line)
     }
 
-    /// Logs at the level `trace` that a function begins, with its arguments.
+    /// Logs the entry into a function at the level `trace`, with its arguments.
     ///
-    /// - Parameter arguments: The arguments by name; a `Secret` prints as redacted, and names that sound secret are
-    ///   redacted too.
+    /// - Parameter arguments: The arguments by name. A `Secret` prints as redacted, and arguments with
+    ///   secret-sounding names are redacted too.
     public func entering(
         _ arguments: @autoclosure () -> KeyValuePairs<String, Any> = [:],
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -55,7 +55,7 @@ extension Logger {
         log(level: .trace, "entering \(function)", metadata: metadata, file: file, function: function, line: line)
     }
 
-    /// Logs at the level `trace` that a function ends, with its result.
+    /// Logs the exit from a function at the level `trace`, with its result.
     public func exiting(
         _ result: @autoclosure () -> Any? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -65,7 +65,7 @@ extension Logger {
         log(level: .trace, "exiting \(function)", metadata: metadata, file: file, function: function, line: line)
     }
 
-    /// Logs objects with what is nested in them, to a depth of four and 100 members each.
+    /// Logs objects with their nested members, to a depth of 4 and at most 100 members each.
     public func nested(
         level: Level, _ message: @autoclosure () -> Message, _ objects: @autoclosure () -> [String: Any],
         file: String = #fileID, function: String = #function, line: UInt = #line

@@ -1,27 +1,27 @@
 import Synchronization
 
-/// The newest records, in memory: for a page that shows them, and for tests.
+/// A sink that keeps the newest records in memory, for a log view in an app and for tests.
 public final class MemoryLogSink: LogSink {
-    /// The most records that are kept.
+    /// The maximum number of records.
     public let capacity: Int
 
     private struct Ring {
         var records: [LogRecord] = []
-        /// Where the oldest one is, once the ring is full.
+        /// The index of the oldest record, once the ring is full.
         var start = 0
     }
 
     private let ring = Mutex(Ring())
 
-    /// Makes a sink.
+    /// Creates a sink.
     ///
-    /// - Parameter capacity: The most records that are kept, 1,000 if not said; the oldest go first. Less than 1
-    ///   counts as 1.
+    /// - Parameter capacity: The maximum number of records; the oldest are removed first. Values below 1 count
+    ///   as 1.
     public init(capacity: Int = 1000) {
         self.capacity = max(1, capacity)
     }
 
-    /// Keeps a record.
+    /// Adds a record and removes the oldest one if the sink is full.
     public func write(_ record: LogRecord) {
         ring.withLock { ring in
             if ring.records.count < capacity {
@@ -33,11 +33,11 @@ public final class MemoryLogSink: LogSink {
         }
     }
 
-    /// The records kept, oldest first.
+    /// Returns the matching records, oldest first.
     public func records(_ query: LogQuery = LogQuery()) -> [LogRecord] {
         query.select(ring.withLock { Array($0.records[$0.start...] + $0.records[..<$0.start]) })
     }
 
-    /// Forgets all records.
+    /// Removes all records.
     public func removeAll() { ring.withLock { $0 = Ring() } }
 }

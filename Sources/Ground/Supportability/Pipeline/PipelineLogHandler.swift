@@ -1,13 +1,13 @@
 import Foundation
 public import Logging
 
-/// The swift-log backend of a ``LogPipeline``; it stands alone or in a `MultiplexLogHandler`.
+/// The swift-log backend of a ``LogPipeline``, usable alone or in a `MultiplexLogHandler`.
 public struct PipelineLogHandler: LogHandler {
     /// The tag of the records.
     public let label: String
-    /// Metadata of every record of this logger.
+    /// The metadata of every record of this logger.
     public var metadata: Logger.Metadata = [:]
-    /// Metadata of the current task.
+    /// The provider of the current task's metadata.
     public var metadataProvider: Logger.MetadataProvider?
 
     private let pipeline: LogPipeline
@@ -19,19 +19,19 @@ public struct PipelineLogHandler: LogHandler {
         self.metadataProvider = metadataProvider
     }
 
-    /// The level of this logger; until it is set, the threshold of the pipeline.
+    /// The level of this logger; by default, the threshold of the pipeline.
     public var logLevel: Logger.Level {
         get { ownLevel ?? pipeline.threshold.loggerLevel }
         set { ownLevel = newValue }
     }
 
-    /// One value of ``metadata``.
+    /// The value of one name in ``metadata``.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    /// Makes a record of an event and sends it on its way.
+    /// Converts an event to a record and passes it to the pipeline.
     public func log(event: LogEvent) {
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
@@ -54,7 +54,8 @@ public struct PipelineLogHandler: LogHandler {
     }
 }
 
-/// Nested metadata as names and texts: `request.method`, `items.0`. The names matter for redaction.
+/// A conversion of nested metadata to flat names and texts, such as `request.method` or `items.0`. Redaction
+/// needs the names.
 enum MetadataFlattening {
     static func flatten(_ value: Logger.Metadata.Value, _ name: String, into fields: inout [String: String]) {
         switch value {

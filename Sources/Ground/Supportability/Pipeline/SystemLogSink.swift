@@ -6,17 +6,18 @@
     import Glibc
 #endif
 
-/// Mirrors records to the log of the operating system: the unified log on Apple's platforms, elsewhere syslog.
+/// A sink that writes records to the log of the operating system: the unified log on Apple's platforms, syslog
+/// elsewhere.
 ///
-/// There, others than the app's user can read them; that redaction comes first matters all the more.
+/// Users other than the app's can read the system log, so only redacted records may reach this sink.
 public struct SystemLogSink: LogSink {
     #if canImport(os)
         private let subsystem: String
 
-        /// - Parameter subsystem: The app, in reverse domain notation.
+        /// - Parameter subsystem: The identifier of the app, in reverse domain notation.
         public init(subsystem: String) { self.subsystem = subsystem }
 
-        /// Writes a record, its tag being the category.
+        /// Writes a record with its tag as the category.
         public func write(_ record: LogRecord) {
             os.Logger(subsystem: subsystem, category: record.tag)
                 .log(level: Self.type(of: record.severity), "\(record.message, privacy: .public)")
@@ -34,19 +35,20 @@ public struct SystemLogSink: LogSink {
     #else
         private let subsystem: String
 
-        /// - Parameter subsystem: The app; it stands before each message.
+        /// - Parameter subsystem: The identifier of the app, which precedes each message.
         public init(subsystem: String) { self.subsystem = subsystem }
 
-        /// Writes a record. Where no syslog runs, the C library drops it.
+        /// Writes a record. Without a syslog daemon, the C library drops it.
         public func write(_ record: LogRecord) {
             let text = "\(subsystem) [\(record.tag)] \(record.message)".replacing("\0", with: " ")
             text.withCString { text in
-                // The format is fixed, so that a message with a percent sign is only a message.
+                // The format is fixed, so a percent sign in a message has no effect.
                 withVaList([text]) { vsyslog(Self.priority(of: record.severity), "%s", $0) }
             }
         }
 
-        /// The facility of user programs with the severity, whose number is syslog's own.
+        /// Returns the syslog priority: the facility of user programs and the severity, which uses syslog's
+        /// numbers.
         static func priority(of severity: LogSeverity) -> Int32 { Int32(1 << 3) | Int32(severity.rawValue) }
     #endif
 }

@@ -1,35 +1,36 @@
 public import Foundation
 
-/// Turns records into lines; an app's own does it instead of ours.
+/// A conversion of log records to lines of text. An app can provide its own.
 public protocol LogFormatter: Sendable {
-    /// The line of a record, without a line end.
+    /// Returns the line of a record, without a line end.
     func line(of record: LogRecord) -> String
-    /// What stands before the first record, with its line ends; empty for nothing.
+    /// Returns the text before the first record, including line ends.
     func preamble(_ header: LogHeader) -> String
-    /// What stands after the last record, with its line ends; empty for nothing.
+    /// The text after the last record, including line ends.
     var ending: String { get }
 }
 
 extension LogFormatter {
-    /// Nothing.
+    /// Returns an empty text.
     public func preamble(_ header: LogHeader) -> String { "" }
-    /// Nothing.
+    /// An empty text.
     public var ending: String { "" }
 }
 
-/// One line per record: `2026-01-31 08:15:30.250 WARNING sync Uploader.send(_:)(Uploader.swift:12) message`.
+/// A formatter with one line per record: `2026-01-31 08:15:30.250 WARNING sync
+/// Uploader.send(_:)(Uploader.swift:12) message`.
 ///
-/// The preamble is the nine fields of the header with their labels, then an empty line. Control characters
-/// are escaped, so that a record is one line whatever somebody put into it.
+/// The preamble consists of the nine header fields with their labels, and an empty line. Control characters are
+/// escaped, so every record is exactly one line.
 public struct PlainTextLogFormatter: LogFormatter {
     private let timeZone: TimeZone
 
-    /// - Parameter timeZone: The zone of the times, which are without one.
+    /// - Parameter timeZone: The time zone of the times, which is not printed.
     public init(timeZone: TimeZone = .current) {
         self.timeZone = timeZone
     }
 
-    /// Time, severity, tag, location (`-` where there is none), message and metadata.
+    /// Returns time, severity, tag, location (`-` if missing), message and metadata.
     public func line(of record: LogRecord) -> String {
         var line = "\(time(of: record.time)) \(record.severity.name.uppercased()) "
         line += "\(Self.escaped(record.tag)) \(Self.text(of: record.location)) \(Self.escaped(record.message))"
@@ -40,12 +41,12 @@ public struct PlainTextLogFormatter: LogFormatter {
         return line
     }
 
-    /// The nine fields, each on its line, and an empty line; a field without a value prints `-`.
+    /// Returns the nine fields, one per line, and an empty line. A missing value prints as `-`.
     public func preamble(_ header: LogHeader) -> String {
         header.fields.map { "\($0.label): \($0.value.map(Self.escaped) ?? "-")\n" }.joined() + "\n"
     }
 
-    /// `Type.method(File.swift:12)`; the type is the file's name where the source names the module alone.
+    /// Returns `Type.method(File.swift:12)`; the file's name replaces the type, which is not recorded.
     private static func text(of location: LogRecord.Location?) -> String {
         guard let location else { return "-" }
         let file = location.file.split(separator: "/").last ?? ""
@@ -53,11 +54,11 @@ public struct PlainTextLogFormatter: LogFormatter {
         return escaped("\(type).\(location.function)(\(file):\(location.line))")
     }
 
-    /// A time as `2026-01-31 08:15:30.250`.
+    /// Returns a time as `2026-01-31 08:15:30.250`.
     func time(of time: Date) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
-        // Through whole milliseconds: a calendar would give 249.999… for 250.
+        // Use whole milliseconds, because a calendar would return 249.999… for 250.
         let milliseconds = Int64(exactly: (time.timeIntervalSince1970 * 1000).rounded(.down)) ?? 0
         let seconds = (Double(milliseconds) / 1000).rounded(.down)
         let parts = calendar.dateComponents(
@@ -86,16 +87,17 @@ public struct PlainTextLogFormatter: LogFormatter {
         return result
     }
 
-    /// Controls, and what reverses the direction of text or ends a line in a viewer.
+    /// Returns whether a character is a control character, reverses the text direction, or ends a line in a
+    /// viewer.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.generalCategory == .control || scalar == "\u{2028}" || scalar == "\u{2029}"
             || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 }
 
-/// One JSON object per record, for programs.
+/// A formatter with one JSON object per record, for programs.
 public struct JSONLogFormatter: LogFormatter {
-    /// Makes a formatter.
+    /// Creates a formatter.
     public init() {}
 
     private struct Line: Encodable {
@@ -109,7 +111,7 @@ public struct JSONLogFormatter: LogFormatter {
         var correlationID: String?
     }
 
-    /// The record with its full names and the time in UTC.
+    /// Returns the record with full field names and its time in UTC.
     public func line(of record: LogRecord) -> String {
         let line = Line(
             time: record.time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
@@ -117,7 +119,7 @@ public struct JSONLogFormatter: LogFormatter {
             location: record.location, processID: record.processID, correlationID: record.correlationID)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and numbers can always be written.
+        // Encoding strings and numbers cannot fail.
         return (try? encoder.encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 }

@@ -8,28 +8,28 @@ import Foundation
     import Glibc
 #endif
 
-/// What every entry of a log has in common: the nine fields at the top of an export.
+/// The properties that all entries of a log share: the nine fields at the top of an export.
 public struct LogHeader: Hashable, Sendable, Codable {
-    /// The operating system and its version.
+    /// The name and version of the operating system.
     public var systemVersion: String
-    /// The app.
+    /// The name of the app.
     public var appName: String
     /// The app's version.
     public var appVersion: String
-    /// Other libraries whose versions matter; none prints as `-`.
+    /// The versions of relevant third-party libraries; `nil` prints as `-`.
     public var thirdParty: String?
-    /// The machine.
+    /// The hardware type of the machine.
     public var hardwareVersion: String
-    /// The user at the service.
+    /// The name of the user at the service.
     public var user: String?
-    /// The time zone, as `Europe/Berlin`.
+    /// The time zone, such as `Europe/Berlin`.
     public var timeZone: String
-    /// The language, as `de-DE`.
+    /// The language, such as `de-DE`.
     public var language: String
-    /// The root of the service.
+    /// The root URL of the service.
     public var baseURL: String?
 
-    /// Makes a header.
+    /// Creates a header.
     public init(
         systemVersion: String, appName: String, appVersion: String, thirdParty: String? = nil,
         hardwareVersion: String, user: String? = nil, timeZone: String, language: String, baseURL: String? = nil
@@ -45,7 +45,7 @@ public struct LogHeader: Hashable, Sendable, Codable {
         self.baseURL = baseURL
     }
 
-    /// A header of the machine that this runs on; user and service are filled in when they are known.
+    /// Returns a header for the current machine, without user and service.
     public static func ofThisMachine(appName: String, appVersion: String, thirdParty: String? = nil) -> LogHeader {
         LogHeader(
             systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, appName: appName,
@@ -53,7 +53,7 @@ public struct LogHeader: Hashable, Sendable, Codable {
             timeZone: TimeZone.current.identifier, language: Locale.current.identifier(.bcp47))
     }
 
-    /// The fields with their labels, in the order of an export.
+    /// The labelled fields, in the order of an export.
     public var fields: [(label: String, value: String?)] {
         [
             ("OS version", systemVersion), ("App name", appName), ("App version", appVersion),

@@ -1,26 +1,26 @@
 public import Foundation
 
-/// Decides which records pass; an app's own decides instead of ours.
+/// A condition for log records. An app can provide its own.
 public protocol LogFilter: Sendable {
-    /// Whether a record passes.
+    /// Returns whether a record passes.
     func admits(_ record: LogRecord) -> Bool
 }
 
-/// How the severity of a record is compared with another. The words go by gravity, so that nobody has to know
-/// that graver levels have smaller numbers.
+/// A comparison of a record's severity with a bound. The cases refer to gravity, because graver severities have
+/// smaller numbers.
 public enum SeverityFilter: Hashable, Sendable {
-    /// This severity and all graver ones.
+    /// The bound and all graver severities.
     case atLeast(LogSeverity)
-    /// All graver ones.
+    /// All severities that are graver than the bound.
     case graverThan(LogSeverity)
-    /// This severity alone.
+    /// Only the bound.
     case exactly(LogSeverity)
-    /// This severity and all less grave ones.
+    /// The bound and all less grave severities.
     case atMost(LogSeverity)
-    /// All less grave ones.
+    /// All severities that are less grave than the bound.
     case lessGraveThan(LogSeverity)
 
-    /// Whether a severity passes.
+    /// Returns whether a severity passes.
     public func admits(_ severity: LogSeverity) -> Bool {
         switch self {
         case .atLeast(let bound): severity >= bound
@@ -32,29 +32,30 @@ public enum SeverityFilter: Hashable, Sendable {
     }
 }
 
-/// Which records are wanted: by severity, tag, time, process and correlation id. What is `nil` does not matter.
+/// A query for log records by severity, tag, time, process and correlation id. A condition that is `nil` does
+/// not apply.
 ///
 /// ```swift
 /// let query = LogQuery(severity: .atLeast(.warning), tag: "sync", newest: 50)
 /// for record in try log.read(query).records { print(record.message) }
 /// ```
 public struct LogQuery: LogFilter, Hashable {
-    /// The severities.
+    /// The condition for the severity.
     public var severity: SeverityFilter?
-    /// The component.
+    /// The tag, which names the component.
     public var tag: String?
-    /// The first moment, inclusive.
+    /// The start of the period, inclusive.
     public var from: Date?
-    /// The last moment, exclusive.
+    /// The end of the period, exclusive.
     public var until: Date?
-    /// The process.
+    /// The process id.
     public var processID: Int32?
     /// The correlation id.
     public var correlationID: String?
-    /// The most records; the newest are kept. 0 gives none, a negative number counts as 0.
+    /// The maximum number of records; the newest are returned. 0 and negative numbers return none.
     public var newest: Int?
 
-    /// Makes a query; without anything it is for all records.
+    /// Creates a query. Without arguments, it matches all records.
     public init(
         severity: SeverityFilter? = nil, tag: String? = nil, from: Date? = nil, until: Date? = nil,
         processID: Int32? = nil, correlationID: String? = nil, newest: Int? = nil
@@ -68,7 +69,7 @@ public struct LogQuery: LogFilter, Hashable {
         self.newest = newest
     }
 
-    /// Whether a record is wanted, without regard to ``newest``.
+    /// Returns whether a record matches, regardless of ``newest``.
     public func admits(_ record: LogRecord) -> Bool {
         if let severity, !severity.admits(record.severity) { return false }
         if let tag, tag != record.tag { return false }
@@ -79,7 +80,7 @@ public struct LogQuery: LogFilter, Hashable {
         return true
     }
 
-    /// The wanted ones of some records, in their order.
+    /// Returns the matching records in their order.
     public func select(_ records: some Sequence<LogRecord>) -> [LogRecord] {
         let wanted = records.filter(admits)
         return newest.map { Array(wanted.suffix(max(0, $0))) } ?? wanted

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// One entry of a log.
+/// An entry of a log.
 public struct LogRecord: Hashable, Sendable {
-    /// Where in the source a record was written.
+    /// The location in the source at which a record was written.
     public struct Location: Hashable, Sendable, Codable {
-        /// The module, or the type where a caller names one.
+        /// The module, or the type if the caller passes one.
         public var source: String
         /// The function with its argument labels.
         public var function: String
@@ -13,7 +13,7 @@ public struct LogRecord: Hashable, Sendable {
         /// The line, from 1.
         public var line: UInt
 
-        /// Makes a location.
+        /// Creates a location.
         public init(source: String, function: String, file: String, line: UInt) {
             self.source = source
             self.function = function
@@ -22,33 +22,33 @@ public struct LogRecord: Hashable, Sendable {
         }
     }
 
-    /// When it was written; kept to the microsecond.
+    /// The time of the record, with a precision of microseconds.
     public var time: Date
-    /// How grave it is.
+    /// The severity of the record.
     public var severity: LogSeverity
-    /// The component that wrote it: the label of the logger.
+    /// The component that wrote the record: the label of the logger.
     public var tag: String
-    /// What happened.
+    /// The message.
     public var message: String
-    /// What else is known, by name.
+    /// Additional values, by name.
     public var metadata: [String: String]
-    /// Where it was written, where that is recorded.
+    /// The location in the source, if it is recorded.
     public var location: Location?
-    /// The process that wrote it.
+    /// The id of the process that wrote the record.
     public var processID: Int32
-    /// What ties records, requests and traces together: the metadata value of ``correlationKey``.
+    /// The id that relates records, requests and traces: the metadata value of ``correlationKey``.
     public var correlationID: String?
 
-    /// The name under which swift-log's metadata carry the correlation id.
+    /// The name of the correlation id in swift-log's metadata.
     public static let correlationKey = "correlation-id"
-    /// The longest message that is kept, in bytes of UTF-8 (16 KiB); the rest is cut.
+    /// The maximum length of a message, in bytes of UTF-8 (16 KiB); longer messages are truncated.
     public static let maximumMessageByteCount = 16_384
-    /// The most metadata values that are kept; in the order of their names, the rest is left out.
+    /// The maximum number of metadata values. The values are ordered by name, and the rest is omitted.
     public static let maximumMetadataCount = 32
-    /// The longest name or value of metadata, tag or location that is kept, in bytes of UTF-8 (1 KiB).
+    /// The maximum length of a name or value of metadata, tag or location, in bytes of UTF-8 (1 KiB).
     public static let maximumFieldByteCount = 1024
 
-    /// Makes a record.
+    /// Creates a record.
     public init(
         time: Date, severity: LogSeverity, tag: String, message: String, metadata: [String: String] = [:],
         location: Location? = nil, processID: Int32 = ProcessInfo.processInfo.processIdentifier,
@@ -66,7 +66,7 @@ public struct LogRecord: Hashable, Sendable {
 }
 
 extension LogRecord {
-    /// The record with everything cut to its limit, so that nobody can fill a log with one entry.
+    /// Returns the record with every part truncated to its limit, so that one entry cannot fill a log.
     func bounded() -> LogRecord {
         var record = self
         record.message = Self.cut(message, to: Self.maximumMessageByteCount)
@@ -89,7 +89,8 @@ extension LogRecord {
         return record
     }
 
-    /// The text, cut before the character that would exceed the limit; an ellipsis within the limit says so.
+    /// Returns the text, truncated before the character that exceeds the limit. A truncated text ends with an
+    /// ellipsis.
     static func cut(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         let ellipsis = "…"
@@ -116,7 +117,7 @@ extension LogRecord: Codable {
         case correlationID = "i"
     }
 
-    /// Reads a record as it is stored: short names, the time in microseconds since 1970.
+    /// Decodes a stored record, which has short names and the time in microseconds since 1970.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let time = try values.decode(Int64.self, forKey: .time)
@@ -131,10 +132,10 @@ extension LogRecord: Codable {
             correlationID: try values.decodeIfPresent(String.self, forKey: .correlationID))
     }
 
-    /// Writes a record as it is stored.
+    /// Encodes a record for storage.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        // A date beyond what 64 bits of microseconds can say is nobody's; it must not trap.
+        // A date outside the range of 64-bit microseconds must not trap.
         let time = (self.time.timeIntervalSince1970 * 1_000_000).rounded()
         try values.encode(Int64(exactly: time) ?? 0, forKey: .time)
         try values.encode(severity, forKey: .severity)

@@ -1,22 +1,22 @@
 public import Logging
 
-/// How grave a record is: the eight levels of syslog (RFC 5424, 6.2.1).
+/// The severity of a record: the eight levels of syslog (RFC 5424, 6.2.1).
 ///
-/// The numbers are syslog's, where the gravest is 0. Comparison goes by gravity, as with `Logger.Level`: a
-/// greater severity is a graver one, whatever its number.
+/// The raw values are syslog's, in which the gravest level is 0. Comparison follows gravity, like
+/// `Logger.Level`: a greater severity is a graver one.
 ///
 /// ```swift
 /// LogSeverity.error > .warning        // true
 /// LogSeverity.error.rawValue          // 3
 /// ```
 ///
-/// The levels of swift-log map to these: `trace` and `debug` to ``debug``, the others to those of their names.
-/// ``alert`` and ``emergency``, which swift-log lacks, are written with `Logger.alert(_:)` and
+/// The levels of swift-log map to these levels: `trace` and `debug` to ``debug``, the others to those of the
+/// same name. swift-log lacks ``alert`` and ``emergency``, which are logged with `Logger.alert(_:)` and
 /// `Logger.emergency(_:)`.
 public enum LogSeverity: Int, CaseIterable, Sendable, Codable {
     /// The system is unusable.
     case emergency = 0
-    /// Something must be done at once.
+    /// Immediate action is needed.
     case alert = 1
     /// A critical condition.
     case critical = 2
@@ -24,14 +24,14 @@ public enum LogSeverity: Int, CaseIterable, Sendable, Codable {
     case error = 3
     /// A warning.
     case warning = 4
-    /// Normal, but worth attention.
+    /// A normal but significant event.
     case notice = 5
-    /// What goes on.
+    /// An informational message.
     case info = 6
-    /// What only a developer wants to know.
+    /// Information for developers.
     case debug = 7
 
-    /// The severity of a level of swift-log.
+    /// Creates the severity of a swift-log level.
     public init(_ level: Logger.Level) {
         switch level {
         case .trace, .debug: self = .debug
@@ -43,7 +43,7 @@ public enum LogSeverity: Int, CaseIterable, Sendable, Codable {
         }
     }
 
-    /// The severity of a name such as `warning`, in any case; `nil` for a name that is none.
+    /// Creates the severity with a name such as `warning`, in any case; returns `nil` for an unknown name.
     public init?(name: some StringProtocol) {
         let name = name.lowercased()
         guard let severity = Self.allCases.first(where: { $0.name == name }) else { return nil }
@@ -52,7 +52,8 @@ public enum LogSeverity: Int, CaseIterable, Sendable, Codable {
 
     /// The name, in lower case.
     public var name: String {
-        // Every command writes some: spelt out, since Swift looks for the name of a case among all types of a program.
+        // Every command writes such names. To print a case, Swift searches all types of a program; a switch is
+        // faster.
         switch self {
         case .emergency: "emergency"
         case .alert: "alert"
@@ -65,7 +66,7 @@ public enum LogSeverity: Int, CaseIterable, Sendable, Codable {
         }
     }
 
-    /// The least level of swift-log that lets records of this severity through.
+    /// The lowest level of swift-log at which records of this severity pass.
     public var loggerLevel: Logger.Level {
         switch self {
         case .emergency, .alert, .critical: .critical
@@ -79,6 +80,6 @@ public enum LogSeverity: Int, CaseIterable, Sendable, Codable {
 }
 
 extension LogSeverity: Comparable {
-    /// Whether the left one is less grave.
+    /// Returns whether the left severity is less grave.
     public static func < (left: LogSeverity, right: LogSeverity) -> Bool { left.rawValue > right.rawValue }
 }

@@ -1,9 +1,9 @@
-/// Lets through what is known to be harmless, and nothing else: a message that a program has among its own, and metadata of known
-/// names whose values pass a test. Where a message is left out, the place in the source where it was written still tells what
-/// happened.
+/// A redaction that passes only text known to be harmless: the program's own messages, and metadata with known
+/// names and valid values. If a message is removed, the record's location in the source still identifies the
+/// event.
 ///
-/// ``SecretRedaction`` looks for what looks like a secret, and so misses what looks like something else. This one is for logs that
-/// leave the hands of those whose values they are about.
+/// ``SecretRedaction`` searches for text that looks like a secret, so it misses secrets in other forms. Use
+/// this redaction for logs that are given to people who must not see the logged values.
 ///
 /// ```swift
 /// let redaction = KnownTextRedaction(
@@ -12,24 +12,24 @@
 /// let pipeline = LogPipeline(redaction: redaction, sinks: [log])
 /// ```
 public struct KnownTextRedaction: LogRedaction {
-    /// The longest text that counts as a number or a name, in bytes.
+    /// The maximum length of a number or a name, in bytes.
     public static let maximumByteCount = 64
 
     private let messages: Set<String>
     private let fields: [String: @Sendable (String) -> Bool]
 
-    /// Makes a redaction.
+    /// Creates a redaction.
     ///
     /// - Parameters:
-    ///   - messages: What a record may say, word for word.
-    ///   - fields: The names of metadata that a record may have, each with a test of its value.
+    ///   - messages: The allowed messages, word for word.
+    ///   - fields: The allowed names of metadata, each with a test of its value.
     public init(messages: Set<String>, fields: [String: @Sendable (String) -> Bool]) {
         self.messages = messages
         self.fields = fields
     }
 
-    /// The record with ``SecretRedaction/mark`` in place of an unknown message, without unknown metadata, and without a tag or a
-    /// correlation id that is no name.
+    /// Returns the record without unknown content. ``SecretRedaction/mark`` replaces an unknown message and an
+    /// invalid tag. Unknown metadata and an invalid correlation id are removed.
     public func redacted(_ record: LogRecord) -> LogRecord {
         var record = record
         if !messages.contains(record.message) { record.message = SecretRedaction.mark }
@@ -39,12 +39,12 @@ public struct KnownTextRedaction: LogRedaction {
         return record
     }
 
-    /// Whether a text is a whole number.
+    /// Returns whether a text is a whole number.
     @Sendable public static func isNumber(_ text: String) -> Bool {
         text.utf8.count <= maximumByteCount && Int(text) != nil
     }
 
-    /// Whether a text is a name as programs have them: Latin letters, digits, periods, hyphens and underscores.
+    /// Returns whether a text is an identifier: Latin letters, digits, periods, hyphens and underscores.
     @Sendable public static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= maximumByteCount
             && text.utf8.allSatisfy { byte in

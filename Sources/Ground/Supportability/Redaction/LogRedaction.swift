@@ -1,4 +1,4 @@
-/// Takes secrets out of records; an app adds its own knowledge by wrapping ours.
+/// A removal of secrets from records. An app can add its own rules by wrapping another redaction.
 ///
 /// ```swift
 /// struct WithoutNames: LogRedaction {
@@ -11,38 +11,38 @@
 /// }
 /// ```
 public protocol LogRedaction: Sendable {
-    /// The record without secrets.
+    /// Returns the record without secrets.
     func redacted(_ record: LogRecord) -> LogRecord
 }
 
-/// Takes out what is known to be secret:
+/// A redaction that removes recognisable secrets:
 ///
 /// - the values of metadata, fields and header fields with names such as `password`, `token`, `authorization`,
 ///   `cookie`, `secret` or `api-key`, in text of the form `name: value`, `name=value`, `"name": "value"` and
 ///   `<name>value</name>`;
-/// - what follows `Bearer`, `Basic`, `Digest` and `Negotiate`;
+/// - the credentials after `Bearer`, `Basic`, `Digest` and `Negotiate`;
 /// - the user part of URLs, and the values in their queries: `Orders?$filter=‹redacted›&$top=‹redacted›`;
-/// - JSON Web Tokens, private keys in PEM form, and keys as 64 hexadecimal digits.
+/// - JSON Web Tokens, private keys in PEM form, and keys of 64 hexadecimal digits.
 ///
-/// It looks for forms, and so cannot know every secret: free text of a service or a person may hold one that looks like nothing
-/// in particular. A log that leaves the hands of those whose values it may hold takes a ``KnownTextRedaction`` instead.
+/// The redaction recognises forms, so it misses secrets without a typical form, for example in free text. Use
+/// ``KnownTextRedaction`` for a log that is given to people who must not see the logged values.
 ///
-/// In doubt it takes out too much. It goes through a text once, in time proportional to its length, and a
-/// redacted text stays as it is when it is redacted again.
+/// In doubt, the redaction removes too much. It reads a text once, in linear time, and does not change a text
+/// that is already redacted.
 public struct SecretRedaction: LogRedaction {
-    /// What stands in place of a secret.
+    /// The text that replaces a secret.
     public static let mark = "‹redacted›"
 
-    /// The names whose values are secret, as parts of names in lower case without `-`, `_` and `.`.
+    /// The names with secret values, as parts of names in lower case without `-`, `_` and `.`.
     public static let standardNames: Set<String> = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "authorization", "authenticate", "cookie",
         "credential", "apikey", "privatekey", "encryptionkey", "accesskey", "accountkey", "functionskey", "sharedkey",
         "subscriptionkey", "session", "signature", "jwt", "assertion",
-        // The word for password in other languages, as far as it has Latin letters without marks.
+        // The word for password in other languages, if it consists of plain Latin letters.
         "passwort", "kennwort", "motdepasse", "contrasena", "senha", "wachtwoord", "adgangskode", "salasana", "heslo",
     ]
 
-    /// Names that are secret only as a whole, because they are parts of harmless words.
+    /// Names that are secret only as a whole, because they are also parts of harmless words.
     private static let wholeNames: Set<String> = [
         "pwd", "pin", "otp", "sid", "sig", "auth", "salt", "xsrf", "csrf", "pass", "pw", "psw", "mdp",
     ]
@@ -50,14 +50,14 @@ public struct SecretRedaction: LogRedaction {
     private let names: [[UInt8]]
     private let whole: Set<[UInt8]>
 
-    /// - Parameter further: More names whose values are secret, in any case; parts of names count.
+    /// - Parameter further: Additional names with secret values, in any case. They also match parts of names.
     public init(further: some Sequence<String> = []) {
         let further = further.map { Self.normalised($0.utf8[...]) }.filter { !$0.isEmpty }
         names = Self.standardNames.map { Array($0.utf8) } + further
         whole = Set(Self.wholeNames.map { Array($0.utf8) })
     }
 
-    /// The record with its tag, message and metadata redacted.
+    /// Returns the record with its tag, message and metadata redacted.
     public func redacted(_ record: LogRecord) -> LogRecord {
         var record = record
         record.tag = redacted(record.tag)
@@ -67,7 +67,7 @@ public struct SecretRedaction: LogRedaction {
             if isSecret(key) {
                 record.metadata[name] = Self.mark
             } else if key.starts(with: Array("query".utf8)) {
-                // A query that stands alone has no question mark to be known by.
+                // A query without a URL has no question mark by which it can be recognised.
                 record.metadata[name] = String(redacted("?" + value).dropFirst())
             } else {
                 record.metadata[name] = redacted(value)
@@ -76,18 +76,18 @@ public struct SecretRedaction: LogRedaction {
         return record
     }
 
-    /// The text without secrets.
+    /// Returns the text without secrets.
     public func redacted(_ text: String) -> String {
         var redactor = TextRedactor(text, rules: self)
         return redactor.run()
     }
 
-    /// Whether the values of a name, such as that of a header field, may be secret.
+    /// Returns whether the values of a name, such as that of a header field, may be secret.
     package static func mayNameSecret(_ name: String) -> Bool { standard.isSecret(normalised(name.utf8)) }
 
     private static let standard = SecretRedaction()
 
-    /// Whether the values of a name are secret.
+    /// Returns whether the values of a name are secret.
     func isSecret(_ name: [UInt8]) -> Bool {
         if whole.contains(name) { return true }
         return names.contains { part in
@@ -96,7 +96,7 @@ public struct SecretRedaction: LogRedaction {
         }
     }
 
-    /// A name in lower case without the characters that join words.
+    /// Returns a name in lower case without separators.
     static func normalised(_ name: some Sequence<UInt8>) -> [UInt8] {
         name.compactMap { byte in
             switch byte {

@@ -1,18 +1,18 @@
-/// One pass over a text that copies what is harmless and leaves out what is secret.
+/// A single pass over a text that copies harmless parts and removes secrets.
 ///
-/// It works on bytes: all that it looks for is ASCII, and no byte of another character of UTF-8 is.
+/// It works on bytes: all searched characters are ASCII, and no byte of another UTF-8 character is.
 struct TextRedactor {
     private let bytes: [UInt8]
     private let rules: SecretRedaction
     private var position = 0
     private var output: [UInt8] = []
-    /// Whether this is behind a query option without a value, which others may follow.
+    /// Whether the position is behind a query option without a value, after which further options may follow.
     private var isInQuery = false
-    /// Whether this is within the first tag of an element of XML whose content is secret.
+    /// Whether the position is in the start tag of an XML element with secret content.
     private var isInSecretTag = false
 
     private static let mark = Array(SecretRedaction.mark.utf8)
-    /// Names longer than this are none.
+    /// The maximum length of a name, in bytes.
     private static let maximumNameByteCount = 128
 
     init(_ text: String, rules: SecretRedaction) {
@@ -45,7 +45,7 @@ struct TextRedactor {
 
     // MARK: URLs
 
-    /// The authority of a URL, without the user that may stand in it.
+    /// Copies the authority of a URL without its user part.
     private mutating func userPart() {
         copy(3)
         let end = end(from: position) { Self.isSpace($0) || Self.isQuote($0) || "/?#<>".utf8.contains($0) }
@@ -55,7 +55,7 @@ struct TextRedactor {
         copy(1)
     }
 
-    /// The query of a URL: names stay, values go.
+    /// Copies the query of a URL with its names, without its values.
     private mutating func query() {
         copy(1)
         isInQuery = false
@@ -67,11 +67,11 @@ struct TextRedactor {
             guard position < bytes.count, bytes[position] == UInt8(ascii: "&") else { return }
             copy(1)
         }
-        // An option that has no value is a word like others.
+        // An option without a value is processed like any other word.
         isInQuery = true
     }
 
-    /// Where the equals sign of a query option stands that begins here.
+    /// Returns the index of the equals sign of the query option at the current position.
     private func nameEnd() -> Int? {
         var index = position
         while index < bytes.count, index - position <= Self.maximumNameByteCount {
@@ -83,8 +83,8 @@ struct TextRedactor {
         return nil
     }
 
-    /// Where the value of a query option ends. Text in quotes belongs to it, and so does what follows a blank
-    /// when it goes on as an expression does: people write queries without encoding them.
+    /// Returns the end of the value of a query option. Quoted text belongs to the value. Because people write
+    /// queries without encoding, text after a blank belongs to it too if it continues an expression.
     private func valueEnd() -> Int {
         var index = position
         while index < bytes.count {
@@ -111,13 +111,13 @@ struct TextRedactor {
         "asc", "desc", "with", "as", "from", "NOT", "AND", "OR",
     ]
 
-    /// Where the operand begins that follows an operator here; `nil` when no operator follows.
+    /// Returns the start of the operand behind an operator, or `nil` if no operator follows.
     private func operandAfterOperator(at space: Int) -> Int? {
         let start = end(from: space) { $0 != UInt8(ascii: " ") }
         let wordEnd = end(from: start) { !Self.isLetter($0) }
         guard wordEnd > start else { return nil }
         let operand = end(from: wordEnd) { $0 != UInt8(ascii: " ") }
-        // An operator that is misspelt has a literal behind it all the same.
+        // A misspelt operator is also followed by a literal.
         let isBeforeLiteral = operand > wordEnd && operand < bytes.count && bytes[operand] == UInt8(ascii: "'")
         guard isBeforeLiteral || Self.operators.contains(String(decoding: bytes[start..<wordEnd], as: UTF8.self)) else {
             return nil
@@ -127,7 +127,7 @@ struct TextRedactor {
 
     // MARK: XML
 
-    /// Whether the name that begins at an index is that of an element: `<name` or `<prefix:name`.
+    /// Returns whether the name that begins at an index is that of an element: `<name` or `<prefix:name`.
     private func isElement(_ start: Int) -> Bool {
         var index = start - 1
         if index >= 0, bytes[index] == UInt8(ascii: ":") {
@@ -138,7 +138,7 @@ struct TextRedactor {
         return index >= 0 && bytes[index] == UInt8(ascii: "<")
     }
 
-    /// What is in an element whose content is secret, from the end of its first tag.
+    /// Removes the content of a secret element, starting at the end of its start tag.
     private mutating func content() {
         isInSecretTag = false
         let isEmpty = bytes[position - 1] == UInt8(ascii: "/")
@@ -154,7 +154,7 @@ struct TextRedactor {
     private static let schemes: Set<[UInt8]> = Set(
         ["bearer", "basic", "digest", "negotiate", "ntlm", "dpop"].map { Array($0.utf8) })
 
-    /// A word: harmless, a secret itself, or the name of one.
+    /// Processes a word, which is harmless, a secret, or the name of a secret.
     private mutating func word() {
         let end = end(from: position) { !Self.isName($0) }
         let word = bytes[position..<end]
@@ -175,7 +175,7 @@ struct TextRedactor {
         }
     }
 
-    /// What follows the name of an authentication scheme.
+    /// Removes the credentials behind the name of an authentication scheme.
     private mutating func credentials(of scheme: [UInt8]) {
         let start = end(from: position) { !Self.isBlank($0) }
         guard start > position, start < bytes.count, !Self.isSpace(bytes[start]) else { return }
@@ -189,7 +189,8 @@ struct TextRedactor {
         position = end
     }
 
-    /// What follows the name of a secret: `: value`, `=value`, `" : "value"`; after `--name` the next word.
+    /// Removes the value behind the name of a secret: `: value`, `=value`, `" : "value"`, or the next word
+    /// after `--name`.
     private mutating func value(of name: [UInt8], isOption: Bool) {
         var index = position
         if let quote = quote(at: index) { index += quote.count }
@@ -220,7 +221,7 @@ struct TextRedactor {
         position = end
     }
 
-    /// Where a value without quotes ends. Those of header fields have commas and semicolons of their own.
+    /// Returns the end of an unquoted value. Values of header fields may contain commas and semicolons.
     private func unquotedEnd(of name: [UInt8], from start: Int) -> Int {
         let text = String(decoding: name, as: UTF8.self)
         if text.contains("authorization") || text.contains("authenticate") || text.contains("cookie") {
@@ -229,14 +230,14 @@ struct TextRedactor {
         return end(from: start) { Self.isLineEnd($0) || ",;&}]".utf8.contains($0) }
     }
 
-    /// A quotation mark here, with the backslashes before it that JSON within JSON has.
+    /// Returns the quotation mark at an index, including preceding backslashes as in JSON within JSON.
     private func quote(at index: Int) -> [UInt8]? {
         let end = end(from: index) { $0 != UInt8(ascii: "\\") }
         guard end < bytes.count, Self.isQuote(bytes[end]), end - index < 8 else { return nil }
         return Array(bytes[index...end])
     }
 
-    /// Where the same quotation mark stands again, not escaped further.
+    /// Returns the index of the closing quotation mark, which is not escaped further.
     private func closing(_ quote: [UInt8], from start: Int) -> Int {
         var index = start
         var backslashes = 0
@@ -251,12 +252,12 @@ struct TextRedactor {
 
     // MARK: Secrets by their form
 
-    /// Whether a word is a JSON Web Token: its header begins with `{"`.
+    /// Returns whether a word is a JSON Web Token, whose header begins with `{"`.
     private func isToken(_ word: ArraySlice<UInt8>) -> Bool {
         word.count >= 16 && word.starts(with: Array("eyJ".utf8)) && word.contains(UInt8(ascii: "."))
     }
 
-    /// Whether a word is a key in hexadecimal digits.
+    /// Returns whether a word is a key of hexadecimal digits.
     private func isKey(_ word: ArraySlice<UInt8>) -> Bool {
         word.count == 64
             && word.allSatisfy {
@@ -269,7 +270,7 @@ struct TextRedactor {
             }
     }
 
-    /// A private key in PEM form, up to its end or the end of the text.
+    /// Removes a private key in PEM form, up to its end or the end of the text.
     private mutating func privateKey() {
         let lineEnd = end(from: position, where: Self.isLineEnd)
         let line = String(decoding: bytes[position..<min(lineEnd, position + 64)], as: UTF8.self)

@@ -1,18 +1,18 @@
 import Foundation
 import SafeFiles
 
-/// What stands where somebody wants a file to be written, at the end of the links that lead to it. A link that another user has
-/// put into a shared folder is not followed.
+/// The target of a path for writing a file, after following links. A link that another user created in a shared
+/// folder is not followed.
 package enum FileTarget {
-    /// A regular file, or none yet: it is replaced as a whole.
+    /// A regular or missing file, which is replaced as a whole.
     case file(path: String)
-    /// A pipe, a device or the like, which takes bytes as they come and stays what it is.
+    /// A pipe, a device or a similar file, to which bytes are written in sequence.
     case stream(path: String)
 
-    /// As many links are followed one after the other, as the system does; then the last one is replaced.
+    /// The maximum number of successive links, as in the system; the link behind them is replaced.
     private static let maximumLinkCount = 40
 
-    /// Looks at a path.
+    /// Determines the target of a path.
     package init(_ path: String) {
         var status = stat()
         guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
@@ -29,7 +29,7 @@ package enum FileTarget {
         self = .file(path: path)
     }
 
-    /// The folder that a path names a file in.
+    /// Returns the folder of a path.
     static func folder(of path: String) -> String {
         let folder = (path as NSString).deletingLastPathComponent
         return folder.isEmpty ? "." : folder

@@ -8,19 +8,19 @@ import CZlib
     import Glibc
 #endif
 
-/// An open file of a log. Its descriptor is closed when nobody holds the object any more.
+/// An open file of a log. Its descriptor is closed with the last reference to the object.
 final class LogFile: Sendable {
     let descriptor: Int32
     let path: String
 
-    /// Opens a file, and makes it with mode 0600 where `flags` say so.
+    /// Opens a file; creates it with mode 0600 if `flags` contain `O_CREAT`.
     init(_ path: String, _ flags: Int32) throws(StoredLogError) {
         descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         self.path = path
         guard descriptor >= 0 else { throw .system(operation: "opening", path: path, code: errno) }
     }
 
-    /// Opens a pipe or a device for writing, also through a link, as `/dev/stdout` is.
+    /// Opens a pipe or a device for writing, also through a link such as `/dev/stdout`.
     init(streamAt path: String) throws(StoredLogError) {
         descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
         self.path = path
@@ -29,16 +29,16 @@ final class LogFile: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     func size() throws(StoredLogError) -> Int { Int(try status().st_size) }
 
-    /// The size in bytes of a file that need not be opened for it; `nil` where there is none.
+    /// Returns the size of a file in bytes without opening it; `nil` if the file is missing.
     static func size(of path: String) -> Int? {
         var status = stat()
         return lstat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// Whether the file still has a name.
+    /// Returns whether the file still has a name.
     func hasName() -> Bool { (try? status().st_nlink) ?? 0 > 0 }
 
     private func status() throws(StoredLogError) -> stat {
@@ -49,7 +49,7 @@ final class LogFile: Sendable {
         return status
     }
 
-    /// The bytes from an offset to another, or to the end where that comes first.
+    /// Returns the bytes in a range, which may extend beyond the end of the file.
     func read(from start: Int, to end: Int) throws(StoredLogError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(0, end - start))
         var filled = 0
@@ -68,7 +68,7 @@ final class LogFile: Sendable {
         return bytes
     }
 
-    /// Writes all bytes where the file is, which for a segment is its end.
+    /// Writes all bytes at the current position, which is the end for a segment.
     func append(_ bytes: [UInt8]) throws(StoredLogError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -81,13 +81,13 @@ final class LogFile: Sendable {
         }
     }
 
-    /// Writes at an offset.
+    /// Writes bytes at an offset.
     func write(_ bytes: [UInt8], at offset: Int) throws(StoredLogError) {
         let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
         guard count == bytes.count else { throw .system(operation: "writing", path: path, code: errno) }
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until the written bytes are on the disk.
     func sync() throws(StoredLogError) {
         #if canImport(Darwin)
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
@@ -97,7 +97,7 @@ final class LogFile: Sendable {
         }
     }
 
-    /// Tries to take the file's lock, which excludes every other opening of the file.
+    /// Tries to take the file's lock, which excludes every other open descriptor of the file.
     func tryLock() throws(StoredLogError) -> Bool {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
@@ -111,16 +111,16 @@ final class LogFile: Sendable {
 
     func unlock() { flock(descriptor, LOCK_UN) }
 
-    /// Removes a file; one that is not there is no error.
+    /// Removes a file. A missing file is not an error.
     static func remove(_ path: String) throws(StoredLogError) {
         guard unlink(path) == 0 || errno == ENOENT else {
             throw .system(operation: "removing", path: path, code: errno)
         }
     }
 
-    /// Packs bytes with gzip and writes them where the file is.
+    /// Compresses bytes with gzip and writes them at the current position.
     func appendPacked(_ bytes: [UInt8]) throws(StoredLogError) {
-        // zlib closes the descriptor that it is given.
+        // zlib closes the descriptor that it receives.
         let copy = dup(descriptor)
         guard copy >= 0 else { throw .system(operation: "writing", path: path, code: errno) }
         guard let packed = gzdopen(copy, "wb") else {
@@ -142,7 +142,7 @@ final class LogFile: Sendable {
         guard gzclose(packed) == Z_OK else { throw .system(operation: "writing", path: path, code: errno) }
     }
 
-    /// Writes a file whole or not at all, in the place of one of the same name.
+    /// Writes a file completely or not at all, and replaces a file with the same name.
     static func replace(
         _ path: String, with bytes: [UInt8], in folder: String, isPacked: Bool = false
     ) throws(StoredLogError) {
@@ -156,7 +156,7 @@ final class LogFile: Sendable {
             }
         } catch {
             unlink(temporary)
-            // Who asked for the file knows nothing of the one beside it.
+            // The caller does not know the temporary file, so the error names the target.
             if case .system(_, temporary, let code) = error {
                 throw .system(operation: "writing", path: path, code: code)
             }

@@ -1,17 +1,17 @@
-/// Where a line of an encrypted log belongs. It is sealed with the line, so that lines which somebody swaps, drops or doubles are
-/// noticed. Lines of earlier versions have none.
+/// The position of a line in an encrypted log. It is sealed with the line, so that swapped, removed or
+/// duplicated lines are detected. Lines of earlier versions have no position.
 struct LogPosition: Equatable {
     /// The number of the file.
     var segment: UInt64
     /// The number of the line in the file, from 0.
     var index: UInt32
-    /// How many lines the file before has; `nil` if there is none.
+    /// The number of lines in the preceding file; `nil` if there is none.
     var previous: UInt32?
 
-    /// What a line with a position begins with; one of an earlier version begins with a brace.
+    /// The first byte of a line with a position. A line of an earlier version begins with a brace.
     private static let mark: UInt8 = 2
     private static let none = UInt32.max
-    /// The bytes of a position.
+    /// The size of a position in bytes.
     static let byteCount = 17
 
     init(segment: UInt64, index: Int, previous: Int?) {
@@ -20,9 +20,9 @@ struct LogPosition: Equatable {
         self.previous = previous.map { UInt32(clamping: $0) }
     }
 
-    /// Reads a position.
+    /// Parses a position.
     ///
-    /// - Returns: `nil` for a line that has none.
+    /// - Returns: `nil` for a line without a position.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.byteCount, bytes.first == Self.mark else { return nil }
         func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
@@ -42,25 +42,25 @@ struct LogPosition: Equatable {
     }
 }
 
-/// Looks whether the lines of a log are where they were written.
+/// A check that the lines of a log are at their original positions.
 struct LogOrder {
-    /// How often they are not.
+    /// The number of violations.
     private(set) var breaks = 0
     private var number: UInt64 = 0
     private var expected: UInt32 = 0
     private var hasPositions = false
-    /// The file before, with its number of lines.
+    /// The number of the preceding file and its number of lines.
     private var last: (number: UInt64, lines: Int)?
 
-    /// A file begins.
+    /// Begins a file.
     mutating func begin(_ number: UInt64) {
-        // The oldest ones go; none does between others.
+        // Only the oldest files are removed, so a gap between two files is a violation.
         if let last, number != last.number + 1 { breaks += 1 }
         self.number = number
         expected = 0
     }
 
-    /// A line with a position follows.
+    /// Checks a line with a position.
     mutating func line(at position: LogPosition) {
         hasPositions = true
         guard position.segment == number else {
@@ -78,20 +78,20 @@ struct LogOrder {
         expected = position.index &+ 1
     }
 
-    /// A line follows that no position can be read from.
+    /// Counts a line without a readable position.
     ///
-    /// - Parameter isOld: whether it is whole, and of an earlier version.
+    /// - Parameter isOld: Whether the line is intact and from an earlier version.
     mutating func lineWithoutPosition(isOld: Bool) {
         if isOld, hasPositions { breaks += 1 }
         expected &+= 1
     }
 
-    /// A file ends.
+    /// Ends a file.
     mutating func end(lines: Int) { last = (number, lines) }
 
-    /// The log ends.
+    /// Ends the log.
     ///
-    /// - Parameter known: the last line that was written, as the log has noted it.
+    /// - Parameter known: The recorded end of the log.
     mutating func end(_ known: LogPosition?) {
         guard let known else {
             if hasPositions { breaks += 1 }

@@ -1,4 +1,4 @@
-/// How a stored log is encrypted: two functions of the caller's, as this library knows no cipher.
+/// The encryption of a stored log: two functions of the caller, because this library contains no cipher.
 ///
 /// ```swift
 /// let cipher = RecordCipher(key: key, purpose: "log")            // of the library Secrets
@@ -9,11 +9,11 @@ public struct LogSealing: Sendable {
     let seal: @Sendable ([UInt8]) throws -> [UInt8]
     let open: @Sendable ([UInt8]) throws -> [UInt8]
 
-    /// Makes a sealing.
+    /// Creates a sealing.
     ///
     /// - Parameters:
-    ///   - seal: Encrypts and authenticates a record.
-    ///   - open: Gives back what was sealed; throws for anything else.
+    ///   - seal: A function that encrypts and authenticates a record.
+    ///   - open: A function that decrypts a sealed record; throws for any other input.
     public init(
         seal: @escaping @Sendable ([UInt8]) throws -> [UInt8], open: @escaping @Sendable ([UInt8]) throws -> [UInt8]
     ) {

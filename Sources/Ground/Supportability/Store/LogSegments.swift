@@ -1,17 +1,18 @@
 import Foundation
 
-/// The files that the entries of a log are in: each holds one line per entry, and the oldest goes as a whole.
+/// The files with the entries of a log. Each file contains one line per entry, and the oldest file is removed
+/// as a whole.
 ///
-/// To be used only under the log's lock. What one object knows stays true until another process changes the list
-/// of files, which it tells by the generation in the lock file; lines that others append are counted as they are
-/// met.
+/// Use this type only under the log's lock. The information of one object stays valid until another process
+/// changes the list of files, which is detected by the generation in the lock file. Lines that other processes
+/// append are counted when they are found.
 struct LogSegments {
     struct Segment {
         var number: UInt64
         var entries: Int
-        /// The bytes that were counted.
+        /// The number of counted bytes.
         var bytes: Int
-        /// Whether the last line has its end; one that a crash cut has not.
+        /// Whether the last line is complete; a crash leaves it incomplete.
         var endsInLine: Bool
     }
 
@@ -19,11 +20,11 @@ struct LogSegments {
     private(set) var segments: [Segment] = []
     /// The newest segment, open for appending.
     private var current: LogFile?
-    /// Closed segments whose entries nobody has kept the number of yet.
+    /// Closed segments whose number of entries is not recorded yet.
     private var unkept: [Segment] = []
 
     static let suffix = ".log"
-    /// The highest number that is believed: the next ones are beyond it, and there must be some.
+    /// The highest accepted number, which leaves room for higher ones.
     private static let maximumNumber = UInt64.max / 2
 
     init(folder: String) { self.folder = folder }
@@ -38,7 +39,7 @@ struct LogSegments {
 
     func path(_ segment: Segment) -> String { Self.path(segment.number, in: folder) }
 
-    /// Looks at the folder anew, and reads the newest file and those that nobody has counted.
+    /// Reads the folder again, and counts the newest file and files without a recorded count.
     mutating func scan(_ known: SegmentCounts) throws(StoredLogError) {
         segments = []
         current = nil
@@ -59,7 +60,7 @@ struct LogSegments {
         }
     }
 
-    /// The closed segments that were counted since this was asked last.
+    /// Returns the closed segments that were counted since the last call.
     mutating func takeUnkept() -> [Segment] {
         defer { unkept = [] }
         return unkept
@@ -75,7 +76,7 @@ struct LogSegments {
         return names.compactMap(number).sorted()
     }
 
-    /// The number of a segment's file; `nil` for a name that is none of ours, and for a number that no log gets to.
+    /// Returns the number of a segment's file; `nil` for other names, and for a number that no log can reach.
     private static func number(_ name: String) -> UInt64? {
         guard name.hasSuffix(suffix), let number = UInt64(name.dropLast(suffix.count)), number <= maximumNumber,
             path(number, in: "") == "/" + name
@@ -97,16 +98,16 @@ struct LogSegments {
         }
     }
 
-    /// Takes in what other processes have appended to the newest segment.
+    /// Counts the lines that other processes appended to the newest segment.
     mutating func catchUp() throws(StoredLogError) {
         guard !segments.isEmpty else { return }
         let file = try openCurrent()
         try Self.count(&segments[segments.count - 1], file)
     }
 
-    /// Whether the next entry takes files away or begins a new one.
+    /// Returns whether the next entry removes files or begins a new one.
     ///
-    /// - Parameter size: about how many bytes it has.
+    /// - Parameter size: The approximate size of the entry in bytes.
     func mustTurn(for size: Int, _ limits: StoredLog.Limits) -> Bool {
         isFull(for: size, limits) || isNewestFull(for: size, limits)
     }
@@ -120,11 +121,11 @@ struct LogSegments {
         return newest.entries >= limits.dropped || newest.bytes + size > limits.segmentBytes
     }
 
-    /// Appends an entry; drops the oldest ones first where there are too many.
+    /// Appends an entry; first removes the oldest entries if there are too many.
     ///
     /// - Parameters:
-    ///   - size: about how many bytes it has.
-    ///   - makeLine: gives the entry for the place where it will be.
+    ///   - size: The approximate size of the entry in bytes.
+    ///   - makeLine: A function that returns the line of the entry for a position.
     mutating func append(
         _ size: Int, _ limits: StoredLog.Limits, makeLine: (LogPosition) throws(StoredLogError) -> [UInt8]
     ) throws(StoredLogError) {
@@ -140,13 +141,13 @@ struct LogSegments {
             LogPosition(
                 segment: newest.number, index: newest.entries + (newest.endsInLine ? 0 : 1),
                 previous: segments.dropLast().last?.entries))
-        // What a crash has cut ends here and is one unreadable entry.
+        // A line that a crash left incomplete ends here and becomes one unreadable entry.
         let text = newest.endsInLine ? line : [UInt8(ascii: "\n")] + line
         try file.append(text)
         try Self.count(&segments[segments.count - 1], file)
     }
 
-    /// Begins a new file. The numbers go on where they were.
+    /// Begins a new file with the next number.
     private mutating func begin() throws(StoredLogError) {
         let number = (segments.last?.number ?? 0) + 1
         current = try LogFile(Self.path(number, in: folder), O_RDWR | O_CREAT | O_EXCL | O_APPEND)
@@ -170,7 +171,7 @@ struct LogSegments {
         return file
     }
 
-    /// Opens all segments for reading; they stay readable when they are dropped meanwhile.
+    /// Opens all segments for reading. They stay readable if they are removed meanwhile.
     func openAll() throws(StoredLogError) -> [(number: UInt64, file: LogFile, bytes: Int)] {
         var files: [(UInt64, LogFile, Int)] = []
         for segment in segments { files.append((segment.number, try LogFile(path(segment), O_RDONLY), segment.bytes)) }
@@ -185,9 +186,10 @@ struct LogSegments {
         segments.removeFirst(old.count)
     }
 
-    /// Rewrites every segment, each one whole or not at all, with the lines that stay.
+    /// Rewrites every segment with the remaining lines. Each segment is replaced completely or not at all.
     ///
-    /// - Parameter rewritten: gets a line without its end and its new place; gives it with its end, or `nil` if it goes.
+    /// - Parameter rewritten: A function that receives a line without its end and its new position. It returns
+    ///   the line with its end, or `nil` to remove it.
     mutating func rewrite(
         _ rewritten: ([UInt8], LogPosition) throws(StoredLogError) -> [UInt8]?
     ) throws(StoredLogError) {

@@ -1,28 +1,28 @@
-/// How many entries the closed files of a log have, kept behind the generation in the lock file: who opens the log need not
-/// read what another process has counted.
+/// The number of entries in the closed files of a log, recorded behind the generation in the lock file. A
+/// process that opens the log need not count files that another process has counted.
 ///
-/// Each file has a line in a place that its number tells. It holds for a file of the size that it names: nothing is
-/// appended to a closed file, and one that is written anew gets smaller. A line that is missing, damaged or of another file
-/// costs a look at the file, no more.
+/// Each file has a record at a place determined by its number. The record is valid only for the recorded file
+/// size: nothing is appended to a closed file, and a rewritten file is smaller. If a record is missing, damaged
+/// or of another file, the file is counted again.
 struct SegmentCounts {
-    /// Where the lines begin; the generation stands before them.
+    /// The offset of the records, behind the generation.
     static let offset = 64
-    /// How many lines there are: many times as many as a log has files, unless somebody keeps files of a few entries.
+    /// The number of records: many times the number of files of a log, unless files have only a few entries.
     private static let places: UInt64 = 512
-    /// The bytes of a line: number, size, entries, and a sum over them.
+    /// The size of a record in bytes: number, size, entries, and a checksum.
     private static let width = 32
-    /// The end of the last line.
+    /// The end of the last record.
     static let end = offset + Int(places) * width
 
     private let lines: [UInt8]
 
-    /// Nothing is known.
+    /// Creates empty records.
     init() { lines = [] }
 
-    /// What stands in the lock file from ``offset`` on.
+    /// Creates records from the content of the lock file from ``offset`` on.
     init(_ lines: [UInt8]) { self.lines = lines }
 
-    /// How many entries a file of a size has; `nil` where that was not kept.
+    /// Returns the number of entries of a file with a size; `nil` if no count is recorded.
     func entries(of number: UInt64, bytes: Int) -> Int? {
         let start = Self.place(number)
         guard lines.count >= start + Self.width else { return nil }
@@ -34,7 +34,7 @@ struct SegmentCounts {
         return Int(exactly: fields[2])
     }
 
-    /// The line of a file, and its place in the lock file.
+    /// Returns the record of a file, and its offset in the lock file.
     static func line(of segment: LogSegments.Segment) -> (bytes: [UInt8], offset: Int) {
         let (bytes, entries) = (UInt64(segment.bytes), UInt64(segment.entries))
         let fields = [segment.number, bytes, entries, sum(segment.number, bytes, entries)]
@@ -46,7 +46,7 @@ struct SegmentCounts {
 
     private static func place(_ number: UInt64) -> Int { Int(number % places) * width }
 
-    /// Not 0 where all of them are: the file has holes.
+    /// Returns a checksum that is not 0 if all fields are 0, because holes in the file read as zeros.
     private static func sum(_ fields: UInt64...) -> UInt64 {
         fields.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ $1) &* 0x100_0000_01B3 }
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension StoredLog {
-    /// The log as text: the nine fields, an empty line, then a line for each entry that is wanted.
+    /// Returns the log as text: the nine header fields, an empty line, and a line for each matching entry.
     ///
     /// - Throws: ``StoredLogError``: `busy`, `system`.
     public func text(
@@ -10,10 +10,10 @@ extension StoredLog {
         try text(try read(query).records, formatter)
     }
 
-    /// Writes the log as text to a file that only its owner can read, in the place of one of that name. A link leads to
-    /// the file that is replaced; a pipe or a device takes the text and stays.
+    /// Writes the log as text to a file that only its owner can read, and replaces an existing file. A link is
+    /// followed to the file that is replaced. A pipe or a device is written to and not replaced.
     ///
-    /// - Parameter isPacked: whether the file is packed with gzip (RFC 1952).
+    /// - Parameter isPacked: Whether to compress the file with gzip (RFC 1952).
     /// - Throws: ``StoredLogError``: `busy`, `system`.
     public func export(
         to path: String, _ query: LogQuery = LogQuery(), formatter: any LogFormatter = PlainTextLogFormatter(),
@@ -22,8 +22,8 @@ extension StoredLog {
         try export(try read(query).records, to: path, formatter: formatter, isPacked: isPacked)
     }
 
-    /// Writes entries that somebody picked, such as those of ``read(_:)``, with the header; as
-    /// ``export(to:_:formatter:isPacked:)`` does.
+    /// Writes selected entries, such as those of ``read(_:)``, with the header, in the same way as
+    /// ``export(to:_:formatter:isPacked:)``.
     public func export(
         _ records: [LogRecord], to path: String, formatter: any LogFormatter = PlainTextLogFormatter(),
         isPacked: Bool = false

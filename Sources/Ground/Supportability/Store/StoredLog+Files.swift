@@ -2,17 +2,17 @@ import Foundation
 import SafeFiles
 
 extension StoredLog {
-    /// Says how the entries are kept, so that nobody takes sealed ones for damaged ones.
+    /// The description of the storage format, so that encrypted entries are not mistaken for damaged ones.
     private struct Format: Codable {
         var format: Int
-        /// A known text, sealed; nothing for a log that is not encrypted.
+        /// A known text in sealed form; `nil` if the log is not encrypted.
         var check: Data?
     }
 
     private static let version = 1
     private static let checkText = Array("outpost log".utf8)
 
-    /// Does something while no other process, and no other thread, uses the log.
+    /// Runs `body` while no other process or thread uses the log.
     func withLock<Result>(
         _ body: (inout State) throws(StoredLogError) -> sending Result
     ) throws(StoredLogError) -> Result {
@@ -25,7 +25,7 @@ extension StoredLog {
             do throws(StoredLogError) {
                 return try body(&state)
             } catch {
-                // What is known of the files may no longer be so: they are looked at anew.
+                // After an error, the known state of the files may be outdated, so they are read again.
                 state.generation &-= 1
                 throw error
             }
@@ -44,7 +44,7 @@ extension StoredLog {
                 usleep(200)
                 continue
             }
-            // Somebody may have removed the folder, and with it the file that the lock is on.
+            // Another process may have removed the folder and with it the locked file.
             guard file.hasName() else {
                 state.lock = nil
                 file.unlock()
@@ -91,8 +91,8 @@ extension StoredLog {
         return underlying.flatMap { $0.domain == NSPOSIXErrorDomain ? Int32($0.code) : nil } ?? EACCES
     }
 
-    /// Tells other processes that the list of files changes: before it does, so that a crash in between costs them
-    /// only a look at the folder.
+    /// Informs other processes of a change in the list of files. This happens before the change, so a crash in
+    /// between only makes them read the folder again.
     func advance(_ state: inout State) throws(StoredLogError) {
         guard let lock = state.lock else { return }
         let next = state.generation &+ 1
@@ -108,7 +108,8 @@ extension StoredLog {
         SegmentCounts(try file.read(from: SegmentCounts.offset, to: SegmentCounts.end))
     }
 
-    /// Keeps how many entries closed files have, for who opens the log next; where that fails, they are read again.
+    /// Records the number of entries in closed files for other processes. If that fails, they count the entries
+    /// again.
     private func keepCounts(_ state: inout State, _ lock: LogFile) {
         for segment in state.segments.takeUnkept() {
             let (bytes, offset) = SegmentCounts.line(of: segment)
@@ -116,7 +117,7 @@ extension StoredLog {
         }
     }
 
-    /// Checks that the log is kept as this object would keep it, or lays down how it is.
+    /// Checks that the log has the storage format of this object, or records the format of a new log.
     private func checkFormat() throws(StoredLogError) {
         let path = folder + "/format"
         guard FileManager.default.fileExists(atPath: path) else {
@@ -149,20 +150,20 @@ extension StoredLog {
         return Array(encoded)
     }
 
-    /// About how long the line of a record will be: where it is sealed, not shorter than it gets.
+    /// Returns the approximate length of a record's line; for a sealed line, an upper bound.
     func byteCount(sealing encoded: [UInt8]) -> Int {
         guard sealing != nil else { return encoded.count + 1 }
         return (encoded.count + LogPosition.byteCount + Self.sealingOverhead + 2) / 3 * 4 + 1
     }
 
-    /// The most bytes by which sealing is believed to make a record longer.
+    /// The assumed maximum number of bytes that sealing adds to a record.
     private static let sealingOverhead = 64
 
     func line(_ encoded: [UInt8], at position: LogPosition) throws(StoredLogError) -> [UInt8] {
         try sealed(sealing == nil ? encoded : position.bytes + encoded) + [UInt8(ascii: "\n")]
     }
 
-    /// What a line holds, and where it belongs; no record for one that is damaged.
+    /// Returns the record and the position in a line; the record is `nil` if the line is damaged.
     func content(of line: [UInt8]) -> (record: LogRecord?, position: LogPosition?) {
         guard let bytes = opened(line) else { return (nil, nil) }
         let position = sealing == nil ? nil : LogPosition(bytes)
@@ -170,19 +171,20 @@ extension StoredLog {
         return (try? JSONDecoder().decode(LogRecord.self, from: Data(encoded)), position)
     }
 
-    // MARK: The end
+    // MARK: The end of the log
 
-    /// Notes the last line of an encrypted log in the lock file, sealed: lines that are cut off there would leave no gap.
+    /// Records the sealed end of an encrypted log in the lock file, because lines removed at the end would
+    /// leave no gap.
     func keepEnd(_ state: State) {
         guard sealing != nil, let lock = state.lock, let newest = state.segments.segments.last else { return }
         let end = LogPosition(segment: newest.number, index: newest.entries, previous: nil)
         guard let sealed = try? sealed(end.bytes), sealed.count <= Int(UInt16.max) else { return }
         let count = sealed.count
-        // Where that fails, reading says that something is not as it should be: as little is lost as is wrong.
+        // If this fails, reading reports a break, although no entry is missing.
         try? lock.write([UInt8(count >> 8), UInt8(count & 0xFF)] + sealed, at: SegmentCounts.end)
     }
 
-    /// The last line as it was noted; its index is the number of lines.
+    /// Returns the recorded end of the log; its index is the number of lines.
     func knownEnd(_ state: State) -> LogPosition? {
         let start = SegmentCounts.end
         guard sealing != nil, let lock = state.lock, let count = try? lock.read(from: start, to: start + 2),
@@ -206,7 +208,7 @@ extension StoredLog {
 
     // MARK: The header
 
-    /// The nine fields that all entries have in common; `nil` when none were set, or they are damaged.
+    /// The nine fields that all entries share; `nil` if none were set, or if they are damaged.
     ///
     /// - Throws: ``StoredLogError``: `busy`, `system`.
     public var header: LogHeader? {
@@ -220,7 +222,7 @@ extension StoredLog {
         }
     }
 
-    /// Sets the nine fields. The address of the service loses its user and its query.
+    /// Sets the nine header fields. The user and query values are removed from the service's URL.
     ///
     /// - Throws: ``StoredLogError``: `busy`, `system`, `unwritable`.
     public func setHeader(_ header: LogHeader) throws(StoredLogError) {
@@ -233,9 +235,10 @@ extension StoredLog {
         }
     }
 
-    /// Changes some of the nine fields: what connecting to a service does once it knows user, language and address.
+    /// Changes some of the nine header fields, for example when user, language and URL become known after
+    /// connecting to a service.
     ///
-    /// - Throws: As ``setHeader(_:)``; does nothing where no header was set.
+    /// - Throws: The errors of ``setHeader(_:)``. Does nothing if no header was set.
     public func updateHeader(_ change: (inout LogHeader) -> Void) throws(StoredLogError) {
         guard let old = try header else { return }
         var new = old

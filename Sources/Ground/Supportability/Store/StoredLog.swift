@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A log in a folder, bounded, that several processes write to at once.
+/// A bounded log in a folder, to which several processes can write at the same time.
 ///
 /// ```swift
 /// let log = try StoredLog(folder: folder)
@@ -11,54 +11,57 @@ import Synchronization
 /// try log.export(to: path)
 /// ```
 ///
-/// An entry is one line that is appended with one write, so that a crash of the process loses nothing that was
-/// written and cuts at most the last line; a cut or damaged line is skipped and counted. The system writes to the
-/// disk in its own time, unless ``synchronize()`` is called.
+/// An entry is one line, appended with a single write. A crash of the process therefore loses no written entry
+/// and truncates at most the last line. Truncated or damaged lines are skipped and counted. The system writes
+/// to the disk at its own time, unless ``synchronize()`` is called.
 ///
-/// At 10,000 entries the next one drops the oldest 200: the entries are in files of 200, and the oldest file goes.
-/// The files are their owner's alone (mode 0600), and encrypted when a ``LogSealing`` is given. Each entry of an encrypted log is
-/// sealed with its place, so that reading notices entries that somebody has taken out, doubled or put elsewhere; an older copy of
-/// the whole folder is not noticed, nor that the oldest files are gone, as they are at every limit.
+/// With the default limits, the oldest 200 of 10,000 entries are removed for the next one: each file contains
+/// 200 entries, and the oldest file is removed. Only the owner can access the files (mode 0600). They are
+/// encrypted if a ``LogSealing`` is passed.
+///
+/// Each entry of an encrypted log is sealed with its position, so reading detects entries that were removed,
+/// duplicated or moved. It does not detect an older copy of the whole folder, or the removal of the oldest
+/// files, which also happens at every limit.
 public final class StoredLog: LogSink {
-    /// How much is kept.
+    /// The limits of a log.
     public struct Limits: Hashable, Sendable {
-        /// The most entries, 10,000 if not said.
+        /// The maximum number of entries; by default 10,000.
         public var entries: Int
-        /// How many of the oldest are dropped when there are so many, 200 if not said.
+        /// The number of the oldest entries that are removed at the limit; by default 200.
         public var dropped: Int
-        /// The most bytes of all entries, 32 MiB if not said.
+        /// The maximum size of all entries in bytes; by default 32 MiB.
         public var bytes: Int
 
-        /// Makes limits.
+        /// Creates limits.
         public init(entries: Int = 10_000, dropped: Int = 200, bytes: Int = 32 << 20) {
             self.entries = entries
             self.dropped = dropped
             self.bytes = bytes
         }
 
-        /// The least that ``bytes`` may be: room for some entries of the greatest size.
+        /// The minimum of ``bytes``, which leaves room for several entries of maximum size.
         public static let leastBytes = 4 << 20
 
-        /// The most bytes of one file. An entry of the greatest size fits.
+        /// The maximum size of one file in bytes. An entry of maximum size fits.
         var segmentBytes: Int { bytes / 4 }
     }
 
-    /// What reading gave.
+    /// The result of reading a log.
     public struct Reading: Sendable {
         /// The entries, oldest first.
         public var records: [LogRecord]
-        /// How many lines were damaged and are left out.
+        /// The number of damaged lines, which are omitted.
         public var unreadable: Int
-        /// In how many places entries of an encrypted log are missing, doubled or in another order than they were written in.
+        /// The number of places at which entries of an encrypted log are missing, duplicated or reordered.
         public var breaks = 0
     }
 
-    /// How long one waits while other processes use the log, in seconds.
+    /// The maximum time to wait for other processes that use the log, in seconds.
     public static let lockPatience = 2.0
 
-    /// The folder.
+    /// The folder of the log.
     public let folder: String
-    /// How much is kept.
+    /// The limits of the log.
     public let limits: Limits
     let sealing: LogSealing?
 
@@ -72,12 +75,12 @@ public final class StoredLog: LogSink {
 
     let state: Mutex<State>
 
-    /// Opens the log in a folder, or makes both.
+    /// Opens the log in a folder, and creates both if they are missing.
     ///
     /// - Parameters:
-    ///   - folder: The folder. It is made with mode 0700, with those above it.
-    ///   - limits: How much is kept; processes that share a log give the same.
-    ///   - sealing: How it is encrypted; `nil` for not at all.
+    ///   - folder: The folder, which is created with mode 0700, including missing parent folders.
+    ///   - limits: The limits. Processes that share a log must pass the same limits.
+    ///   - sealing: The encryption, or `nil` for none.
     /// - Throws: ``StoredLogError``: `keyMissing`, `wrongKey`, `notSealed`, `unknownFormat`, `busy`, `system`,
     ///   `invalidLimits`.
     public init(folder: String, limits: Limits = Limits(), sealing: LogSealing? = nil) throws(StoredLogError) {
@@ -92,7 +95,8 @@ public final class StoredLog: LogSink {
         try withLock { _ throws(StoredLogError) in }
     }
 
-    /// Appends a record. What cannot be written is lost; ``lost`` and ``lastFailure`` tell.
+    /// Appends a record. A record that cannot be written is lost, and is reported by ``lost`` and
+    /// ``lastFailure``.
     public func write(_ record: LogRecord) {
         do throws(StoredLogError) {
             try append(record)
@@ -104,7 +108,7 @@ public final class StoredLog: LogSink {
         }
     }
 
-    /// Appends a record, as it is: redaction is the pipeline's.
+    /// Appends a record without redaction, which is the task of the pipeline.
     ///
     /// - Throws: ``StoredLogError``: `busy`, `system`, `unwritable`.
     public func append(_ record: LogRecord) throws(StoredLogError) {
@@ -118,23 +122,23 @@ public final class StoredLog: LogSink {
         }
     }
 
-    /// How many records could not be written since the log was opened.
+    /// The number of records that could not be written since the log was opened.
     public var lost: Int { state.withLock { $0.lost } }
-    /// Why the last of them could not.
+    /// The error of the last record that could not be written.
     public var lastFailure: StoredLogError? { state.withLock { $0.lastFailure } }
 
-    /// The number of entries, damaged ones included.
+    /// The number of entries, including damaged ones.
     public var count: Int {
         get throws(StoredLogError) {
             try withLock { (state: inout State) throws(StoredLogError) in state.segments.entries }
         }
     }
 
-    /// The entries that are wanted.
+    /// Returns the matching entries.
     ///
     /// - Throws: ``StoredLogError``: `busy`, `system`.
     public func read(_ query: LogQuery = LogQuery()) throws(StoredLogError) -> Reading {
-        // Opened under the lock, read without it: writers do not wait for readers.
+        // The files are opened under the lock but read without it, so writers do not wait for readers.
         let (files, end) = try withLock { (state: inout State) throws(StoredLogError) in
             (try state.segments.openAll(), knownEnd(state))
         }
@@ -166,7 +170,7 @@ public final class StoredLog: LogSink {
         return reading
     }
 
-    /// Removes what is less grave than a severity, and what is damaged.
+    /// Removes the records that are less grave than a severity, and damaged entries.
     ///
     /// - Throws: ``StoredLogError``: `busy`, `system`.
     public func removeRecords(lessGraveThan severity: LogSeverity) throws(StoredLogError) {
@@ -181,7 +185,7 @@ public final class StoredLog: LogSink {
         }
     }
 
-    /// Removes all entries; the header stays.
+    /// Removes all entries but keeps the header.
     ///
     /// - Throws: ``StoredLogError``: `busy`, `system`.
     public func removeAll() throws(StoredLogError) {

@@ -8,28 +8,29 @@ import ErrorCodes
     import Glibc
 #endif
 
-/// Why a stored log cannot be opened, read or written.
+/// An error of opening, reading or writing a stored log.
 public enum StoredLogError: Error, Hashable, Sendable {
     /// The system refused an operation on a file; `code` is its `errno`.
     case system(operation: String, path: String, code: Int32)
-    /// The log is encrypted, and no ``LogSealing`` was given.
+    /// The log is encrypted, but no ``LogSealing`` was passed.
     case keyMissing(folder: String)
-    /// The log is encrypted under another key.
+    /// The log is encrypted with another key.
     case wrongKey(folder: String)
-    /// The log is not encrypted, and a ``LogSealing`` was given. It is neither encrypted nor wiped silently.
+    /// The log is not encrypted, but a ``LogSealing`` was passed. The log is neither encrypted nor erased
+    /// silently.
     case notSealed(folder: String)
-    /// What says how the log is kept is damaged or was made by a later version.
+    /// The file with the storage format is damaged or from a later version.
     case unknownFormat(path: String)
-    /// Other processes kept the log busy for longer than ``StoredLog/lockPatience``.
+    /// Other processes used the log for longer than ``StoredLog/lockPatience``.
     case busy(folder: String)
     /// A record could not be encoded or sealed.
     case unwritable
-    /// Limits that cannot be kept; `expected` says what they have to be.
+    /// The limits are invalid; `expected` describes valid ones.
     case invalidLimits(expected: String)
 }
 
 extension StoredLogError: CustomStringConvertible {
-    /// One sentence that says what is wrong and, where one can, what to do.
+    /// A description of the problem and, if there is one, of its remedy.
     public var description: String {
         switch self {
         case .system(let operation, let path, let code):

@@ -1,4 +1,4 @@
-/// Measures how long something takes, on a clock that nobody sets, to the nanosecond.
+/// A measurement of elapsed time to the nanosecond, with a clock that cannot be set.
 ///
 /// ```swift
 /// var watch = Stopwatch()
@@ -9,7 +9,7 @@ public struct Stopwatch: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private var begun: ContinuousClock.Instant
 
-    /// Starts.
+    /// Creates and starts a stopwatch.
     public init() { self.init(now: { ContinuousClock().now }) }
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant) {
@@ -17,7 +17,7 @@ public struct Stopwatch: Sendable {
         begun = now()
     }
 
-    /// Starts again, from zero.
+    /// Restarts the measurement from zero.
     public mutating func reset() { begun = now() }
 
     /// The time since the start.

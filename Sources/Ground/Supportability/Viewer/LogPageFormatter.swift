@@ -1,9 +1,10 @@
 public import Foundation
 
-/// A log as a page for a browser: a viewer with filters, in which a user picks entries and saves them, packed, to send
-/// them to somebody.
+/// A formatter that writes a log as a page for a browser: a viewer with filters, in which a user selects
+/// entries and saves them as a compressed file.
 ///
-/// The page is one file that loads nothing and sends nothing. It can be used by keyboard and screen reader.
+/// The page is a single file that neither loads nor sends anything. It is usable with a keyboard and a screen
+/// reader.
 ///
 /// ```swift
 /// try log.export(to: "report.html", formatter: LogPageFormatter(language: .german))
@@ -14,11 +15,11 @@ public struct LogPageFormatter: LogFormatter {
     private let plain: PlainTextLogFormatter
     private let timeZone: TimeZone
 
-    /// Makes a formatter.
+    /// Creates a formatter.
     ///
     /// - Parameters:
-    ///   - language: the language of labels and hints; messages stay as they are.
-    ///   - timeZone: the zone of the times.
+    ///   - language: The language of labels and hints; messages are not translated.
+    ///   - timeZone: The time zone of the times.
     public init(language: LogPageLanguage = .preferred, timeZone: TimeZone = .current) {
         self.language = language
         self.timeZone = timeZone
@@ -26,7 +27,7 @@ public struct LogPageFormatter: LogFormatter {
         plain = PlainTextLogFormatter(timeZone: timeZone)
     }
 
-    /// The top of the page: the nine fields of the header, the filters, and the head of the table.
+    /// Returns the top of the page: the nine header fields, the filters, and the head of the table.
     public func preamble(_ header: LogHeader) -> String {
         let fields = zip(texts.fields, header.fields).map { label, field in
             "<tr><th scope=\"row\">\(Self.escaped(label))</th><td>\(Self.escaped(field.value ?? "-"))</td></tr>\n"
@@ -63,7 +64,7 @@ public struct LogPageFormatter: LogFormatter {
             """
     }
 
-    /// The row of a record.
+    /// Returns the table row of a record.
     public func line(of record: LogRecord) -> String {
         let line = plain.line(of: record)
         let details =
@@ -83,9 +84,9 @@ public struct LogPageFormatter: LogFormatter {
     /// The end of the page.
     public var ending: String { "</tbody>\n</table>\n<script>\(Self.script)</script>\n</body>\n</html>\n" }
 
-    // MARK: The page
+    // MARK: Parts of the page
 
-    /// A text between tags or in an attribute: whatever a message holds, it is text.
+    /// Returns a text escaped for use between tags or in an attribute.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -97,7 +98,7 @@ public struct LogPageFormatter: LogFormatter {
             case "'": result += "&#39;"
             case "\n": result += "&#10;"
             default:
-                // Other control characters are not allowed in HTML, and some turn the direction of what follows.
+                // HTML does not allow other control characters, and some of them reverse the text direction.
                 let category = scalar.properties.generalCategory
                 if category == .control || category == .format {
                     result += "\u{FFFD}"
@@ -109,7 +110,7 @@ public struct LogPageFormatter: LogFormatter {
         return result
     }
 
-    /// Nothing is loaded from anywhere and nothing sent.
+    /// The content security policy, which forbids loading and sending.
     private static let policy =
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 

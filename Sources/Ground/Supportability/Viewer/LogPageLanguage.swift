@@ -19,14 +19,14 @@ public enum LogPageLanguage: String, CaseIterable, Sendable {
     /// Traditional Chinese.
     case traditionalChinese = "zh-Hant"
 
-    /// The first of the user's languages that there is; English where there is none.
+    /// The first available language of the user's preferred languages; otherwise English.
     public static var preferred: LogPageLanguage { preferred(among: Locale.preferredLanguages) }
 
     static func preferred(among tags: [String]) -> LogPageLanguage {
         for tag in tags {
             let language = Locale.Language(identifier: tag)
             if language.languageCode?.identifier == "zh" {
-                // Simplified Chinese is another script.
+                // Simplified Chinese uses another script.
                 let places = ["TW", "HK", "MO"]
                 let isTraditional =
                     language.script.map { $0.identifier == "Hant" }
@@ -40,14 +40,14 @@ public enum LogPageLanguage: String, CaseIterable, Sendable {
     }
 }
 
-/// Labels and hints of the page in one language.
+/// The labels and hints of the page in one language.
 struct LogPageTexts {
     var title: String
     /// The names of the severities, from emergency to debug.
     var levels: [String]
     /// The labels of the nine fields of a header.
     var fields: [String]
-    /// Time, level, component, process, place, message.
+    /// The labels of the columns: time, level, component, process, place, message.
     var columns: [String]
     var select: String
     var level: String
@@ -60,7 +60,7 @@ struct LogPageTexts {
     var saveHint: String
     var shown: String
 
-    /// The texts of a language. A list has its members between bars.
+    /// Creates the texts of a language. The members of a list are separated by bars.
     init(_ language: LogPageLanguage) {
         let texts = Self.table[language] ?? []
         func text(_ index: Int) -> String { texts.indices.contains(index) ? texts[index] : "" }

@@ -1,49 +1,51 @@
-/// The steps by which secrets reach the disk, one by one, so that a test can end the world between any two.
+/// The steps that write secrets to the disk, as separate operations, so that a test can simulate a crash
+/// between any two.
 ///
-/// Everything is durable only in two steps: content by ``sync(_:)``, names by ``syncDirectory(_:)``.
+/// Durability takes two steps: ``sync(_:)`` for content, ``syncDirectory(_:)`` for names.
 package protocol FileLayer: Sendable {
-    /// Makes a folder of mode 0700, with the folders above it.
+    /// Creates a folder of mode 0700, and the folders above it.
     func makeDirectory(_ path: String) throws(DataVaultError)
-    /// Whether there is a folder; one that lets others in is refused.
+    /// Returns whether a folder exists. Throws if other users can access it.
     func isDirectoryThere(_ path: String) throws(DataVaultError) -> Bool
-    /// Reads a file up to one byte more than `limit`; nil when there is none. One that lets others in is refused.
+    /// Reads a file, at most one byte more than `limit`; returns `nil` if it is missing. Throws if other users
+    /// can access it.
     func read(_ path: String, limit: Int) throws(DataVaultError) -> [UInt8]?
-    /// Makes a file of mode 0600 that did not exist, with content.
+    /// Creates a file of mode 0600 with content. The file must not exist.
     func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError)
     /// Makes the content of a file durable.
     func sync(_ path: String) throws(DataVaultError)
-    /// Gives a file the name of another, which it replaces at once.
+    /// Renames a file and atomically replaces an existing target.
     func rename(_ source: String, to target: String) throws(DataVaultError)
-    /// Gives a file a second name; fails with `EEXIST` when there is one of that name.
+    /// Gives a file a second name; fails with `EEXIST` if that name exists.
     func link(_ source: String, as target: String) throws(DataVaultError)
-    /// Removes a file, and says whether there was one.
+    /// Removes a file and returns whether it existed.
     func remove(_ path: String) throws(DataVaultError) -> Bool
-    /// Removes what crashes have left half made in a folder, long enough ago that nobody is still making it.
+    /// Removes unfinished files that a crash left in a folder, if they are too old to be in progress.
     func removeLeftovers(in directory: String) throws(DataVaultError)
     /// Makes the names in a folder durable.
     func syncDirectory(_ path: String) throws(DataVaultError)
-    /// The names in a folder.
+    /// Returns the names in a folder.
     func names(in directory: String) throws(DataVaultError) -> [String]
-    /// Takes the lock that a file stands for; nil while somebody else has it, in this process or another.
+    /// Takes the lock that a file represents; returns `nil` if it is held, in this process or another.
     func lock(_ path: String) throws(DataVaultError) -> FileLock?
 }
 
 extension FileLayer {
-    /// How the names of files begin that are being made. The dot keeps what a crash leaves behind out of every
-    /// list.
+    /// The prefix of unfinished files. The dot excludes files that a crash left from every list.
     package static var newPrefix: String { ".new-" }
 
-    /// Writes a file whole or not at all, durably, in the place of one of the same name.
+    /// Writes a file completely or not at all, durably, and replaces a file with the same name.
     package func replace(_ name: String, in directory: String, with bytes: [UInt8]) throws(DataVaultError) {
         try publish(name, in: directory, bytes) { temporary, path throws(DataVaultError) in
             try rename(temporary, to: path)
         }
     }
 
-    /// Writes a file whole or not at all, durably, unless there is one of the same name.
+    /// Writes a file completely or not at all, durably, unless a file with the same name exists.
     package func add(_ name: String, in directory: String, _ bytes: [UInt8]) throws(DataVaultError) {
         try publish(name, in: directory, bytes) { temporary, path throws(DataVaultError) in
-            // A link fails where a rename would replace: of two processes, one gets the name.
+            // A link fails if the name exists, so only one of two processes gets the name; a rename would
+            // replace the file.
             try link(temporary, as: path)
             _ = try remove(temporary)
         }
@@ -67,7 +69,7 @@ extension FileLayer {
     }
 }
 
-/// A lock that is given back when nobody holds this object any more, or when the process ends.
+/// A lock that is released with the last reference to this object, or when the process ends.
 package final class FileLock: Sendable {
     private let release: @Sendable () -> Void
 

@@ -8,15 +8,15 @@ import Secrets
     import Glibc
 #endif
 
-/// An open file that nobody but its owner can read or write.
+/// An open file that only its owner can read or write.
 package final class OwnerOnlyFile: Sendable {
     private let descriptor: Int32
     private let path: String
 
-    /// Opens a file for reading; nil when there is none. The checks are made on the open file and not on its
-    /// name, so that nobody can exchange it in between.
+    /// Opens a file for reading; returns `nil` if it is missing. The checks use the open file, not its name, so
+    /// that the file cannot be exchanged in between.
     package init?(reading path: String) throws(DataVaultError) {
-        // Without O_NONBLOCK, a pipe of that name would make the process wait for a writer.
+        // Without O_NONBLOCK, opening a pipe would wait for a writer.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             switch errno {
@@ -35,7 +35,7 @@ package final class OwnerOnlyFile: Sendable {
         try Self.check(status, path: path)
     }
 
-    /// Makes a file that did not exist, with mode 0600.
+    /// Creates a file with mode 0600. The file must not exist.
     package init(creating path: String) throws(DataVaultError) {
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         self.path = path
@@ -46,7 +46,7 @@ package final class OwnerOnlyFile: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Reads the file, up to one byte more than `limit`.
+    /// Reads the file, at most one byte more than `limit`.
     package func read(limit: Int) throws(DataVaultError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -63,7 +63,7 @@ package final class OwnerOnlyFile: Sendable {
         return bytes
     }
 
-    /// Reads the next bytes: as many as are wanted, fewer only at the end of the file.
+    /// Reads the next `wanted` bytes; returns fewer only at the end of the file.
     package func read(next wanted: Int) throws(DataVaultError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: wanted)
         var filled = 0
@@ -82,7 +82,6 @@ package final class OwnerOnlyFile: Sendable {
         return bytes
     }
 
-    /// Writes all bytes.
     package func write(_ bytes: [UInt8]) throws(DataVaultError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -95,18 +94,18 @@ package final class OwnerOnlyFile: Sendable {
         }
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until the written bytes are on the disk.
     package func sync() throws(DataVaultError) {
         guard Self.sync(descriptor) == 0 else { throw .system(operation: "writing", path: path, code: errno) }
     }
 
-    /// Refuses what others can use, or what another user owns.
+    /// Throws if other users can access the file, or if another user owns it.
     static func check(_ status: stat, path: String) throws(DataVaultError) {
         let mode = UInt32(status.st_mode) & 0o7777
         guard mode & 0o077 == 0, status.st_uid == geteuid() else { throw .exposed(path: path, mode: mode) }
     }
 
-    /// Makes a new name in a folder durable.
+    /// Makes the names in a folder durable.
     static func syncDirectory(_ path: String) throws(DataVaultError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(operation: "opening", path: path, code: errno) }
@@ -118,7 +117,8 @@ package final class OwnerOnlyFile: Sendable {
 
     private static func sync(_ descriptor: Int32) -> Int32 {
         #if canImport(Darwin)
-            // On Apple's platforms fsync leaves data in the drive's cache. Not every file system has better.
+            // On Apple's platforms, fsync leaves data in the drive's cache. Some file systems do not support
+            // F_FULLFSYNC.
             fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
         #else
             fsync(descriptor)

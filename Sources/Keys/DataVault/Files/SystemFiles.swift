@@ -69,7 +69,7 @@ package struct SystemFiles: FileLayer {
         throw .system(operation: "removing", path: path, code: errno)
     }
 
-    /// Seconds after which a file that is being made is taken for one that a crash has left.
+    /// The age in seconds after which an unfinished file counts as left from a crash.
     private static let leftoverAge = 3600
 
     package func removeLeftovers(in directory: String) throws(DataVaultError) {
@@ -98,8 +98,8 @@ package struct SystemFiles: FileLayer {
     }
 
     package func lock(_ path: String) throws(DataVaultError) -> FileLock? {
-        // `flock` belongs to the open file and not to the process: two vaults in one process exclude each
-        // other as two processes do, and closing another descriptor of the file releases nothing.
+        // `flock` belongs to the open file and not to the process. Two vaults in one process therefore exclude
+        // each other like two processes, and closing another descriptor of the file releases nothing.
         while true {
             let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
             guard descriptor >= 0 else { throw .system(operation: "locking", path: path, code: errno) }
@@ -111,13 +111,14 @@ package struct SystemFiles: FileLayer {
                 }
                 return nil
             }
-            // Who had the lock may have removed the file meanwhile: whoever comes next would make another.
+            // The previous holder may have removed the file meanwhile, and another process would then create
+            // and lock a new one.
             if Self.isAt(path, descriptor) { return FileLock { close(descriptor) } }
             close(descriptor)
         }
     }
 
-    /// Whether a file is still the one that its path leads to.
+    /// Returns whether an open file is still the one at its path.
     private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
         var (ours, theirs) = (stat(), stat())
         guard fstat(descriptor, &ours) == 0, lstat(path, &theirs) == 0 else { return false }
@@ -125,6 +126,6 @@ package struct SystemFiles: FileLayer {
     }
 }
 
-// The members of the same names hide the system's functions.
+// Members with the same names hide the system's functions.
 private func systemRename(_ source: String, _ target: String) -> Int32 { rename(source, target) }
 private func systemLink(_ source: String, _ target: String) -> Int32 { link(source, target) }

@@ -1,48 +1,49 @@
 import Foundation
 
-/// What a vault demands of its password, as an administrator decides it.
+/// The requirements for a vault's password, as set by an administrator.
 ///
-/// The defaults demand nothing, but for a password: ``defaultPasswordAllowed`` is false.
+/// The defaults require a password, but no properties of it: ``defaultPasswordAllowed`` is `false`.
 public struct PasswordPolicy: Equatable, Codable, Sendable {
-    /// Whether the vault may be opened by the platform's key alone. Then length and kinds of characters are
-    /// not looked at; ``minUniqueChars`` and ``expirationDays`` are.
+    /// Whether the vault may be opened with the platform's key alone. Length and kinds of characters are then
+    /// not checked; ``minUniqueChars`` and ``expirationDays`` are.
     public var defaultPasswordAllowed = false
-    /// The fewest characters, counted as a person sees them.
+    /// The minimum number of user-perceived characters.
     public var minLength = 0
-    /// Whether there must be a digit, of any script.
+    /// Whether a digit of any script is required.
     public var hasDigits = false
-    /// Whether there must be an upper-case letter.
+    /// Whether an upper-case letter is required.
     public var hasUpper = false
-    /// Whether there must be a lower-case letter.
+    /// Whether a lower-case letter is required.
     public var hasLower = false
-    /// Whether there must be one of ``specialCharacters``.
+    /// Whether one of ``specialCharacters`` is required.
     public var hasSpecial = false
-    /// How many days a password is good for, from the day it was set; judged when the vault is unlocked. 0
-    /// for ever.
+    /// The number of days that a password is valid, from the day it was set; checked at unlocking. 0 for no
+    /// limit.
     public var expirationDays = 0
-    /// The fewest different characters: with 4, `aaate` and `ababa` fail and `aaord` passes. The platform's key
-    /// counts as having ``platformKeyUniqueCharacters``.
+    /// The minimum number of different characters: with 4, `aaate` and `ababa` fail and `aaord` passes. The
+    /// platform's key counts as ``platformKeyUniqueCharacters`` characters.
     public var minUniqueChars = 0
-    /// After how many seconds from its unlocking a vault locks itself; 0 never.
+    /// The number of seconds after unlocking at which a vault locks itself; 0 for never.
     public var lockTimeout = 0
-    /// At which consecutive wrong password the vault is destroyed: with 3, at the third. 0 never.
+    /// The number of consecutive wrong passwords at which the vault is destroyed; 0 for no limit.
     public var retryLimit = 0
 
-    /// The special characters, these 13 and no others.
+    /// The complete list of the 13 special characters.
     public static let specialCharacters = "~!@#$%^&*()-+"
-    /// How many different characters the platform's key counts as: it is a number of 64 hexadecimal digits.
+    /// The number of different characters that the platform's key counts as: it is a number of 64 hexadecimal
+    /// digits.
     public static let platformKeyUniqueCharacters = 16
     private static let secondsPerDay = 86_400.0
 
-    /// A policy with the defaults.
+    /// Creates a policy with the defaults.
     public init() {}
 
-    /// Everything that is wrong with a password, in the order of the codes.
+    /// Returns all violations of a password, in the order of their codes.
     ///
     /// - Parameters:
-    ///   - credentials: The password, or none. Its salt is not looked at.
-    ///   - age: How many seconds ago it was set; nil for a new one, which cannot be too old.
-    /// - Returns: Nothing when the password is good.
+    ///   - credentials: The password, if any. The salt is not checked.
+    ///   - age: The seconds since the password was set; `nil` for a new password, which cannot have expired.
+    /// - Returns: An empty array if the password meets the policy.
     public func violations(of credentials: VaultCredentials, age: Double? = nil) -> [PasswordViolation] {
         var violations: [PasswordViolation] = []
         func demand(_ isFulfilled: Bool, _ violation: PasswordViolation) {
@@ -66,7 +67,7 @@ public struct PasswordPolicy: Equatable, Codable, Sendable {
         return violations
     }
 
-    /// The numbers by their names.
+    /// The numeric fields by their names.
     private var numbers: [(field: String, value: Int)] {
         [
             ("minLength", minLength), ("expirationDays", expirationDays), ("minUniqueChars", minUniqueChars),
@@ -74,7 +75,7 @@ public struct PasswordPolicy: Equatable, Codable, Sendable {
         ]
     }
 
-    /// Refuses negative numbers.
+    /// Throws if a number is negative.
     func check() throws(DataVaultError) {
         for number in numbers where number.value < 0 {
             throw .negativeNumber(field: number.field, value: number.value)

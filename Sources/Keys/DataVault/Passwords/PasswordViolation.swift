@@ -1,6 +1,6 @@
-/// What is wrong with a password. The raw values are the codes of the older products, 50 to 57.
+/// A violation of a password policy. The raw values are the codes of the older products, 50 to 57.
 public enum PasswordViolation: Int, CaseIterable, Codable, Sendable {
-    /// No password, although the platform's key alone is not allowed (`PASSWORD_REQUIRED`).
+    /// No password was given, although the platform's key alone is not allowed (`PASSWORD_REQUIRED`).
     case required = 50
     /// Too few characters (`PASSWORD_UNDER_MIN_LENGTH`).
     case tooShort = 51
@@ -14,12 +14,12 @@ public enum PasswordViolation: Int, CaseIterable, Codable, Sendable {
     case specialMissing = 55
     /// Too few different characters (`PASSWORD_UNDER_MIN_UNIQUE`).
     case tooFewUnique = 56
-    /// Set too many days ago (`PASSWORD_EXPIRED`).
+    /// The password was set too many days ago (`PASSWORD_EXPIRED`).
     case expired = 57
 }
 
 extension PasswordViolation: CustomStringConvertible {
-    /// What is wrong, as part of a sentence.
+    /// A description of the violation, as part of a sentence.
     public var description: String {
         switch self {
         case .required: "a password is required"

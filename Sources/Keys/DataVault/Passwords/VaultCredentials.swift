@@ -1,9 +1,9 @@
 public import Secrets
 
-/// What a person gives to open a vault: a password, and a salt if the app uses one.
+/// The credentials of a vault: a password, and a salt if the app uses one.
 ///
-/// Either may be left out; an empty text is the same as none. With neither, the vault is opened by the key
-/// that the platform's key store keeps for it, and by nothing a person knows.
+/// Either may be omitted; an empty string counts as omitted. Without both, the vault is opened with the key in
+/// the platform's key store, and needs no knowledge of a person.
 ///
 /// ```swift
 /// let credentials = VaultCredentials(password: pin, salt: deviceName)
@@ -11,22 +11,24 @@ public import Secrets
 /// try await other.unlock(.platformKey)
 /// ```
 public struct VaultCredentials: Sendable {
-    /// The password.
+    /// The password, or `nil`.
     public let password: Secret<String>?
-    /// A text that must be the same each time; each vault has a random salt of its own besides.
+    /// A text that must be the same each time. Each vault also has its own random salt.
     public let salt: Secret<String>?
 
-    /// No password and no salt: the key in the platform's key store alone.
+    /// No password and no salt: the vault is opened with the key in the platform's key store.
     public static let platformKey = VaultCredentials(password: nil)
 
+    /// Creates credentials.
+    ///
     /// - Parameters:
-    ///   - password: Any length, any characters. It is compared after Unicode normalisation (form C).
+    ///   - password: Any length, any characters. It is normalised to Unicode form C.
     ///   - salt: Any text.
     public init(password: String?, salt: String? = nil) {
         self.password = password.flatMap { $0.isEmpty ? nil : Secret($0) }
         self.salt = salt.flatMap { $0.isEmpty ? nil : Secret($0) }
     }
 
-    /// Whether neither is given.
+    /// Whether both password and salt are omitted.
     public var isPlatformKey: Bool { password == nil && salt == nil }
 }

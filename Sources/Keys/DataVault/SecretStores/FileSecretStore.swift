@@ -1,19 +1,19 @@
 import Foundation
 public import Secrets
 
-/// Secrets in files that their owner alone can read: mode 0600, in a folder of mode 0700.
+/// A store that keeps secrets in files that only their owner can read: mode 0600, in a folder of mode 0700.
 ///
-/// Each secret is one file of its name. A file made by ``generateKey(named:)`` is a key file too, so that `--key-file` can
-/// name it. Files are replaced atomically, and
-/// a file or folder that lets others in is refused, not used.
+/// Each secret is one file with its name. A file created by ``generateKey(named:)`` is also a key file, so that
+/// `--key-file` can name it. Files are replaced atomically. A file or folder that other users can access is
+/// refused.
 public struct FileSecretStore: SecretStore {
     /// The folder that holds the files.
     public let directory: String
     private let files: any FileLayer
 
-    /// Opens a store; the folder is made when the first secret is kept.
+    /// Opens a store. The folder is created with the first secret.
     ///
-    /// - Parameter directory: The folder, or nil for ``defaultDirectory()``.
+    /// - Parameter directory: The folder, or `nil` for ``defaultDirectory()``.
     /// - Throws: ``DataVaultError/noHome``.
     public init(directory: String? = nil) throws(DataVaultError) {
         if let directory {
@@ -28,7 +28,7 @@ public struct FileSecretStore: SecretStore {
         self.files = files
     }
 
-    /// `$XDG_DATA_HOME/outpost/keys` or `~/.local/share/outpost/keys`; on Apple's platforms
+    /// Returns `$XDG_DATA_HOME/outpost/keys` or `~/.local/share/outpost/keys`; on Apple's platforms,
     /// `outpost/keys` in Application Support.
     ///
     /// - Returns: The path of the folder, which need not exist.
@@ -38,15 +38,15 @@ public struct FileSecretStore: SecretStore {
         return folder + "/keys"
     }
 
-    /// The rule of the XDG base directory specification, for given variables.
+    /// Returns the folder according to the XDG base directory specification for given environment variables.
     static func defaultDirectory(environment: [String: String]) throws(DataVaultError) -> String {
         guard let folder = DataFolder.xdgPath(environment: environment) else { throw .noHome }
         return folder + "/keys"
     }
 
-    /// The bytes of a secret, or nil; see ``SecretStore/secret(named:)``.
+    /// Returns the bytes of a secret, or `nil`; see ``SecretStore/secret(named:)``.
     ///
-    /// - Parameter name: Its name.
+    /// - Parameter name: The name of the secret.
     /// - Returns: All bytes of its file.
     /// - Throws: ``DataVaultError``: `exposed`, `notAFile`, `tooLong`, `system`.
     public func secret(named name: SecretName) throws(DataVaultError) -> Secret<[UInt8]>? {
@@ -59,21 +59,21 @@ public struct FileSecretStore: SecretStore {
         return Secret(bytes)
     }
 
-    /// Keeps a secret, durably and atomically; see ``SecretStore/set(_:named:)``.
+    /// Stores a secret durably and atomically; see ``SecretStore/set(_:named:)``.
     ///
     /// - Parameters:
     ///   - secret: At most ``DataVaultLimits/maximumSecretByteCount`` bytes.
-    ///   - name: Its name.
+    ///   - name: The name of the secret.
     /// - Throws: ``DataVaultError``: `exposed`, `tooLong`, `system`.
     public func set(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
         try files.replace(name.text, in: directory, with: DataVaultLimits.checked(secret, name))
     }
 
-    /// Keeps a secret under a name that is not in use; see ``SecretStore/add(_:named:)``.
+    /// Stores a secret under an unused name; see ``SecretStore/add(_:named:)``.
     ///
     /// - Parameters:
     ///   - secret: At most ``DataVaultLimits/maximumSecretByteCount`` bytes.
-    ///   - name: Its name.
+    ///   - name: The name of the secret.
     /// - Throws: ``DataVaultError``: `alreadyExists`, `exposed`, `tooLong`, `system`.
     public func add(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
         do {
@@ -85,16 +85,16 @@ public struct FileSecretStore: SecretStore {
 
     /// Removes a secret; see ``SecretStore/remove(named:)``.
     ///
-    /// - Parameter name: Its name.
+    /// - Parameter name: The name of the secret.
     /// - Throws: ``DataVaultError``: `exposed`, `system`.
     public func remove(named name: SecretName) throws(DataVaultError) {
         guard try files.isDirectoryThere(directory) else { return }
-        // What a crash left half made may be a copy of it.
+        // Unfinished files that a crash left may contain copies of secrets.
         try files.removeLeftovers(in: directory)
         if try files.remove(directory + "/" + name.text) { try files.syncDirectory(directory) }
     }
 
-    /// The names of all secrets, sorted; files with other names are no secrets.
+    /// Returns the sorted names of all secrets. Files with illegal names are ignored.
     ///
     /// - Throws: ``DataVaultError``: `exposed`, `system`.
     public func names() throws(DataVaultError) -> [SecretName] {

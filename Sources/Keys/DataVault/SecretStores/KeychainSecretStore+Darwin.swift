@@ -7,19 +7,19 @@
         import LocalAuthentication
     #endif
 
-    /// Secrets in the keychain of an Apple platform, as generic passwords of this device alone.
+    /// A store that keeps secrets in the keychain of an Apple platform, as generic passwords of this device.
     ///
-    /// Items never leave the device, not in a backup either. With an access group, several apps of one team
-    /// share them.
+    /// Items never leave the device, not even in a backup. With an access group, several apps of one team share
+    /// them.
     public struct KeychainSecretStore: SecretStore {
-        /// Who may read an item, and when.
+        /// The conditions under which an item can be read.
         public enum Protection: Sendable {
-            /// While the device is unlocked.
+            /// Readable while the device is unlocked.
             case whenUnlocked
-            /// From the first unlocking after a start on, also in the background.
+            /// Readable from the first unlocking after a restart on, also in the background.
             case afterFirstUnlock
-            /// After the owner was recognised by Face ID, Touch ID or Optic ID; items are lost when the set of
-            /// enrolled faces or fingers changes. Reading shows the system's dialogue and blocks until it is
+            /// Readable after Face ID, Touch ID or Optic ID has recognised the owner. Items are lost if the set
+            /// of enrolled faces or fingers changes. Reading shows the system's dialogue and blocks until it is
             /// answered.
             case biometry
         }
@@ -29,11 +29,14 @@
         private let protection: Protection
         private let prompt: String?
 
+        /// Creates a store.
+        ///
         /// - Parameters:
-        ///   - service: Separates the items of one program from others.
+        ///   - service: The name that separates the items of one program from others.
         ///   - accessGroup: A group of the app's `keychain-access-groups` entitlement, to share items.
-        ///   - protection: Who may read; it holds for items that are kept from now on.
-        ///   - prompt: What the dialogue for biometry says, where the system lets an app say it.
+        ///   - protection: The protection of items that are added later; replacing an item keeps its
+        ///     protection.
+        ///   - prompt: The text of the biometry dialogue, if the system shows one.
         public init(
             service: String = "outpost", accessGroup: String? = nil, protection: Protection = .afterFirstUnlock,
             prompt: String? = nil
@@ -44,7 +47,7 @@
             self.prompt = prompt
         }
 
-        /// The bytes of a secret, or nil; see ``SecretStore/secret(named:)``.
+        /// Returns the bytes of a secret, or `nil`; see ``SecretStore/secret(named:)``.
         public func secret(named name: SecretName) throws(DataVaultError) -> Secret<[UInt8]>? {
             var query = query(name)
             query[kSecReturnData] = true
@@ -65,7 +68,7 @@
             return Secret(Array(data))
         }
 
-        /// Keeps a secret in place of one of the same name; see ``SecretStore/set(_:named:)``.
+        /// Stores a secret and replaces one with the same name; see ``SecretStore/set(_:named:)``.
         public func set(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
             let bytes = try DataVaultLimits.checked(secret, name)
             let change = [kSecValueData: Data(bytes)] as CFDictionary
@@ -74,7 +77,7 @@
             guard status == errSecSuccess else { throw failure("keeping", name, status: status) }
         }
 
-        /// Keeps a secret under a name that is not in use; see ``SecretStore/add(_:named:)``.
+        /// Stores a secret under an unused name; see ``SecretStore/add(_:named:)``.
         public func add(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
             var item = query(name)
             item[kSecValueData] = Data(try DataVaultLimits.checked(secret, name))
@@ -101,7 +104,7 @@
             }
         }
 
-        /// The names of all secrets, sorted.
+        /// Returns the sorted names of all secrets.
         public func names() throws(DataVaultError) -> [SecretName] {
             var query = query(nil)
             query[kSecReturnAttributes] = true

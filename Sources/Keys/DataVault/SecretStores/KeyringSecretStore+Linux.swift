@@ -8,33 +8,35 @@
         import Glibc
     #endif
 
-    /// Secrets in the kernel's memory, in the keyring of the user: they reach no disk, and end with the
-    /// machine's run, or when the user's last process ends.
+    /// A store that keeps secrets in the kernel's memory, in the keyring of the user. They are never on a disk,
+    /// and are lost when the machine stops or the user's last process ends.
     ///
-    /// Fit for what can be had again: the master key of a ``SealedSecretStore`` that a person unlocks once
-    /// after each start. A vault whose keys are here is lost at the next start of the machine.
+    /// Use this store for secrets that can be obtained again, such as the master key of a ``SealedSecretStore``
+    /// that a person unlocks after each start. A vault whose keys are here is lost at the next start of the
+    /// machine.
     ///
-    /// It keeps other users out, backups and whoever holds the disk; not the administrator, nor other programs
-    /// of the same user. Containers often forbid the system calls; every function then throws
-    /// ``DataVaultError/system(operation:path:code:)`` with `EPERM` or `ENOSYS`. The kernel allows a user 20 kB
-    /// or so in all (`/proc/sys/kernel/keys/maxbytes`), beyond which `EDQUOT`.
+    /// The keyring protects against other users, backups and disk theft. It does not protect against the
+    /// administrator or other programs of the same user. Containers often forbid the system calls; every
+    /// function then throws ``DataVaultError/system(operation:path:code:)`` with `EPERM` or `ENOSYS`. The
+    /// kernel limits each user to about 20 kB in total (`/proc/sys/kernel/keys/maxbytes`); beyond the limit the
+    /// code is `EDQUOT`.
     public struct KeyringSecretStore: SecretStore {
-        /// The name of the keyring inside the user's.
+        /// The name of the keyring within the user's keyring.
         public let name: String
 
-        /// - Parameter name: Programs that use the same name share their secrets.
+        /// - Parameter name: The name of the keyring. Programs with the same name share their secrets.
         public init(name: String = "outpost") {
             self.name = name
         }
 
-        /// The bytes of a secret, or nil; see ``SecretStore/secret(named:)``.
+        /// Returns the bytes of a secret, or `nil`; see ``SecretStore/secret(named:)``.
         public func secret(named name: SecretName) throws(DataVaultError) -> Secret<[UInt8]>? {
             let keyring = try keyring()
             guard let key = try find(name, in: keyring) else { return nil }
             return Secret(try read(key, name: name.text))
         }
 
-        /// Keeps a secret in place of one of the same name; see ``SecretStore/set(_:named:)``.
+        /// Stores a secret and replaces one with the same name; see ``SecretStore/set(_:named:)``.
         public func set(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
             let bytes = try DataVaultLimits.checked(secret, name)
             // The kernel refuses a key without content.
@@ -43,10 +45,10 @@
             }
         }
 
-        /// Keeps a secret under a name that is not in use.
+        /// Stores a secret under an unused name.
         ///
-        /// The kernel has no such call: of two processes that add the same name at the same moment, the later
-        /// one wins.
+        /// The kernel has no such call: if two processes add the same name at the same moment, the later one
+        /// wins.
         public func add(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
             guard try find(name, in: keyring()) == nil else { throw .alreadyExists(name: name.text) }
             try set(secret, named: name)
@@ -59,7 +61,7 @@
             guard outpost_key_unlink(key, keyring) == 0 else { throw failure("removing", name.text) }
         }
 
-        /// The names of all secrets, sorted.
+        /// Returns the sorted names of all secrets.
         public func names() throws(DataVaultError) -> [SecretName] {
             let content = try read(try keyring(), name: name, hasMark: false)
             let size = MemoryLayout<outpost_key_serial>.size
@@ -68,7 +70,7 @@
                 let key = content.withUnsafeBytes {
                     $0.loadUnaligned(fromByteOffset: start, as: outpost_key_serial.self)
                 }
-                // "type;uid;gid;permissions;name"
+                // The format of a description: "type;uid;gid;permissions;name".
                 var text = [CChar](repeating: 0, count: 256)
                 guard outpost_key_describe(key, &text, text.count) > 0 else { continue }
                 let description = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

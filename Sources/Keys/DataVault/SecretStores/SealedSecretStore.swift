@@ -1,10 +1,10 @@
 public import Secrets
 
-/// Secrets sealed under a master key of the caller's, in any other store.
+/// A store that seals secrets with a master key of the caller, and keeps them in any other store.
 ///
-/// On Linux there is no hardware that keeps keys for a program. Whoever has a better place for one key than
-/// an owner-only file (a secret that an orchestrator mounts, a key server, the kernel's keyring) gives it
-/// here, and the files of the store beneath are worthless without it.
+/// On Linux, no hardware keeps keys for a program. A program may have a better place for one key than an
+/// owner-only file: a secret that an orchestrator mounts, a key server, or the kernel's keyring. With that key
+/// as the master key, the files of the underlying store are worthless alone.
 ///
 /// ```swift
 /// let master = try KeySource(keyFile: "/run/secrets/master.key")
@@ -12,23 +12,26 @@ public import Secrets
 /// let store = SealedSecretStore(try FileSecretStore(), masterKey: key)
 /// ```
 ///
-/// Each secret is AES-256-GCM with its name as associated data, under a key derived from the master key. The
-/// store beneath sees names and lengths. It can put back an older secret of the same name, unseen.
+/// Each secret is encrypted with AES-256-GCM with its name as associated data, under a key derived from the
+/// master key. The underlying store sees names and lengths. It can restore an older secret of the same name
+/// without detection.
 public struct SealedSecretStore: SecretStore {
     private let base: any SecretStore
     private let cipher: RecordCipher
 
+    /// Creates a store.
+    ///
     /// - Parameters:
-    ///   - base: Where the sealed secrets are kept.
+    ///   - base: The store for the sealed secrets.
     ///   - masterKey: A key that is not used for anything else.
     public init(_ base: any SecretStore, masterKey: EncryptionKey) {
         self.base = base
         cipher = RecordCipher(key: masterKey, purpose: "outpost sealed secrets 1")
     }
 
-    /// The bytes of a secret, or nil; see ``SecretStore/secret(named:)``.
+    /// Returns the bytes of a secret, or `nil`; see ``SecretStore/secret(named:)``.
     ///
-    /// - Throws: ``DataVaultError/unsealable(name:)`` when it was sealed under another key or altered.
+    /// - Throws: ``DataVaultError/unsealable(name:)`` if the secret was sealed with another key or altered.
     public func secret(named name: SecretName) throws(DataVaultError) -> Secret<[UInt8]>? {
         guard let sealed = try base.secret(named: name) else { return nil }
         do {
@@ -38,12 +41,13 @@ public struct SealedSecretStore: SecretStore {
         }
     }
 
-    /// Keeps a secret; see ``SecretStore/set(_:named:)``. It may be 28 bytes shorter than the limit of ``DataVaultLimits``.
+    /// Stores a secret; see ``SecretStore/set(_:named:)``. It must be 28 bytes shorter than the limit of
+    /// ``DataVaultLimits``.
     public func set(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
         try base.set(seal(secret, name), named: name)
     }
 
-    /// Keeps a secret under a name that is not in use; see ``SecretStore/add(_:named:)``.
+    /// Stores a secret under an unused name; see ``SecretStore/add(_:named:)``.
     public func add(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError) {
         try base.add(seal(secret, name), named: name)
     }
@@ -51,7 +55,7 @@ public struct SealedSecretStore: SecretStore {
     /// Removes a secret; see ``SecretStore/remove(named:)``.
     public func remove(named name: SecretName) throws(DataVaultError) { try base.remove(named: name) }
 
-    /// The names of all secrets, sorted.
+    /// Returns the sorted names of all secrets.
     public func names() throws(DataVaultError) -> [SecretName] { try base.names() }
 
     private func seal(_ secret: Secret<[UInt8]>, _ name: SecretName) throws(DataVaultError) -> Secret<[UInt8]> {

@@ -1,7 +1,8 @@
-/// The name of a secret: 1 to 128 of the characters `a-z`, `A-Z`, `0-9`, `.`, `_`, `-`, not beginning with a dot.
+/// The name of a secret: 1 to 128 of the characters `a-z`, `A-Z`, `0-9`, `.`, `_`, `-`, not starting with a
+/// dot.
 ///
-/// The rule makes a name a safe file name everywhere. On file systems that ignore case, two names that
-/// differ in case alone are one secret.
+/// Every name is a safe file name. On file systems that ignore case, two names that differ only in case refer
+/// to the same secret.
 public struct SecretName: Hashable, Sendable, CustomStringConvertible {
     /// The longest name, in characters.
     public static let maximumLength = 128
@@ -9,11 +10,11 @@ public struct SecretName: Hashable, Sendable, CustomStringConvertible {
     /// The name as text.
     public let text: String
 
-    /// Checks a name.
+    /// Validates a name.
     ///
     /// - Parameter text: The name.
-    /// - Throws: ``DataVaultError/illegalName(_:position:)`` with the position of the first character that
-    ///   is not allowed, counted from 0; the length of the name when it is too long, 0 when it is empty.
+    /// - Throws: ``DataVaultError/illegalName(_:position:)`` with the position of the first illegal character,
+    ///   counted from 0. The position is the length of a name that is too long, and 0 for an empty name.
     public init(_ text: String) throws(DataVaultError) {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty, bytes.first != UInt8(ascii: ".") else { throw .illegalName(text, position: 0) }

@@ -1,6 +1,6 @@
 public import Secrets
 
-/// Where named secrets are kept between runs.
+/// A persistent store of named secrets.
 ///
 /// ```swift
 /// let store: any SecretStore = try FileSecretStore()
@@ -8,53 +8,54 @@ public import Secrets
 /// let key = try store.key(named: name) ?? store.generateKey(named: name)
 /// ```
 public protocol SecretStore: Sendable {
-    /// The bytes of a secret.
+    /// Returns the bytes of a secret.
     ///
-    /// - Parameter name: A legal ``SecretName``.
-    /// - Returns: Nil when there is none of that name.
+    /// - Parameter name: The name of the secret.
+    /// - Returns: `nil` if no secret has this name.
     /// - Throws: ``DataVaultError``.
     func secret(named name: SecretName) throws(DataVaultError) -> Secret<[UInt8]>?
 
-    /// Keeps a secret, in place of one of the same name; when it returns, the secret is durable.
+    /// Stores a secret durably and replaces a secret with the same name.
     ///
     /// - Parameters:
     ///   - secret: At most ``DataVaultLimits/maximumSecretByteCount`` bytes.
-    ///   - name: A legal ``SecretName``.
+    ///   - name: The name of the secret.
     /// - Throws: ``DataVaultError``.
     func set(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError)
 
     /// Removes a secret.
     ///
-    /// - Parameter name: A legal ``SecretName``; when there is none of that name, nothing happens.
+    /// - Parameter name: The name of the secret. If no secret has this name, nothing happens.
     /// - Throws: ``DataVaultError``.
     func remove(named name: SecretName) throws(DataVaultError)
 
-    /// The names of all secrets, sorted.
+    /// Returns the sorted names of all secrets.
     ///
     /// - Throws: ``DataVaultError``.
     func names() throws(DataVaultError) -> [SecretName]
 
-    /// Keeps a secret under a name that is not in use; when it returns, the secret is durable.
+    /// Stores a secret durably under an unused name.
     ///
     /// - Parameters:
     ///   - secret: At most ``DataVaultLimits/maximumSecretByteCount`` bytes.
-    ///   - name: A legal ``SecretName``.
-    /// - Throws: ``DataVaultError/alreadyExists(name:)`` and the others.
+    ///   - name: The name of the secret.
+    /// - Throws: ``DataVaultError``: `alreadyExists` if a secret has this name, and other errors of the store.
     func add(_ secret: Secret<[UInt8]>, named name: SecretName) throws(DataVaultError)
 }
 
 /// The limits of secret stores and vaults.
 public enum DataVaultLimits {
-    /// The longest secret, or value of a vault, in bytes.
+    /// The maximum size of a secret or of a value in a vault, in bytes.
     public static let maximumSecretByteCount = 65_536
-    /// The longest name of a value in a vault, in bytes of UTF-8.
+    /// The maximum length of a value name in a vault, in bytes of UTF-8.
     public static let maximumValueNameByteCount = 256
-    /// The most that a vault may hold, names and all, in bytes (4 MiB). It is rewritten at each change.
+    /// The maximum total size of a vault, including names, in bytes (4 MiB). Each change rewrites the whole
+    /// vault.
     public static let maximumVaultByteCount = 4 << 20
-    /// How long one waits for a vault that another process is working on, in seconds.
+    /// The number of seconds to wait for a vault that another process is using.
     public static let lockPatience = 30
 
-    /// The bytes of a secret that is not too long.
+    /// Returns the bytes of a secret, or throws if there are too many.
     static func checked(_ secret: Secret<[UInt8]>, _ name: SecretName) throws(DataVaultError) -> [UInt8] {
         let bytes = secret.reveal()
         guard bytes.count <= maximumSecretByteCount else { throw .tooLong(name: name.text, bytes: bytes.count) }
@@ -63,11 +64,12 @@ public enum DataVaultLimits {
 }
 
 extension SecretStore {
-    /// A key that was made by ``generateKey(named:)``, or any secret that `KeyFile` in `Secrets` takes for a key.
+    /// Returns a key that ``generateKey(named:)`` created, or any secret that `KeyFile` in `Secrets` accepts as
+    /// a key.
     ///
-    /// - Parameter name: Its name.
-    /// - Returns: Nil when there is no secret of that name.
-    /// - Throws: ``DataVaultError/notAKey(name:)`` when the secret is something else, and the others.
+    /// - Parameter name: The name of the secret.
+    /// - Returns: `nil` if no secret has this name.
+    /// - Throws: ``DataVaultError``: `notAKey` if the secret is not a key, and other errors of the store.
     public func key(named name: SecretName) throws(DataVaultError) -> EncryptionKey? {
         guard let secret = try secret(named: name) else { return nil }
         guard let key = (try? KeyFile(content: secret.reveal(), path: name.text))?.key else {
@@ -76,12 +78,12 @@ extension SecretStore {
         return key
     }
 
-    /// Makes a new key and keeps it in the form of a key file: a header, and 64 hexadecimal digits.
+    /// Creates a key and stores it in the format of a key file: a header, and 64 hexadecimal digits.
     ///
-    /// - Parameter name: A name that no secret has: a key is never replaced by chance, because what it
-    ///   encrypts would be lost.
-    /// - Returns: The key, which is durable by now.
-    /// - Throws: ``DataVaultError/alreadyExists(name:)`` and the others.
+    /// - Parameter name: An unused name. An existing key is never replaced, because its encrypted data would be
+    ///   lost.
+    /// - Returns: The key, which is durable.
+    /// - Throws: ``DataVaultError``: `alreadyExists` if a secret has this name, and other errors of the store.
     public func generateKey(named name: SecretName) throws(DataVaultError) -> EncryptionKey {
         let key = EncryptionKey.generate()
         try add(KeyFile.content(for: key), named: name)

@@ -1,24 +1,24 @@
 import Secrets
 
-/// What a vault must know while it is locked, kept in the key store and not in the vault's file.
+/// The state that a vault needs while it is locked, kept in the key store and not in the vault's file.
 ///
-/// Putting back an old copy of the file thus brings back neither attempts nor a higher limit.
+/// Restoring an old copy of the file therefore restores neither attempts nor a higher limit.
 ///
 /// ```
 /// offset  bytes
 ///      0      1  version, 1
-///      1      1  1 when the vault is being destroyed, else 0
-///      2      4  consecutive wrong passwords
-///      6      4  at which one the vault is destroyed, 0 never
-///     10      8  the latest epoch of the vault's file that was seen
-///     18      8  the latest time that was seen, seconds since 1970, as the bits of a Double
+///      1      1  1 while the vault is being destroyed, else 0
+///      2      4  number of consecutive wrong passwords
+///      6      4  number of wrong passwords at which the vault is destroyed, 0 for no limit
+///     10      8  highest epoch of the vault's file seen so far
+///     18      8  latest time seen so far, seconds since 1970, as the bits of a Double
 /// ```
 struct TriesRecord: Equatable {
     var isDestroyed = false
     var failures: UInt32 = 0
     var limit: UInt32 = 0
     var epoch: UInt64 = 0
-    /// A clock set back does not make a password younger.
+    /// The latest time seen so far, so that setting the clock back does not make a password younger.
     var latestTime: Double = 0
 
     static let byteCount = 26
@@ -40,15 +40,15 @@ struct TriesRecord: Equatable {
             + bigEndianBytes(latestTime.bitPattern)
     }
 
-    /// Whether no further wrong password is allowed.
+    /// Whether the limit of wrong passwords is reached.
     var isExhausted: Bool { limit > 0 && failures >= limit }
 
-    /// How many wrong passwords may still follow.
+    /// The number of wrong passwords until the vault is destroyed; `nil` without a limit.
     var attemptsLeft: Int? { limit > 0 ? Int(limit) - min(Int(failures), Int(limit)) : nil }
 }
 
 extension FixedWidthInteger {
-    /// The integer of bytes, most significant first.
+    /// Creates an integer from bytes, most significant byte first.
     init(bigEndian bytes: some Sequence<UInt8>) {
         self = bytes.reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
     }

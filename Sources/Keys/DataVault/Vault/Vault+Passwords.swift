@@ -2,7 +2,7 @@ import Foundation
 import Secrets
 
 extension Vault {
-    /// A right password, with all that it opened.
+    /// The result of a successful attempt to open a vault.
     struct Attempt {
         var file: VaultFile
         var dataKey: EncryptionKey
@@ -10,7 +10,7 @@ extension Vault {
         var record: TriesRecord
     }
 
-    /// Tries credentials; the caller has the vault's lock.
+    /// Tries credentials. The caller holds the vault's lock.
     func attempt(_ credentials: VaultCredentials) throws(DataVaultError) -> Attempt {
         guard let file = try folder.file(of: name) else {
             lock()
@@ -19,9 +19,10 @@ extension Vault {
         let identity = file.header.identity
         var record = try folder.record(file, name)
         guard file.header.epoch >= record.epoch else { throw .olderCopy(name: name) }
-        // Attempts that were counted and never judged, because the process ended, have used the limit up.
+        // Attempts that were counted but not checked, because the process ended, count against the limit too.
         guard !record.isExhausted else { throw try destroyed(identity) }
-        // It tells nothing of the password, and an owner may cancel the question for it: no attempt is counted yet.
+        // Reading the key reveals nothing about the password, and its owner may cancel the dialogue, so no
+        // attempt is counted yet.
         let deviceKey = try folder.deviceKey(file, name)
         let before = record.failures
         record.failures = before == .max ? .max : before + 1
@@ -31,7 +32,7 @@ extension Vault {
         do {
             found = try file.dataKey(credentials, deviceKey: deviceKey)
         } catch {
-            // No password was judged, for want of memory for instance.
+            // The password was not checked, for example for lack of memory.
             record.failures = before
             try folder.save(record, identity)
             throw error
@@ -45,7 +46,7 @@ extension Vault {
         do {
             content = try file.content(with: dataKey, path: folder.path(of: name))
         } catch {
-            // The password was right: damage must not use attempts up.
+            // The password was right, so damage must not use up attempts.
             try folder.save(record, identity)
             throw error
         }
@@ -64,7 +65,7 @@ extension Vault {
 
     // MARK: Changing the password
 
-    /// Whether the vault is opened by the platform's key alone: no password and no salt.
+    /// Whether the vault is opened with the platform's key alone, without password and salt.
     ///
     /// - Throws: ``DataVaultError``: `locked`, `noVault`.
     public var isDefaultPasswordUsed: Bool {
@@ -74,13 +75,13 @@ extension Vault {
         }
     }
 
-    /// Changes the password of an unlocked vault, which stays unlocked. Everything is encrypted again under a
-    /// new key, in one step: a crash leaves the vault as it was or as it shall be.
+    /// Changes the password of an unlocked vault, which stays unlocked. The content is encrypted again with a
+    /// new key, atomically.
     ///
-    /// - Parameter credentials: The new password, which must not be empty. To go back to the platform's key
-    ///   alone, use ``changePassword(from:to:)``.
+    /// - Parameter credentials: The new password, which must not be empty. To return to the platform's key
+    ///   alone, call ``changePassword(from:to:)``.
     /// - Throws: ``DataVaultError``: `locked`, `emptyPassword`, `incompatiblePassword`, `noVault`, `busy`,
-    ///   `cancelled`, `damaged`, and those of the key store.
+    ///   `cancelled`, `damaged`, and errors of the key store.
     public func changePassword(to credentials: VaultCredentials) async throws(DataVaultError) {
         let lock = try await folder.lock(name)
         defer { withExtendedLifetime(lock) {} }
@@ -91,15 +92,16 @@ extension Vault {
         try replace(file, &content, credentials: credentials, record: folder.record(file, name))
     }
 
-    /// Changes the password of a vault, locked or not, and unlocks it: the way out when the password has
-    /// expired or is against the policy.
+    /// Changes the password of a locked or unlocked vault and unlocks the vault. Use this function if the
+    /// password has expired or violates the policy.
     ///
     /// A wrong current password counts as a failed attempt to unlock.
     ///
     /// - Parameters:
-    ///   - current: What opens the vault now.
-    ///   - new: What shall; with neither password nor salt, the platform's key alone.
-    /// - Throws: ``DataVaultError``: those of ``unlock(_:)``; `incompatiblePassword` is about the new password.
+    ///   - current: The current credentials.
+    ///   - new: The new credentials; without password and salt, the platform's key alone.
+    /// - Throws: ``DataVaultError``: errors of ``unlock(_:)``; `incompatiblePassword` refers to the new
+    ///   password.
     public func changePassword(
         from current: VaultCredentials, to new: VaultCredentials
     ) async throws(DataVaultError) {
@@ -110,7 +112,7 @@ extension Vault {
         try replace(attempt.file, &attempt.content, credentials: new, record: attempt.record)
     }
 
-    /// Writes the vault anew under other credentials. The rename of the file is the moment of the change.
+    /// Rewrites the vault with other credentials. The change takes effect when the file is renamed.
     private func replace(
         _ old: VaultFile, _ content: inout VaultContent, credentials: VaultCredentials, record: TriesRecord
     ) throws(DataVaultError) {
@@ -130,14 +132,15 @@ extension Vault {
         }
         try folder.save(file, name)
         open(file, dataKey, content: content)
-        // From here on the file before is an older copy. A crash before this line only leaves that unsaid.
+        // From here on, the previous file counts as an older copy. A crash before this line only loses that
+        // protection.
         record.epoch = header.epoch
         try folder.save(record, identity)
     }
 
     // MARK: Policy
 
-    /// The vault's policy; one with all defaults when none was set.
+    /// The vault's policy, or the default policy if none was set.
     ///
     /// - Throws: ``DataVaultError``: `locked`, `noVault`.
     public var passwordPolicy: PasswordPolicy {
@@ -148,21 +151,20 @@ extension Vault {
         }
     }
 
-    /// Sets the policy and locks the vault, for everyone who has it open. The password is judged at the next
-    /// ``unlock(_:)``, and at each change from now on.
+    /// Sets the policy, and locks the vault in all processes. The password is checked at the next
+    /// ``unlock(_:)`` and at each later change.
     ///
-    /// - Parameter policy: Replaces the one before. Its time-out and limit override those of
-    ///   ``setLockTimeout(_:)`` and ``setRetryLimit(_:)``.
+    /// - Parameter policy: The new policy. Its time-out and limit override those of ``setLockTimeout(_:)`` and
+    ///   ``setRetryLimit(_:)``.
     /// - Throws: ``DataVaultError``: `negativeNumber`, `locked`, `noVault`, `busy`, `cancelled`.
     public func setPasswordPolicy(_ policy: PasswordPolicy) async throws(DataVaultError) {
         try policy.check()
         try await change(locks: true) { content throws(DataVaultError) in content.policy = policy }
     }
 
-    /// Sets after how many seconds from its unlocking the vault locks itself, without a policy; it counts from
-    /// now.
+    /// Sets the lock time-out of a vault without a policy, and restarts it.
     ///
-    /// - Parameter seconds: 0 for never.
+    /// - Parameter seconds: The number of seconds after unlocking at which the vault locks itself; 0 for never.
     /// - Throws: ``DataVaultError``: `negativeNumber`, `locked`, `noVault`, `busy`, `cancelled`.
     public func setLockTimeout(_ seconds: Int) async throws(DataVaultError) {
         guard seconds >= 0 else { throw .negativeNumber(field: "lockTimeout", value: seconds) }
@@ -170,9 +172,10 @@ extension Vault {
         try resetLockTimeout()
     }
 
-    /// Sets at which consecutive wrong password the vault is destroyed, without a policy.
+    /// Sets the retry limit of a vault without a policy.
     ///
-    /// - Parameter count: 0 for never.
+    /// - Parameter count: The number of consecutive wrong passwords at which the vault is destroyed; 0 for no
+    ///   limit.
     /// - Throws: ``DataVaultError``: `negativeNumber`, `locked`, `noVault`, `busy`, `cancelled`.
     public func setRetryLimit(_ count: Int) async throws(DataVaultError) {
         guard count >= 0 else { throw .negativeNumber(field: "retryLimit", value: count) }

@@ -12,11 +12,11 @@ extension Vault {
         }
     }
 
-    /// A text.
+    /// Returns a text value.
     ///
-    /// - Parameter name: Its name.
-    /// - Returns: Nil when there is no value of that name, or when it is no text. A value of unknown type is a
-    ///   text if it is UTF-8.
+    /// - Parameter name: The name of the value.
+    /// - Returns: `nil` if no value has this name, or if the value is not a text. A value of unknown type is a
+    ///   text if it is valid UTF-8.
     /// - Throws: ``DataVaultError``: `locked`, `noVault`, `damaged`.
     public func string(named name: String) throws(DataVaultError) -> String? {
         guard var value = try value(name), value.type != .binary else { return nil }
@@ -24,51 +24,51 @@ extension Vault {
         return String(validating: value.bytes, as: UTF8.self)
     }
 
-    /// Bytes.
+    /// Returns a binary value.
     ///
-    /// - Parameter name: Their name.
-    /// - Returns: Nil when there is no value of that name, or when it is a text.
+    /// - Parameter name: The name of the value.
+    /// - Returns: `nil` if no value has this name, or if the value is a text.
     /// - Throws: ``DataVaultError``: `locked`, `noVault`, `damaged`.
     public func data(named name: String) throws(DataVaultError) -> [UInt8]? {
         guard let value = try value(name), value.type != .string else { return nil }
         return value.bytes
     }
 
-    /// Keeps a text, in place of any value of that name.
+    /// Stores a text and replaces any value with the same name.
     ///
     /// - Parameters:
     ///   - text: At most ``DataVaultLimits/maximumSecretByteCount`` bytes in UTF-8.
     ///   - name: 1 to ``DataVaultLimits/maximumValueNameByteCount`` bytes in UTF-8.
     /// - Throws: ``DataVaultError``: `locked`, `noVault`, `illegalValueName`, `tooLong`, `full`, `damaged`,
-    ///   `busy`, `cancelled`, and those of the file system.
+    ///   `busy`, `cancelled`, and errors of the file system.
     public func setString(_ text: String, named name: String) async throws(DataVaultError) {
         try await set(Array(text.utf8), .string, name: name)
     }
 
-    /// Keeps bytes, in place of any value of that name.
+    /// Stores bytes and replaces any value with the same name.
     ///
     /// - Parameters:
-    ///   - bytes: At most ``DataVaultLimits/maximumSecretByteCount``.
+    ///   - bytes: At most ``DataVaultLimits/maximumSecretByteCount`` bytes.
     ///   - name: 1 to ``DataVaultLimits/maximumValueNameByteCount`` bytes in UTF-8.
-    /// - Throws: As ``setString(_:named:)``.
+    /// - Throws: The errors of ``setString(_:named:)``.
     public func setData(_ bytes: [UInt8], named name: String) async throws(DataVaultError) {
         try await set(bytes, .binary, name: name)
     }
 
-    /// Keeps a value that an older product stored without a type, while an app moves to this one.
+    /// Stores a value that an older product kept without a type, to migrate an app.
     ///
     /// - Parameters:
     ///   - record: The bytes of the value.
-    ///   - name: Its name.
-    /// - Throws: As ``setString(_:named:)``.
+    ///   - name: The name of the value.
+    /// - Throws: The errors of ``setString(_:named:)``.
     public func setUntyped(_ record: [UInt8], named name: String) async throws(DataVaultError) {
         try await set(record, .unknown, name: name)
     }
 
     /// Removes a value.
     ///
-    /// - Parameter name: Its name.
-    /// - Returns: Whether there was one.
+    /// - Parameter name: The name of the value.
+    /// - Returns: Whether the value existed.
     /// - Throws: ``DataVaultError``: `locked`, `noVault`, `damaged`, `busy`, `cancelled`.
     @discardableResult
     public func removeValue(named name: String) async throws(DataVaultError) -> Bool {
@@ -81,16 +81,16 @@ extension Vault {
 
     // MARK: Keys
 
-    /// The key of a database or another store, made when there is none of that name.
+    /// Returns the key of a database or another store, and creates it if no value has this name.
     ///
     /// ```swift
     /// let key = try await vault.key(named: "orders")
     /// let store = try await OfflineODataProvider.open(at: directory, protection: .encrypted(.key(key)))
     /// ```
     ///
-    /// - Parameter name: The name of the value that keeps it.
-    /// - Returns: 256 random bits, durable by now.
-    /// - Throws: ``DataVaultError``: `notAKey` when the value is something else, and those of ``setData(_:named:)``.
+    /// - Parameter name: The name of the value that contains the key.
+    /// - Returns: A key of 256 random bits, which is durable.
+    /// - Throws: ``DataVaultError``: `notAKey` if the value is not a key, and errors of ``setData(_:named:)``.
     public func key(named name: String) async throws(DataVaultError) -> EncryptionKey {
         if let value = try value(name) { return try Self.key(value, name) }
         try Self.check(name, EncryptionKey.byteCount)
@@ -98,7 +98,7 @@ extension Vault {
         var kept = fresh
         try await change { content throws(DataVaultError) in
             if let value = content.values[name] {
-                // Somebody else made it meanwhile.
+                // Another process created the key meanwhile.
                 kept = try Self.key(value, name)
             } else {
                 content.values[name] = .init(type: .binary, bytes: fresh.withUnsafeBytes { Array($0) })

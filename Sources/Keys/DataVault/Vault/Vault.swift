@@ -1,7 +1,7 @@
 import Foundation
 import Secrets
 
-/// A store of a few small secrets, encrypted under a password: certificates, keys, credentials.
+/// A store for a few small secrets (certificates, keys, credentials), encrypted with a password.
 ///
 /// ```swift
 /// let vaults = try VaultFolder()
@@ -12,18 +12,18 @@ import Secrets
 /// let user = try await vault.string(named: "user")
 /// ```
 ///
-/// A vault is *locked* or *unlocked*. Each object of this type is locked by itself: two processes that share a
-/// vault unlock it each. A change of password or policy by one locks it for the others, a deletion makes it
-/// absent for all. While it is locked, no key is in memory; while it is unlocked, the vault's key is, and values
-/// only during the call that asks for one.
+/// A vault is *locked* or *unlocked*. The state belongs to each object: two processes that share a vault each
+/// unlock it. A change of password or policy by one process locks the vault for the others; a deletion removes
+/// it for all. While a vault is locked, no key is in memory. While it is unlocked, its key is in memory, and
+/// values only during a call that needs them.
 ///
-/// The copies that Swift makes of a `String` or an array cannot be wiped from here: neither the password that
-/// was passed in, nor values that were handed out.
+/// Swift's copies of a `String` or an array cannot be wiped by this type. Neither a passed password nor
+/// returned values are wiped.
 public actor Vault {
     /// The vault's name.
     public nonisolated let name: String
     nonisolated let folder: VaultFolder
-    /// What an unlocked vault has in memory; nil while it is locked.
+    /// The state of an unlocked vault; `nil` while it is locked.
     var opened: Opened?
     private var relocking: Task<Void, Never>?
 
@@ -31,7 +31,7 @@ public actor Vault {
         var identity: [UInt8]
         var epoch: UInt64
         var dataKey: EncryptionKey
-        /// When the vault locks itself, by the clock that never goes back.
+        /// The time at which the vault locks itself, by the monotonic clock.
         var deadline: Double?
 
         init(_ file: VaultFile, _ dataKey: EncryptionKey, content: VaultContent) {
@@ -51,26 +51,27 @@ public actor Vault {
 
     // MARK: Locking
 
-    /// Locks the vault and wipes its key. A locked vault stays as it is.
+    /// Locks the vault and removes its key from memory. Has no effect on a locked vault.
     public func lock() {
         opened = nil
         relocking?.cancel()
         relocking = nil
     }
 
-    /// Whether the vault is locked; one that is not there any more is.
+    /// Whether the vault is locked. A vault that does not exist counts as locked.
     public var isLocked: Bool { (try? current()) == nil }
 
-    /// Unlocks the vault, and starts its lock time-out again if it was unlocked already.
+    /// Unlocks the vault. If it was unlocked already, its lock time-out restarts.
     ///
-    /// The attempt is counted, durably, before the password is looked at, and the count starts again after the
-    /// right one: ending the process in between saves nothing. What keeps the password from being judged, such as a key
-    /// store whose owner cancels, counts for nothing. One attempt takes about half a second.
+    /// The attempt is counted durably before the password is checked, and the count is reset after the right
+    /// password. Ending the process in between therefore gains no attempts. If the password could not be
+    /// checked, for example because the owner of the key store cancelled, no attempt is counted. One attempt
+    /// takes about half a second.
     ///
-    /// - Parameter credentials: What the vault was made with, or its password was changed to.
-    /// - Throws: ``DataVaultError``: `wrongPassword` for a wrong password or a wrong salt, `destroyed` when it
-    ///   was one wrong attempt too many, `incompatiblePassword` when it is right and against the policy,
-    ///   `noVault`, `olderCopy`, `keysMissing`, `damaged`, `busy`, `cancelled`, and those of the key store.
+    /// - Parameter credentials: The credentials from the creation or the last password change of the vault.
+    /// - Throws: ``DataVaultError``: `wrongPassword` for a wrong password or salt; `destroyed` if the attempt
+    ///   exceeded the limit; `incompatiblePassword` if the password is right but violates the policy;
+    ///   `noVault`, `olderCopy`, `keysMissing`, `damaged`, `busy`, `cancelled`, and errors of the key store.
     public func unlock(_ credentials: VaultCredentials) async throws(DataVaultError) {
         let lock = try await folder.lock(name)
         defer { withExtendedLifetime(lock) {} }
@@ -84,7 +85,7 @@ public actor Vault {
         open(attempt.file, attempt.dataKey, content: attempt.content)
     }
 
-    /// Starts the lock time-out again, from now.
+    /// Restarts the lock time-out from now.
     ///
     /// - Throws: ``DataVaultError``: `locked`, `noVault`.
     public func resetLockTimeout() throws(DataVaultError) {
@@ -94,9 +95,9 @@ public actor Vault {
         self.opened = opened
     }
 
-    // MARK: What unlocking and changing share
+    // MARK: Common to unlocking and changes
 
-    /// Keeps the key of a vault that was opened, and starts its time-out.
+    /// Keeps the key of an opened vault in memory and starts the time-out.
     func open(_ file: VaultFile, _ dataKey: EncryptionKey, content: VaultContent) {
         var opened = Opened(file, dataKey, content: content)
         startTimeout(content.effectiveLockTimeout, &opened)
@@ -109,16 +110,17 @@ public actor Vault {
         opened.deadline = nil
         guard seconds > 0 else { return }
         opened.deadline = folder.clock.elapsed() + Double(seconds)
-        // Keys must not wait in memory for the next call. The check at each call stays: this task may be late.
+        // The task removes the key even without a further call. Each call still checks the deadline, because
+        // the task may be late.
         relocking = Task { [weak self, clock = folder.clock] in
             while let rest = await self?.lockIfDue(), rest > 0 {
-                // No clock is asked for more than a day: time-outs may be as long as one likes.
+                // Sleeping at most a day at a time allows time-outs of any length.
                 do { try await clock.sleep(min(rest, 86_400)) } catch { return }
             }
         }
     }
 
-    /// Locks the vault when its time is over; else gives the rest of it in seconds.
+    /// Locks the vault if its time-out has passed; otherwise returns the remaining seconds.
     private func lockIfDue() -> Double {
         guard let deadline = opened?.deadline else { return 0 }
         let rest = deadline - folder.clock.elapsed()
@@ -126,7 +128,8 @@ public actor Vault {
         return rest
     }
 
-    /// The file and the key, if the vault is there and unlocked and nobody has changed password or policy.
+    /// Returns the file and the key if the vault exists and is unlocked, and neither password nor policy has
+    /// changed.
     func current() throws(DataVaultError) -> (file: VaultFile, opened: Opened) {
         guard let file = try folder.file(of: name) else {
             lock()
@@ -140,15 +143,15 @@ public actor Vault {
         return (file, opened)
     }
 
-    /// The content of an unlocked vault.
+    /// Returns the content of an unlocked vault.
     func content() throws(DataVaultError) -> (opened: Opened, content: VaultContent) {
         let (file, opened) = try current()
         return (opened, try file.content(with: opened.dataKey, path: folder.path(of: name)))
     }
 
-    /// Changes the content of an unlocked vault, durably, while nobody else does.
+    /// Changes the content of an unlocked vault durably, while holding the vault's lock.
     ///
-    /// - Parameter locks: Whether the change locks the vault for everyone who has it open.
+    /// - Parameter locks: Whether the change locks the vault in all processes.
     func change(
         locks: Bool = false, _ body: (inout VaultContent) throws(DataVaultError) -> Void
     ) async throws(DataVaultError) {
@@ -164,7 +167,7 @@ public actor Vault {
         }
         var record = try folder.record(file, name)
         if content.effectiveRetryLimit != limit {
-            // A crash before the content says so too is mended at the next unlocking.
+            // If a crash prevents the change of the content, the next unlocking restores the limit.
             record.limit = content.effectiveRetryLimit
             try folder.save(record, file.header.identity)
         }

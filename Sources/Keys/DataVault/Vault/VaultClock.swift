@@ -6,17 +6,17 @@
     import Glibc
 #endif
 
-/// The time, as vaults see it; a test gives one of its own.
+/// A source of time for vaults, which a test can replace.
 public struct VaultClock: Sendable {
-    /// The time since some moment in the past, in seconds. It never goes back, and goes on while the machine
-    /// sleeps: time-outs are counted by it.
+    /// The seconds since a fixed moment in the past, used for time-outs. The clock never goes back and
+    /// continues while the machine sleeps.
     public var elapsed: @Sendable () -> Double
-    /// The wall clock, in seconds since 1970-01-01T00:00:00Z: the age of passwords is counted by it.
+    /// The wall clock, in seconds since 1970-01-01T00:00:00Z, used for the age of passwords.
     public var now: @Sendable () -> Double
-    /// Waits for a number of seconds; throws when the task is cancelled.
+    /// Waits for a number of seconds; throws if the task is cancelled.
     public var sleep: @Sendable (Double) async throws -> Void
 
-    /// Makes a clock.
+    /// Creates a clock.
     public init(
         elapsed: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Double,
         sleep: @escaping @Sendable (Double) async throws -> Void

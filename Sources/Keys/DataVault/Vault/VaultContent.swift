@@ -1,13 +1,13 @@
 import Secrets
 
-/// What a vault holds, in clear; it exists for the length of one call.
+/// The decrypted content of a vault, which exists only during one call.
 ///
 /// ```
 /// bytes
 ///     1  version, 1
-///     8  when the password was set, seconds since 1970, as the bits of a Double
-///     8  lock time-out in seconds, 8 retry limit: the vault's own, without a policy
-///     1  1 when there is a policy, else 0
+///     8  time of the last password change, seconds since 1970, as the bits of a Double
+///     8  lock time-out in seconds, 8 retry limit: the vault's own, used without a policy
+///     1  1 if there is a policy, else 0
 ///    80  the ten fields of the policy, 8 bytes each
 ///     4  number of values; for each:
 ///     1    type: 1 text, 2 binary, 3 unknown
@@ -30,9 +30,9 @@ struct VaultContent {
         self.passwordSetAt = passwordSetAt
     }
 
-    /// The time-out that holds: the policy overrides the vault's own.
+    /// The lock time-out in effect: the policy overrides the vault's own.
     var effectiveLockTimeout: Int { policy?.lockTimeout ?? lockTimeout }
-    /// The limit that holds, as far as a record can count.
+    /// The retry limit in effect, clamped to the range of a `TriesRecord`.
     var effectiveRetryLimit: UInt32 { UInt32(clamping: policy?.retryLimit ?? retryLimit) }
 
     var bytes: [UInt8] {
@@ -53,10 +53,10 @@ struct VaultContent {
         return bytes
     }
 
-    /// How long ``bytes`` are.
+    /// The length of ``bytes``.
     var byteCount: Int { values.reduce(110) { $0 + 7 + $1.key.utf8.count + $1.value.bytes.count } }
 
-    /// Reads what ``bytes`` wrote; nil for anything else.
+    /// Parses the output of ``bytes``; returns `nil` for other input.
     init?(bytes: [UInt8]) {
         var reader = Reader(bytes: bytes)
         guard reader.take(1)?.first == 1, let time = reader.integer(UInt64.self),
@@ -127,7 +127,7 @@ struct VaultContent {
             take(Integer.bitWidth / 8).map { Integer(bigEndian: $0) }
         }
 
-        /// A number that is not negative and fits the platform.
+        /// Reads a number that is not negative and fits into an `Int`.
         mutating func number() -> Int? {
             integer(Int64.self).flatMap { $0 < 0 ? nil : Int(exactly: $0) }
         }

@@ -2,15 +2,15 @@ import Crypto
 import Foundation
 import Secrets
 
-/// The bytes of a vault's file.
+/// The binary format of a vault's file.
 ///
 /// ```
 /// offset  bytes
 ///      0      7  "OPVAULT"
 ///      7      1  version, 1
-///      8     16  identity, random, for the life of the vault
-///     24      8  epoch: one more at each change of password or policy
-///     32      1  credentials: 1 with a password, 2 with a salt, 3 with both, 0 the platform's key alone
+///      8     16  identity, random, constant for the life of the vault
+///     24      8  epoch: incremented at each change of password or policy
+///     32      1  credentials: 1 password, 2 salt, 3 both, 0 the platform's key alone
 ///     33      1  scrypt: binary logarithm of N, else 0
 ///     34      2  0
 ///     36      4  scrypt: r, else 0
@@ -19,25 +19,26 @@ import Secrets
 ///     60     68  0
 ///    128     92  the data key in a `KeyEnvelope`; its context is bytes 0 to 127 with zeros for the epoch
 ///    220     12  nonce, random
-///    232         the content (see `VaultContent`), AES-256-GCM under the data key, associated data bytes 0 to
+///    232         the content (see `VaultContent`), AES-256-GCM with the data key, associated data bytes 0 to
 ///                219; then its tag of 16 bytes
 /// ```
 ///
-/// Integers are big-endian. The key of the envelope is HKDF-SHA256 of the vault's device key (32 random bytes
-/// in the key store) followed by scrypt's output (32 bytes, when the credentials are not 0), with the salt and
-/// the info `outpost vault 1`. scrypt takes `P` and the password in UTF-8, form C, or `D` when there is no
-/// password; its salt is the salt, or the first 16 bytes of HMAC-SHA256 of the caller's salt under it.
+/// Integers are big-endian. The key of the envelope is derived with HKDF-SHA256, with the salt and the info
+/// `outpost vault 1`. Its input is the vault's device key (32 random bytes in the key store), followed by
+/// scrypt's output (32 bytes) if the credentials are not 0. The password input of scrypt is `P` and the
+/// password in UTF-8, form C, or `D` without a password. The salt of scrypt is the salt, or the first 16 bytes
+/// of the HMAC-SHA256 of the caller's salt with the salt as the key.
 struct VaultFile {
     var header: Header
     var envelope: KeyEnvelope
-    /// Nonce, encrypted content, tag.
+    /// The nonce, the encrypted content and the tag.
     var sealed: [UInt8]
 
     static let magic = Array("OPVAULT".utf8)
     static let version: UInt8 = 1
     static let headerByteCount = 128
     static let contentOffset = headerByteCount + KeyEnvelope.byteCount
-    /// The longest file that is read.
+    /// The maximum size of a file that is read, in bytes.
     static let maximumByteCount = contentOffset + 28 + DataVaultLimits.maximumVaultByteCount
     private static let info = Array("outpost vault 1".utf8)
 
@@ -49,7 +50,7 @@ struct VaultFile {
         var derivation: ScryptParameters
         var salt: [UInt8]
 
-        /// The header of a vault with these credentials and a fresh salt.
+        /// Creates the header of a vault with these credentials and a new salt.
         init(identity: [UInt8], epoch: UInt64, credentials: VaultCredentials, derivation: ScryptParameters) {
             self.identity = identity
             self.epoch = epoch
@@ -71,8 +72,8 @@ struct VaultFile {
             return bytes + [UInt8](repeating: 0, count: VaultFile.headerByteCount - bytes.count)
         }
 
-        /// What the envelope is bound to. The epoch is not part of it, so that a policy can be set without the
-        /// password; the content's tag covers it.
+        /// The associated data of the envelope. It excludes the epoch, so that a policy can be set without the
+        /// password; the content's tag covers the epoch.
         var context: [UInt8] {
             var header = self
             header.epoch = 0
@@ -80,7 +81,7 @@ struct VaultFile {
         }
     }
 
-    /// Seals content under a new data key.
+    /// Seals content with a new data key.
     init(
         header: Header, content: VaultContent, credentials: VaultCredentials, deviceKey: Secret<[UInt8]>
     ) throws(DataVaultError) {
@@ -96,7 +97,7 @@ struct VaultFile {
         try seal(content, with: dataKey)
     }
 
-    /// Reads a file, and checks all that can be checked without a key.
+    /// Parses a file and validates everything that needs no key.
     init(bytes: [UInt8], path: String) throws(DataVaultError) {
         func damaged(_ offset: Int, _ expected: String) -> DataVaultError {
             .damaged(path: path, offset: offset, expected: expected)
@@ -138,7 +139,8 @@ struct VaultFile {
 
     var bytes: [UInt8] { header.bytes + envelope.bytes + sealed }
 
-    /// The data key; nil when credentials or device key are wrong, which cannot be told apart.
+    /// Returns the data key, or `nil` if the credentials or the device key are wrong, which cannot be
+    /// distinguished.
     func dataKey(
         _ credentials: VaultCredentials, deviceKey: Secret<[UInt8]>
     ) throws(DataVaultError) -> EncryptionKey? {
@@ -148,7 +150,7 @@ struct VaultFile {
         return try? envelope.open(with: .key(key), context: header.context)
     }
 
-    /// Opens the content.
+    /// Decrypts the content.
     func content(with dataKey: EncryptionKey, path: String) throws(DataVaultError) -> VaultContent {
         let damaged = DataVaultError.damaged(
             path: path, offset: Self.contentOffset, expected: "content sealed under the vault's key")
@@ -168,7 +170,7 @@ struct VaultFile {
         }
     }
 
-    /// Replaces the content under the same data key.
+    /// Replaces the content, sealed with the same data key.
     mutating func seal(_ content: VaultContent, with dataKey: EncryptionKey) throws(DataVaultError) {
         var plain = content.bytes
         defer { wipe(&plain) }
@@ -184,7 +186,7 @@ struct VaultFile {
     private static func wrappingKey(
         _ header: Header, _ credentials: VaultCredentials, deviceKey: Secret<[UInt8]>
     ) throws(DataVaultError) -> EncryptionKey {
-        // Room for all of it from the start: growing would leave a copy behind.
+        // Reserve the full capacity at the start, because growth would leave a copy in memory.
         var material: [UInt8] = []
         material.reserveCapacity(2 * EncryptionKey.byteCount)
         material += deviceKey.reveal()

@@ -1,10 +1,11 @@
 import Secrets
 
 extension VaultFolder {
-    /// The secrets in the key store that belong to the vaults of this folder.
+    /// Returns the secrets in the key store that belong to the vaults of this folder.
     ///
-    /// - Returns: By the name of each secret, the vault, and whether the secret is its device key; else it is its count.
-    /// - Throws: ``DataVaultError``: `exposed`, `system`. A vault whose file cannot be read is left out.
+    /// - Returns: For the name of each secret, the vault, and whether the secret is its device key; otherwise
+    ///   it is its count of wrong passwords.
+    /// - Throws: ``DataVaultError``: `exposed`, `system`. Vaults with unreadable files are omitted.
     package func keyNames() throws(DataVaultError) -> [SecretName: (vault: String, isKey: Bool)] {
         var found: [SecretName: (vault: String, isKey: Bool)] = [:]
         for name in try names() {
@@ -15,7 +16,7 @@ extension VaultFolder {
         return found
     }
 
-    /// Whether a name is one of a device key or of a count, whatever vault it belongs to.
+    /// Returns whether a name is that of a device key or of a count of wrong passwords, of any vault.
     package static func isKeyName(_ name: SecretName) -> Bool {
         guard name.text.hasPrefix("vault-") else { return false }
         var rest = name.text.dropFirst("vault-".count)

@@ -1,37 +1,37 @@
 import Foundation
 public import Secrets
 
-/// A folder of vaults, and where their keys are kept.
+/// A folder of vaults, with the stores of their keys.
 ///
 /// ```swift
 /// let vaults = try VaultFolder()
 /// let vault = try vaults.contains("login") ? vaults.open("login") : await vaults.create("login", pin)
 /// ```
 ///
-/// Each vault is one file, `NAME.vault`, that its owner alone can read. Its random *device key* and its count of
-/// wrong passwords are kept in a key store: on Apple's platforms the keychain, elsewhere owner-only files.
-/// Programs that use the same folder and the same key store share their vaults; on Apple's platforms that takes
-/// an app group's folder and an access group.
+/// Each vault is one file, `NAME.vault`, that only its owner can read. Its random *device key* and its count of
+/// wrong passwords are in a key store: the keychain on Apple's platforms, owner-only files elsewhere. Programs
+/// with the same folder and the same key store share their vaults. On Apple's platforms, sharing needs an app
+/// group's folder and an access group.
 public struct VaultFolder: Sendable {
     /// The folder.
     public let directory: String
-    /// The cost of deriving keys from passwords that are set from now on; each vault keeps its own.
+    /// The cost of deriving keys from new passwords; each vault stores its own cost.
     public let derivation: ScryptParameters
     let keys: any SecretStore
     let tries: any SecretStore
     let files: any FileLayer
     let clock: VaultClock
 
-    /// Opens a folder, which is made when the first vault is.
+    /// Opens a folder, which is created with its first vault.
     ///
     /// - Parameters:
-    ///   - directory: The folder, or nil for ``defaultDirectory()``.
-    ///   - keys: Where device keys are kept. Nil for the keychain on Apple's platforms; elsewhere for a
-    ///     ``FileSecretStore`` in the folder `keys` of a given directory, or in its default folder.
-    ///   - tries: Where wrong passwords are counted; nil for the same place as `keys`. With a key store that asks
-    ///     the owner for a fingerprint, give one that does not.
+    ///   - directory: The folder, or `nil` for ``defaultDirectory()``.
+    ///   - keys: The store of device keys. `nil` selects the keychain on Apple's platforms. Elsewhere it
+    ///     selects a ``FileSecretStore`` in the folder `keys` of `directory`, or in its default folder.
+    ///   - tries: The store for the counts of wrong passwords; `nil` for the same store as `keys`. If the key
+    ///     store asks its owner for a fingerprint, pass a store that does not.
     ///   - derivation: The cost of deriving keys from passwords.
-    ///   - clock: The time.
+    ///   - clock: The source of time.
     /// - Throws: ``DataVaultError/noHome``.
     public init(
         directory: String? = nil, keys: (any SecretStore)? = nil, tries: (any SecretStore)? = nil,
@@ -66,18 +66,18 @@ public struct VaultFolder: Sendable {
         self.files = files
     }
 
-    /// The folder `vaults` beside ``FileSecretStore/defaultDirectory()``.
+    /// Returns the folder `vaults` beside ``FileSecretStore/defaultDirectory()``.
     ///
     /// - Throws: ``DataVaultError/noHome``.
     public static func defaultDirectory() throws(DataVaultError) -> String {
         (try FileSecretStore.defaultDirectory() as NSString).deletingLastPathComponent + "/vaults"
     }
 
-    /// Makes a vault, which is unlocked.
+    /// Creates a vault, which is unlocked.
     ///
     /// - Parameters:
-    ///   - name: A legal ``SecretName`` that no vault here has.
-    ///   - credentials: What opens it. There is no policy yet, so that any password will do.
+    ///   - name: A legal ``SecretName`` that no vault in this folder has.
+    ///   - credentials: The credentials of the vault. A new vault has no policy, so any password is accepted.
     /// - Returns: The vault.
     /// - Throws: ``DataVaultError``: `illegalName`, `alreadyExists`, `busy`, `cancelled`, `exposed`, `system`.
     public func create(
@@ -100,7 +100,7 @@ public struct VaultFolder: Sendable {
         let content = VaultContent(passwordSetAt: now)
         let file = try VaultFile(header: header, content: content, credentials: credentials, deviceKey: deviceKey)
         guard let dataKey = try file.dataKey(credentials, deviceKey: deviceKey) else { throw .keysMissing(name: name) }
-        // The file comes last: what is left without it opens nothing.
+        // The file is written last: keys without a file open nothing.
         try keys.add(deviceKey, named: Self.keyName(header.identity))
         var record = TriesRecord()
         record.epoch = header.epoch
@@ -110,16 +110,16 @@ public struct VaultFolder: Sendable {
         return Vault(name: name, folder: self, opened: Vault.Opened(file, dataKey, content: content))
     }
 
-    /// Whether there is a vault of that name.
+    /// Returns whether a vault with this name exists.
     ///
-    /// - Returns: True also for one that is damaged.
+    /// - Returns: `true` also for a damaged vault.
     public func contains(_ name: String) -> Bool {
         guard (try? SecretName(name)) != nil, let bytes = try? bytes(of: name) else { return false }
         guard let file = try? VaultFile(bytes: bytes, path: path(of: name)) else { return true }
         return (try? isDestroyed(file)) != true
     }
 
-    /// Opens a vault, which is locked.
+    /// Opens a vault, which is initially locked.
     ///
     /// - Throws: ``DataVaultError``: `noVault`, `damaged`, `unsupportedFormat`, `exposed`, `system`.
     public func open(_ name: String) throws(DataVaultError) -> Vault {
@@ -127,7 +127,7 @@ public struct VaultFolder: Sendable {
         return Vault(name: name, folder: self, opened: nil)
     }
 
-    /// Deletes a vault for everybody who uses it; no password is needed, and nothing brings it back.
+    /// Deletes a vault for all its users. No password is needed, and the deletion cannot be undone.
     ///
     /// - Throws: ``DataVaultError``: `noVault`, `busy`, `cancelled`, `exposed`, `system`.
     public func delete(_ name: String) async throws(DataVaultError) {
@@ -138,16 +138,16 @@ public struct VaultFolder: Sendable {
         try destroy(name, (try? VaultFile(bytes: bytes, path: path(of: name)))?.header.identity)
     }
 
-    /// Whether a vault has a password, so that a program knows what to ask for. Anyone who has its file can see
-    /// that.
+    /// Returns whether a vault has a password, so that a program can ask for one. Anyone with the file can see
+    /// this property.
     ///
-    /// - Throws: As ``open(_:)``.
+    /// - Throws: The errors of ``open(_:)``.
     public func hasPassword(_ name: String) throws(DataVaultError) -> Bool {
         guard (try? SecretName(name)) != nil, let file = try file(of: name) else { throw .noVault(name: name) }
         return file.header.hasPassword
     }
 
-    /// The names of all vaults, sorted.
+    /// Returns the sorted names of all vaults.
     ///
     /// - Throws: ``DataVaultError``: `exposed`, `system`.
     public func names() throws(DataVaultError) -> [String] {
@@ -163,7 +163,7 @@ extension VaultFolder {
 
     func path(of name: String) -> String { directory + "/" + name + Self.suffix }
 
-    /// The vault's file, or nil when there is no such vault; one that is being destroyed is none.
+    /// Returns the vault's file, or `nil` if the vault does not exist or is being destroyed.
     func file(of name: String) throws(DataVaultError) -> VaultFile? {
         guard let bytes = try bytes(of: name) else { return nil }
         let file = try VaultFile(bytes: bytes, path: path(of: name))
@@ -181,7 +181,7 @@ extension VaultFolder {
         return key
     }
 
-    /// The vault's count of wrong passwords.
+    /// Returns the vault's count of wrong passwords.
     func record(_ file: VaultFile, _ name: String) throws(DataVaultError) -> TriesRecord {
         guard let bytes = try tries.secret(named: Self.triesName(file.header.identity)),
             let record = TriesRecord(bytes: bytes.reveal())
@@ -193,7 +193,7 @@ extension VaultFolder {
         try tries.set(Secret(record.bytes), named: Self.triesName(identity))
     }
 
-    /// Destroys a vault so that a crash in between cannot save it: once it is marked, it is no vault any more.
+    /// Destroys a vault. Once it is marked as destroyed, a crash cannot save it.
     func destroy(_ name: String, _ identity: [UInt8]?) throws(DataVaultError) {
         if let identity {
             var record = TriesRecord()
@@ -204,11 +204,11 @@ extension VaultFolder {
         try files.removeLeftovers(in: directory)
         _ = try files.remove(path(of: name))
         try files.syncDirectory(directory)
-        // A copy of the file that is put back has no keys then, and no record either.
+        // A restored copy of the file then has neither keys nor a record.
         if let identity { try tries.remove(named: Self.triesName(identity)) }
     }
 
-    /// Waits for the lock that makes a change, or an attempt at the password, one after the other.
+    /// Waits for the lock that serialises changes and password attempts.
     func lock(_ name: String) async throws(DataVaultError) -> FileLock {
         let deadline = VaultClock.system.elapsed() + Double(DataVaultLimits.lockPatience)
         while true {

@@ -1,17 +1,17 @@
-/// A value of a vault, by its name and type; not the value itself.
+/// The name and the type of a value in a vault, without the value.
 public struct VaultItem: Hashable, Sendable {
     /// The name.
     public let name: String
-    /// What ``Vault/setString(_:named:)`` and ``Vault/setData(_:named:)`` made of it.
+    /// The type that ``Vault/setString(_:named:)`` or ``Vault/setData(_:named:)`` assigned.
     public let type: ValueType
 
     /// The types of values.
     public enum ValueType: String, Hashable, Sendable {
-        /// A text.
+        /// A text value.
         case string
-        /// Bytes.
+        /// A binary value.
         case binary
-        /// Written by an older product that kept no types: read it as text first, then as bytes.
+        /// A value from an older product without types: read it as text first, then as bytes.
         case unknown
 
         var code: UInt8 {

@@ -1,10 +1,10 @@
 import CSQLite
 
-/// A file of the operating system, through SQLite's own `unix` VFS.
+/// A file of the operating system, accessed through SQLite's own `unix` VFS.
 ///
-/// Nothing in this module opens a database with `open(2)`: closing such a descriptor would drop every lock
-/// that other connections of the process hold on the file (POSIX locks belong to the process). SQLite's VFS
-/// knows about that and puts the closing off.
+/// This module never opens a database with `open(2)`. POSIX locks belong to the process, so closing such a
+/// descriptor would drop every lock that other connections of the process hold on the file. SQLite's VFS delays
+/// the close to avoid this problem.
 struct BaseFile {
     let pointer: UnsafeMutablePointer<sqlite3_file>
 

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The content of a file beside a database, as a whole.
+/// Functions that read whole files beside a database.
 enum FileContent {
     private static let part = 1 << 20
 
-    /// Reads a file piece by piece into one array, so that a large one is not in memory twice.
+    /// Reads a file piece by piece into one array, so that a large file is not in memory twice.
     ///
-    /// - Returns: nil where there is none, or it cannot be read.
+    /// - Returns: `nil` if the file is missing or cannot be read.
     static func bytes(of path: String) -> [UInt8]? {
         guard let file = Foundation.FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }
@@ -21,14 +21,14 @@ enum FileContent {
         }
     }
 
-    /// The first bytes of a file; nil where it cannot be read.
+    /// Returns the first bytes of a file, or `nil` if the file cannot be read.
     static func beginning(of path: String, count: Int) -> [UInt8]? {
         guard let file = Foundation.FileHandle(forReadingAtPath: path) else { return nil }
         defer { try? file.close() }
         return (try? file.read(upToCount: count)).map { [UInt8]($0) }
     }
 
-    /// Whether a file is missing or empty.
+    /// Returns whether a file is missing or empty.
     static func isEmpty(_ path: String) -> Bool {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.int64Value ?? 0 == 0

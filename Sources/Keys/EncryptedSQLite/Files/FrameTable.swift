@@ -1,16 +1,17 @@
-/// The page numbers of frames that one connection wrote in its present transaction; or, without shared memory, of all frames
-/// that it wrote or recovered.
+/// The page numbers of the frames that one connection wrote in its current transaction. Without shared memory,
+/// the table covers all frames that the connection wrote or recovered.
 struct FrameTable {
     private var base = 1
     private var pages: [UInt32] = []
 
-    /// The page of a frame, by SQLite's number of it.
+    /// The page number of a frame; frames have SQLite's numbers, from 1.
     subscript(number: Int) -> UInt32? {
         let index = number - base
         return index >= 0 && index < pages.count ? pages[index] : nil
     }
 
-    /// Notes a frame. One that neither is in the table nor follows its last one begins a new table.
+    /// Records the page of a frame. A frame that is neither in the table nor directly behind its last frame
+    /// starts a new table.
     mutating func set(_ number: Int, page: UInt32) {
         let index = number - base
         if index >= 0, index < pages.count {

@@ -2,24 +2,26 @@ import CSQLite
 
 /// The rollback journal: headers, and records of a page number, a page and a checksum.
 ///
-/// Records have no fixed offsets, but SQLite reads and writes the three parts of one in order, and only a
-/// page is 4096 bytes long (the sector is always 512, as the VFS reports power-safe overwrite).
+/// Records have no fixed offsets, but SQLite reads and writes the three parts of a record in order. Only a page
+/// is 4096 bytes long: the sector size is always 512, because the VFS reports power-safe overwrite.
 final class JournalFile: SealedFile {
     private let buffer = Buffer(size: 4 + FileFormat.pageSize)
     private weak var main: MainFile?
-    /// The masks of each version that was needed, the present one first.
+    /// The masks of each format version in use, the current version first.
     private var masks: [ChecksumMasks]
-    /// The last number written, and where: before a page it is the page's number.
+    /// The last 4-byte integer written, and its offset. Before a page, the integer is the page number.
     private var word: (offset: Int64, value: UInt32) = (-1, 0)
-    /// Where the checksum of the last page stands that was written or read, and its mask.
+    /// The offset and the mask of the checksum of the last page that was written (`written`) or read
+    /// (`opened`).
     private var written = Checksum()
     private var opened = Checksum()
-    /// The highest page written through this handle. What we wrote ourselves cannot have been torn by a
-    /// crash, so that below it a page that does not open is an error and not the journal's end.
+    /// The offset of the highest page written through this handle. A crash cannot have torn pages that this
+    /// handle wrote. A page below this offset that does not open is therefore an error and not the end of the
+    /// journal.
     private var highestWritten: Int64 = -1
-    /// The headers that this handle wrote for the present transaction.
+    /// The headers that this handle wrote in the current transaction.
     private var segments: [JournalHeader.Segment] = []
-    /// The header that was read last and is as it was written.
+    /// The last header that was read and found intact.
     private var played: JournalHeader.Segment?
 
     private struct Checksum {
@@ -27,7 +29,7 @@ final class JournalFile: SealedFile {
         var mask: UInt32 = 0
     }
 
-    /// - Parameter main: The database file, whose locks guard this file too.
+    /// - Parameter main: The database file. Its locks also protect this file.
     init(file: BaseFile, main: MainFile) {
         self.main = main
         masks = FormatVersion.allCases.reversed().filter { $0 <= main.version }.map { main.cipher.masks($0) }
@@ -35,7 +37,7 @@ final class JournalFile: SealedFile {
         if main.journal == nil { main.journal = self }
     }
 
-    /// Forgets what was written: the transaction is over.
+    /// Forgets the written headers and pages at the end of a transaction.
     func forget() {
         segments = []
         played = nil
@@ -62,7 +64,7 @@ final class JournalFile: SealedFile {
 
     override func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
         if source.count == FileFormat.pageSize { return writePage(source, at: offset) }
-        // Longer than a page there is nothing in a journal; what it would be, it must not be in plain.
+        // No part of a journal is longer than a page, and unknown data must not be written unencrypted.
         guard source.count < FileFormat.pageSize else { return SQLITE_IOERR_WRITE }
         if JournalHeader.isHeader(source, at: offset) { return writeHeader(source, at: offset) }
         guard source.count == 4 else { return file.write(source, at: offset) }
@@ -96,14 +98,14 @@ final class JournalFile: SealedFile {
         }
     }
 
-    /// SQLite looks for the magic number before it believes a header. Where the rest of the header is not as it was
-    /// written, no magic number is there: the journal ends, as if it had been cut.
+    /// Hides the magic number of a header that is not intact. SQLite reads the magic number first, so the
+    /// journal ends there for SQLite, as if it were truncated.
     private func refuseForgedHeader(_ magic: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         guard magic.elementsEqual(JournalHeader.magic) else { return SQLITE_OK }
         if let main, main.version != masks[0].version { masks.insert(cipher.masks(main.version), at: 0) }
         return withUnsafeTemporaryAllocation(byteCount: JournalHeader.sealedSize, alignment: 8) { header in
             let code = file.read(header, at: offset)
-            // Where so few bytes are left, SQLite does not look for the rest of a header.
+            // With so few bytes left, SQLite does not read the rest of a header either.
             if code == SQLITE_IOERR_SHORT_READ { return SQLITE_OK }
             guard code == SQLITE_OK else { return code }
             played = JournalHeader.segment(UnsafeRawBufferPointer(header), at: offset, with: masks)
@@ -112,8 +114,8 @@ final class JournalFile: SealedFile {
         }
     }
 
-    /// The header that the record at an offset belongs to: of what this handle wrote it knows by itself; else it is the last
-    /// one that was read.
+    /// Returns the header of the record at an offset: a header that this handle wrote, or otherwise the last
+    /// header that was read.
     private func segment(at offset: Int64) -> JournalHeader.Segment? {
         let segment = segments.isEmpty ? played : segments.last { $0.offset < offset }
         return segment.flatMap { $0.offset < offset ? $0 : nil }
@@ -131,8 +133,8 @@ final class JournalFile: SealedFile {
             open(sealed, at: segment.place(at: offset, page: number), to: target)
         else {
             fillWithZeros(target)
-            // A short read ends the playback of a hot journal as a torn record does, and is an error
-            // everywhere else. A success with wrong checksum would not do: savepoints ignore checksums.
+            // A short read ends the playback of a hot journal, as a torn record does; elsewhere it is an error.
+            // Returning a page with a wrong checksum would not suffice, because savepoints ignore checksums.
             return offset <= highestWritten ? SQLITE_IOERR_DATA : SQLITE_IOERR_SHORT_READ
         }
         opened = checksum(behind: offset, page: number, nonce: Nonce(of: sealed), in: segment)

@@ -1,4 +1,4 @@
-/// Reads a whole rollback journal as a playback does, and tells where it is not as it was written.
+/// A reader of a whole rollback journal that follows SQLite's playback and finds the first damaged place.
 struct JournalReader {
     private static let recordSize = 4 + FileFormat.pageSize + 4
 
@@ -7,7 +7,7 @@ struct JournalReader {
     private let masks: [ChecksumMasks]
     private let sealers: [FormatVersion: PageSealer]
 
-    /// - Parameter version: The database's; a journal of an earlier one is read too.
+    /// - Parameter version: The format version of the database; journals of earlier versions are read too.
     init(content: [UInt8], cipher: PageCipher, version: FormatVersion) {
         let versions = FormatVersion.allCases.reversed().filter { $0 <= version }
         self.content = content
@@ -17,9 +17,10 @@ struct JournalReader {
             versions.map { ($0, cipher.sealer(for: .journal, $0)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The first place that is not as it was written, where a playback would end; nil when there is none.
+    /// The first damaged place, at which a playback would end; `nil` if there is none.
     ///
-    /// A journal that begins with zeros is not read: it was kept after a commit, or not made durable before the crash.
+    /// A journal that begins with zeros is ignored: it was kept after a commit, or was not durable before a
+    /// crash.
     var firstDamage: (offset: Int, expected: EncryptedDatabase.Damage.Expectation)? {
         guard content.count >= JournalHeader.size, content[..<12].contains(where: { $0 != 0 }) else { return nil }
         var at = 0
@@ -39,7 +40,7 @@ struct JournalReader {
         return nil
     }
 
-    /// What the header vouches for; nil if it is not as it was written.
+    /// Returns the segment of the header at an offset, or `nil` if the header is damaged.
     private func segment(_ at: Int) -> JournalHeader.Segment? {
         content[at..<(at + JournalHeader.size)].withUnsafeBytes {
             guard $0[..<JournalHeader.magic.count].elementsEqual(JournalHeader.magic),
@@ -64,7 +65,7 @@ struct JournalReader {
                 return cipher.withAssociatedData(of: place) { sealer.open(sealed, authenticating: $0, to: target) }
             }
         }
-        // SQLite's checksum is of every 200th byte, from behind.
+        // SQLite's checksum covers every 200th byte, from the end.
         let sum = stride(from: FileFormat.pageSize - 200, to: 0, by: -200).reduce(seed) { $0 &+ UInt32(page[$1]) }
         let end = start + FileFormat.pageSize
         let mask = masks.journalRecord(at: Int64(end), segment: segment.fields, page: place.page, nonce: nonce)

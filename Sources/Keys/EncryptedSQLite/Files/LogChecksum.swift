@@ -1,11 +1,11 @@
-/// SQLite's checksum of the log, which goes on from the header to each frame.
+/// SQLite's checksum of the log, which runs from the header through every frame.
 struct LogChecksum: Equatable {
-    /// The two words, the first one above.
+    /// The two words of the checksum; the first word is in the upper half.
     var value: UInt64
 
     private static let magic: UInt64 = 0x377F_0682
 
-    /// Whether a header of 32 bytes, unmasked, is one that SQLite believes.
+    /// Returns whether SQLite accepts an unmasked log header of 32 bytes.
     static func isHeader(_ header: UnsafeRawBufferPointer) -> Bool {
         guard header.count == FileFormat.logHeaderSize,
             UInt64(bigEndian: header.loadUnaligned(as: UInt64.self)) >> 33 == magic >> 1
@@ -18,16 +18,16 @@ struct LogChecksum: Equatable {
         self.value = value
     }
 
-    /// The checksum at the end of an unmasked header of the log or of a frame.
+    /// Reads the checksum at the end of an unmasked header of the log or of a frame.
     init(of header: UnsafeRawBufferPointer) {
         value = UInt64(bigEndian: header.loadUnaligned(fromByteOffset: header.count - 8, as: UInt64.self))
     }
 
-    /// The checksum behind more bytes.
+    /// Returns the checksum after further bytes.
     ///
     /// - Parameters:
     ///   - bytes: A multiple of 8 bytes.
-    ///   - isBigEndian: Whether the log counts in big-endian words, which the last bit of its first word tells.
+    ///   - isBigEndian: Whether the log uses big-endian words, as given by the last bit of its first word.
     func after(_ bytes: UnsafeRawBufferPointer, isBigEndian: Bool) -> LogChecksum {
         var (first, second) = (UInt32(truncatingIfNeeded: value >> 32), UInt32(truncatingIfNeeded: value))
         for at in stride(from: 0, to: bytes.count - 7, by: 8) {
@@ -39,7 +39,8 @@ struct LogChecksum: Equatable {
         return LogChecksum(value: UInt64(first) << 32 | UInt64(second))
     }
 
-    /// The checksum behind a frame: of the first 8 bytes of its header, and of its page with the reserved bytes.
+    /// Returns the checksum after a frame: it covers the first 8 bytes of the header, and the page with its
+    /// reserved bytes.
     func after(fields: UnsafeRawBufferPointer, page: UnsafeRawBufferPointer, isBigEndian: Bool) -> LogChecksum {
         after(UnsafeRawBufferPointer(rebasing: fields[..<8]), isBigEndian: isBigEndian)
             .after(page, isBigEndian: isBigEndian)

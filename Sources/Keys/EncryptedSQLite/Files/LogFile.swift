@@ -1,51 +1,55 @@
 import CSQLite
 
-/// The write-ahead log: a header of 32 bytes, then frames of a 24-byte header and a page.
+/// The write-ahead log: a header of 32 bytes, then frames, each a header of 24 bytes and a page.
 ///
-/// Headers stay plain but for their checksums, which are digests of plain pages and are masked.
+/// Headers are not encrypted. Their checksums are digests of plain pages and are therefore masked.
 ///
-/// SQLite writes each frame in two pieces. Those of one transaction are gathered, and written together with the frame
-/// that commits: until then nobody looks for them, and an error of that write is one of the commit.
+/// SQLite writes each frame in two pieces. The frames of one transaction are buffered and written together with
+/// the commit frame. No connection reads these frames earlier, and a failure of the write is reported as a
+/// failure of the commit.
 ///
-/// A page is sealed for its frame, its page number, and the salts of the log. What a page that is read must be comes from
-/// SQLite's index, and never from the frame alone.
+/// A page is sealed for its frame, its page number and the salts of the log. The expected page number comes
+/// from SQLite's index and never from the frame alone.
 final class LogFile: SealedFile {
     private static let shift = Int64(FileFormat.logHeaderSize)
-    /// The most frames that are gathered.
+    /// The maximum number of buffered frames.
     private static let capacity = 16
 
     let version: FormatVersion
     let masks: ChecksumMasks
     private let frame = Buffer(size: FileFormat.frameSize)
-    /// Sealed frames that were not written yet: the first `gathered` bytes, which belong at `start` of the file.
+    /// Sealed frames that are not written yet: the first `gathered` bytes, which belong at offset `start` of
+    /// the file.
     private let frames = Buffer(size: capacity * FileFormat.frameSize)
     private var gathered = 0
     private var start: Int64 = 0
-    /// The header of a frame whose page is to come, and where it belongs; -1 without one.
+    /// A frame header that waits for its page, and its offset; -1 without one.
     private let held = Buffer(size: FileFormat.frameHeaderSize)
     private var heldOffset: Int64 = -1
-    /// The frame that SQLite has just read to write its header anew, with another checksum; -1 without one.
+    /// The frame that SQLite has just read in order to rewrite its header with another checksum; -1 without
+    /// one.
     private var reread: (offset: Int64, nonce: Nonce) = (-1, Nonce())
     private var table = FrameTable()
-    /// The salts of the log as its header says, whose checksum was verified or which this handle wrote.
+    /// The salts of the log, from a header whose checksum was verified or that this handle wrote.
     private var salts: UInt64?
-    /// Whether this handle wrote the header in the transaction that goes on: the index does not say its salts yet.
+    /// Whether this handle wrote the log header in the current transaction, so that the index does not have its
+    /// salts yet.
     private var hasNewHeader = false
-    /// Whether anything of the present transaction was written.
+    /// Whether the current transaction has written anything.
     private var isWriting = false
-    /// The last frame of a commit that the index does not have yet; 0 without one.
+    /// The last frame of a commit that the index does not contain yet; 0 without one.
     private var newCommit = 0
-    /// What recovery has read so far.
+    /// The state of a recovery that is in progress.
     private var recovery: LogRecovery?
-    /// Whether a read has lost gathered frames of the transaction that goes on. SQLite takes back the statement alone that it
-    /// was for, and the rest would be committed behind a hole of the log.
+    /// Whether a failed flush before a read has lost buffered frames of the current transaction. SQLite rolls
+    /// back only the statement that the read was for; committing the rest would leave a hole in the log.
     private var hasLostFrames = false
-    /// Whether a sync has failed, and what was to become durable was not written again since.
+    /// Whether a sync has failed and the log has not been rewritten since.
     private var hasLostWrites = false
     private weak var main: MainFile?
     private let index: LogIndex
 
-    /// - Parameter main: The database file, whose locks guard this file too.
+    /// - Parameter main: The database file. Its locks also protect this file.
     init(file: BaseFile, main: MainFile) {
         self.main = main
         index = main.index
@@ -74,7 +78,8 @@ final class LogFile: SealedFile {
             : readPage(target, at: frame, from: position - FileFormat.frameHeaderSize)
     }
 
-    /// A page alone is read where the index has found it: it must be that page, of the log that the index is of.
+    /// Reads a page that the index has located. It must be the expected page of the log that the index
+    /// describes.
     private func readPage(_ target: UnsafeMutableRawBufferPointer, at offset: Int64, from start: Int) -> Int32 {
         let number = FileFormat.frameNumber(at: offset)
         let own = table[number]
@@ -85,7 +90,7 @@ final class LogFile: SealedFile {
         }
         let fields = UInt64(bigEndian: address.loadUnaligned(as: UInt64.self))
         let stated = UInt64(bigEndian: address.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        // Until it commits, SQLite leaves salts out of headers whose checksums it will write anew.
+        // Until the commit, SQLite omits the salts from headers whose checksums it will rewrite.
         guard let page = own ?? index.page(inFrame: number), let salts = presentSalts(),
             UInt32(truncatingIfNeeded: fields >> 32) == page, own != nil || stated == salts,
             open(
@@ -98,7 +103,8 @@ final class LogFile: SealedFile {
         return SQLITE_OK
     }
 
-    /// The salts of the log that the index is of; nil where the header of the file is none of that log.
+    /// Returns the salts of the log that the index describes, or `nil` if the log header in the file does not
+    /// match.
     private func presentSalts() -> UInt64? {
         guard !hasNewHeader, let stated = index.salts, stated != salts else { return salts }
         var found: UInt64?
@@ -114,7 +120,7 @@ final class LogFile: SealedFile {
         return found
     }
 
-    /// A read that includes the frame's header comes from recovery, or from SQLite before it writes a header anew.
+    /// Reads a page together with its frame header, for recovery or before SQLite rewrites the header.
     private func readFrame(_ target: UnsafeMutableRawBufferPointer, at offset: Int64, skip: Int) -> Int32 {
         let code = file.read(frame.bytes, at: offset)
         guard code == SQLITE_OK, let address = frame.bytes.baseAddress else {
@@ -139,7 +145,7 @@ final class LogFile: SealedFile {
         let nonce = Nonce(of: address + FileFormat.frameHeaderSize)
         if isOpen { toggleMask(ofFrameHeader: header, at: offset, nonce: nonce) }
         if own != nil {
-            // SQLite makes a frame of whatever it is given here.
+            // SQLite builds a frame from any data that it receives here.
             guard isOpen else {
                 fillWithZeros(target)
                 return SQLITE_IOERR_DATA
@@ -154,23 +160,24 @@ final class LogFile: SealedFile {
         return SQLITE_OK
     }
 
-    /// To recovery, a frame that was torn by a crash is normal. All zeros are no frame to SQLite: its salts do not fit, and the
-    /// log ends here.
+    /// Ends the recovery at a frame that does not open, as after a crash. SQLite ends the log at a frame of
+    /// zeros, because the salts do not match.
     private func endRecovery(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         fillWithZeros(target)
         guard var recovery, !recovery.isOver else { return SQLITE_OK }
         recovery.isOver = true
         let code = keepLostCommits(from: offset, recovery.salts)
-        // Tried again when it failed.
+        // If this fails, the next read tries again.
         if code == SQLITE_OK { self.recovery = recovery }
         return code
     }
 
-    /// Keeps a copy of the log aside if a commit stands behind its end, before anything overwrites it; then cuts it there.
+    /// Copies the log to another file if there is a commit behind its recoverable end, and then truncates the
+    /// log there.
     ///
-    /// - Parameter salts: nil where the log's header is damaged.
+    /// - Parameter salts: The salts of the log; `nil` if the header of the log is damaged.
     private func keepLostCommits(from offset: Int64, _ salts: UInt64?) -> Int32 {
-        // Who reads quietly writes nothing, and nothing is lost by it.
+        // A quiet connection writes nothing, so no commit can be lost.
         guard let main, main.hasLogAlone, !QuietFiles.contains(main.file) else { return SQLITE_OK }
         var size: Int64 = 0
         let code = file.size(&size)
@@ -201,7 +208,7 @@ final class LogFile: SealedFile {
         }
     }
 
-    /// SQLite reads the whole header before it recovers the log.
+    /// Starts following a recovery: SQLite reads the whole log header before it recovers the log.
     private func beginRecovery(_ header: UnsafeRawBufferPointer) -> Int32 {
         table.removeAll()
         recovery = LogRecovery(header: header)
@@ -211,7 +218,7 @@ final class LogFile: SealedFile {
     }
 
     private func readFrameHeader(_ target: UnsafeMutableRawBufferPointer, at offset: Int64, skip: Int) -> Int32 {
-        // The mask needs the nonce of the page behind the header.
+        // The mask depends on the nonce of the page behind the header.
         let size = FileFormat.frameHeaderSize + FileFormat.nonceSize
         return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { bytes in
             let code = file.read(bytes, at: offset)
@@ -266,7 +273,7 @@ final class LogFile: SealedFile {
         }
     }
 
-    /// Seals the page behind the header that is held, which makes a new frame.
+    /// Seals the page of the held header, which completes a new frame.
     private func gatherFrame(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
         heldOffset = -1
         if gathered > 0, start + Int64(gathered) != offset || gathered + FileFormat.frameSize > frames.bytes.count {
@@ -296,8 +303,8 @@ final class LogFile: SealedFile {
         return isCommit || gathered == frames.bytes.count ? writeGathered() : SQLITE_OK
     }
 
-    /// Writes a page without its header: SQLite overwrites one that it has written in this transaction. A frame that commits
-    /// comes always anew.
+    /// Writes a page without its header, when SQLite overwrites a page of the current transaction. A commit
+    /// frame is never overwritten.
     private func overwritePage(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
         let code = flush()
         guard code == SQLITE_OK else { return code }
@@ -309,7 +316,7 @@ final class LogFile: SealedFile {
         return sealing(source, at: place) { file.write($0, at: offset) }
     }
 
-    /// Writes a header behind which the page stays as it is.
+    /// Rewrites the header of a frame without changing its page.
     private func writeHeader(_ source: UnsafeRawBufferPointer, at offset: Int64, nonce: Nonce) -> Int32 {
         let code = writeGathered()
         guard code == SQLITE_OK else { return code }
@@ -320,7 +327,7 @@ final class LogFile: SealedFile {
         }
     }
 
-    /// Writes a header that was held, and behind which no page came: it is one whose checksum SQLite has written anew.
+    /// Writes the held header if no page followed: SQLite has only rewritten its checksum.
     private func settleHeader() -> Int32 {
         guard heldOffset >= 0 else { return SQLITE_OK }
         let offset = heldOffset
@@ -330,14 +337,14 @@ final class LogFile: SealedFile {
         return withUnsafeTemporaryAllocation(byteCount: FileFormat.nonceSize, alignment: 8) { nonce in
             let code = file.read(nonce, at: offset + Int64(FileFormat.frameHeaderSize))
             guard code == SQLITE_OK, let address = nonce.baseAddress else {
-                // Without a page there is no frame, and nothing is lost.
+                // A header without a page is not a frame, so nothing is lost.
                 return code == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : code
             }
             return writeHeader(UnsafeRawBufferPointer(held.bytes), at: offset, nonce: Nonce(of: address))
         }
     }
 
-    /// Writes what was gathered. When that fails it is lost, as is the transaction that it belonged to.
+    /// Writes the buffered frames. If the write fails, the frames and their transaction are lost.
     private func writeGathered() -> Int32 {
         guard gathered > 0 else { return SQLITE_OK }
         let code = file.write(UnsafeRawBufferPointer(rebasing: frames.bytes[..<gathered]), at: start)
@@ -345,37 +352,37 @@ final class LogFile: SealedFile {
         return code
     }
 
-    /// Writes all that was not written yet.
+    /// Writes all buffered data.
     func flush() -> Int32 {
         let code = settleHeader()
         return code == SQLITE_OK ? writeGathered() : code
     }
 
-    /// Writes what was gathered, for a look at the file. An error of it is none of a write, and does not end the transaction:
-    /// nothing more is written of that.
+    /// Writes all buffered data before the file is read. If that fails, the transaction continues, but the rest
+    /// of its writes are refused.
     private func flushBeforeReading() -> Int32 {
         let code = flush()
         if code != SQLITE_OK { hasLostFrames = true }
         return code
     }
 
-    /// Called before any lock of the connection changes.
+    /// Writes buffered data before any lock of the connection changes.
     override func locksWillChange() -> Int32 {
-        // In exclusive mode SQLite neither takes nor gives back the lock of who writes.
+        // In exclusive mode, SQLite neither takes nor releases the write lock.
         if isWriting, index.isShared, main?.mayAppend != true { writerDidChange() }
         return gathered > 0 || heldOffset >= 0 ? flush() : SQLITE_OK
     }
 
-    /// Called before the lock of who writes is given back.
+    /// Truncates a failed commit before the write lock is released.
     ///
-    /// A commit that failed has left a frame with a commit mark, which the index does not have: it is cut off, so that nobody
-    /// takes it for one that was lost. Failing that is no harm.
+    /// A failed commit leaves a frame with a commit mark that the index does not contain. Truncation keeps that
+    /// frame from being mistaken for a lost commit. A failed truncation does no harm.
     func writerWillEnd() {
         guard newCommit > 0, let count = index.frameCount, count < newCommit else { return }
         _ = file.truncate(to: FileFormat.frameOffset(count + 1))
     }
 
-    /// Called when the transaction that wrote is over, or another one begins.
+    /// Resets the state of a transaction when it ends or another one begins.
     func writerDidChange() {
         guard isWriting || hasLostFrames else { return }
         isWriting = false
@@ -385,7 +392,7 @@ final class LogFile: SealedFile {
         table.removeAll()
     }
 
-    // MARK: The rest
+    // MARK: Size, sync and close
 
     override func truncate(to size: Int64) -> Int32 {
         let code = flush()
@@ -399,9 +406,9 @@ final class LogFile: SealedFile {
 
     /// Makes the log durable.
     ///
-    /// When a sync fails, a system takes what it could not write for written, and no later sync tries it again: transactions
-    /// that were committed before without one would be a hole in the log, and those behind it, synced themselves, would be lost
-    /// with them when the power fails. So all of the log is written again first.
+    /// After a failed sync, the system considers the unwritten pages clean, and no later sync writes them.
+    /// Earlier commits that were not synced would then be a hole in the log. A power failure would lose those
+    /// commits and all synced commits behind them. Therefore the whole log is rewritten first.
     override func sync(_ flags: Int32) -> Int32 {
         guard !hasLostFrames else { return SQLITE_IOERR_WRITE }
         var code = flush()
@@ -413,7 +420,8 @@ final class LogFile: SealedFile {
     }
 
     private func writeAgain() -> Int32 {
-        // Who only copies the log into the database waits for who writes next: somebody else may be appending now.
+        // During a checkpoint, another connection may be appending, so the next writer rewrites the log
+        // instead.
         guard main?.mayAppend == true else { return SQLITE_IOERR | 4 << 8 }  // SQLITE_IOERR_FSYNC
         var size: Int64 = 0
         var code = file.size(&size)
@@ -435,7 +443,7 @@ final class LogFile: SealedFile {
         return code == SQLITE_OK ? closed : code
     }
 
-    /// Masks or unmasks the checksum, which is the last 8 bytes of a header of either kind.
+    /// Masks or unmasks the checksum of a log header, which is its last 8 bytes.
     private func toggleMask(ofLogHeader header: UnsafeMutableRawBufferPointer) {
         Self.toggle(header, masks.logHeader(salts: Self.salts(ofLogHeader: header)))
     }

@@ -1,23 +1,26 @@
-/// What SQLite's index of the log in shared memory says, read in the memory that `xShmMap` gave ("WAL-Index Format" in
-/// SQLite's documentation of the file format).
+/// SQLite's index of the log in shared memory, read from the memory that `xShmMap` returned ("WAL-Index Format"
+/// in SQLite's documentation of the file format).
 ///
-/// SQLite finds a frame by this index, so it tells which page a frame must hold. Other processes change the memory meanwhile,
-/// but not what is read here: entries of frames that a reader may read, and the salts while it holds its lock.
+/// SQLite finds a frame by this index, so the index determines the page that a frame must hold. Other processes
+/// change the memory concurrently, but never the parts that this class reads: entries of frames that a reader
+/// may read, and the salts while the reader holds its lock.
 final class LogIndex {
     private var regions: [UnsafeRawPointer?] = []
-    /// The region with the header.
+    /// The region that contains the header.
     private var first: UnsafeRawPointer?
 
-    /// The two copies of the header, 48 bytes each, and what checkpoints note, come before the first entry.
+    /// The bytes before the first entry: two copies of the header, 48 bytes each, and the checkpoint
+    /// information.
     private static let headerSize = 136
     private static let regionEntries = 4096
     private static let firstEntries = regionEntries - headerSize / 4
     private static let frameCountOffset = 16
     private static let saltsOffset = 32
-    /// The bytes of a region, as SQLite maps them.
+    /// The size of a region as SQLite maps it, in bytes.
     static let regionSize = 8192 * 2 + 4096 * 4
 
-    /// Whether SQLite keeps the index in shared memory; else it is in memory of its own, for this connection alone.
+    /// Whether the index is in shared memory; otherwise SQLite keeps it in private memory for this connection
+    /// alone.
     var isShared: Bool { first != nil }
 
     func map(_ region: Int32, to address: UnsafeMutableRawPointer?) {
@@ -33,7 +36,8 @@ final class LogIndex {
         first = nil
     }
 
-    /// The page that a frame holds; nil without shared memory, and for a frame that the index does not have.
+    /// Returns the page of a frame; `nil` without shared memory, and for a frame that the index does not
+    /// contain.
     func page(inFrame number: Int) -> UInt32? {
         guard isShared, number > 0 else { return nil }
         let (region, offset): (Int, Int)
@@ -48,21 +52,21 @@ final class LogIndex {
         return page == 0 ? nil : page
     }
 
-    /// The salts of the log; nil without shared memory.
+    /// The salts of the log; `nil` without shared memory.
     var salts: UInt64? {
         guard let address = first else { return nil }
         return UInt64(bigEndian: address.loadUnaligned(fromByteOffset: Self.saltsOffset, as: UInt64.self))
     }
 
-    /// How many frames of the log count; nil without shared memory.
+    /// The number of valid frames in the log; `nil` without shared memory.
     var frameCount: Int? {
         guard let address = first else { return nil }
         return Int(address.loadUnaligned(fromByteOffset: Self.frameCountOffset, as: UInt32.self))
     }
 
-    /// What a whole index that was read from a file says of the log.
+    /// Returns the salts and the frame count in a copy of the index.
     ///
-    /// - Returns: nil where it is not whole, as while it is being changed.
+    /// - Returns: `nil` if the copy is inconsistent, as it is during a change.
     static func state(in bytes: [UInt8]) -> (salts: UInt64, frameCount: Int)? {
         let size = 48
         guard bytes.count >= headerSize, bytes[..<size] == bytes[size..<(2 * size)], bytes[12] != 0 else { return nil }

@@ -1,43 +1,44 @@
-/// Reads a whole write-ahead log as recovery does, and tells what in it is not as it was written.
+/// A reader of a whole write-ahead log that follows SQLite's recovery and finds damage.
 struct LogReader {
     private let content: [UInt8]
     private let cipher: PageCipher
     private let version: FormatVersion
     private let sealer: PageSealer
     private let masks: ChecksumMasks
-    /// Whether SQLite's checksum is of big-endian words.
+    /// Whether SQLite's checksum uses big-endian words.
     private var isBigEndian: Bool
-    /// The mark of this log, which each of its frames has.
+    /// The salts of this log, which every frame of the log repeats.
     private(set) var salts: UInt64 = 0
-    /// Whether the log begins with a header that SQLite would believe.
+    /// Whether the log begins with a header that SQLite accepts.
     private(set) var headerIsWhole = false
-    /// The checksum of the header, which that of the first frame goes on from.
+    /// The checksum of the header, at which the checksum of the first frame continues.
     private var headerSum = LogChecksum(value: 0)
-    /// What is known of the frames of this log, in order.
+    /// The frames of this log, in order.
     private var frames: [Frame] = []
-    /// The frames that recovery would take, whether or not a commit follows them.
+    /// The number of frames that recovery would accept, with or without a commit behind them.
     private var recoverable = 0
-    /// Whether a commit stands behind the frame at which recovery would end.
+    /// Whether there is a commit behind the frame at which recovery would end.
     private(set) var hasLostCommit = false
 
     private struct Frame {
         var offset: Int
         var state: State
-        /// Whether it is the last one of a transaction.
+        /// Whether the frame is the last one of a transaction.
         var isCommit = false
 
         enum State {
-            /// Nothing of it was changed.
+            /// An intact frame.
             case whole
-            /// Its page opens, but nothing vouches for its header, as the one before it is damaged.
+            /// A frame whose page opens but whose header cannot be verified, because the preceding frame is
+            /// damaged.
             case doubtful
             case damaged
         }
     }
 
-    /// Reads a log file, which is kept in memory as a whole: it is not kept long, and no lock stands on it.
+    /// Reads a log file into memory. Holding the content is safe for a short time, and no lock is kept.
     ///
-    /// - Returns: nil where there is none, or an empty one.
+    /// - Returns: `nil` if the file is missing or empty.
     init?(path: String, cipher: PageCipher, version: FormatVersion) {
         guard let content = FileContent.bytes(of: path), !content.isEmpty else { return nil }
         self.init(content: content, cipher: cipher, version: version)
@@ -57,7 +58,8 @@ struct LogReader {
         withUnsafeBytes(of: headerSum.value.bigEndian) { header.replaceSubrange(24..., with: $0) }
         headerIsWhole = header.withUnsafeBytes { LogChecksum.isHeader($0) }
         if !headerIsWhole {
-            // The first frame has the mark too. Who writes a log takes the words of its machine.
+            // Every frame repeats the salts, so the first one provides them. A log uses the word order of its
+            // machine.
             isBigEndian = Int(1).bigEndian == 1
             guard content.count >= FileFormat.logHeaderSize + FileFormat.frameSize else { return }
             salts = integer(at: FileFormat.logHeaderSize + 8)
@@ -65,39 +67,40 @@ struct LogReader {
         readFrames()
     }
 
-    /// The offsets of frames of this log that are not as they were written.
+    /// The offsets of the damaged frames of this log.
     var damagedFrames: [Int] { frames.filter { $0.state == .damaged }.map(\.offset) }
 
-    /// How many frames of this log cannot be used.
+    /// The number of unusable frames of this log.
     var unusableCount: Int { frames.count { $0.state != .whole } }
 
-    /// How many frames SQLite takes of this log: up to the last commit before its end.
+    /// The number of frames that SQLite accepts: all frames up to the last commit before the recoverable end.
     var recoveredCount: Int {
         headerIsWhole ? (frames[..<recoverable].lastIndex(where: \.isCommit) ?? -1) + 1 : 0
     }
 
-    /// Where a transaction begins that has no commit at the end of the log; nil without one. It may have been rolled back.
+    /// The offset of a transaction without a commit at the end of the log, or `nil`. The transaction may have
+    /// been rolled back.
     private(set) var unfinishedTransaction: Int?
 
-    /// What the transactions that were committed wrote last of each page: the offsets of frames, by page number.
+    /// The frame offset of the last committed version of each page, by page number.
     ///
-    /// A frame that cannot be used is left out: of its page, what an earlier one wrote counts.
+    /// Unusable frames are skipped; the previous frame of the same page is used instead.
     var committedFrames: [Int: Int] { committed(of: frames.filter { $0.state == .whole })?.frames ?? [:] }
 
-    /// What SQLite takes from this log, which to it ends at the first frame that is not as it was written; nil where that
-    /// commits nothing.
+    /// The frames that SQLite recovers, which end at the first damaged frame; `nil` if they contain no commit.
     var recovered: (frames: [Int: Int], pageCount: Int)? {
         headerIsWhole ? committed(of: frames[..<recoverable]) : nil
     }
 
-    /// The offsets of the frames that count, by page number, and how many pages the database has with them.
+    /// Returns the offsets of the committed frames by page number, and the page count of the database after
+    /// them.
     private func committed(of frames: some Sequence<Frame>) -> (frames: [Int: Int], pageCount: Int)? {
         var (committed, pending): ([Int: Int], [Int: Int]) = ([:], [:])
         var size = 0
         for frame in frames {
             let fields = integer(at: frame.offset)
             pending[Int(fields >> 32)] = frame.offset
-            // The frame that commits says how many pages there are then.
+            // A commit frame states the page count of the database.
             let pageCount = Int(fields & 0xFFFF_FFFF)
             guard pageCount > 0 else { continue }
             committed.merge(pending) { $1 }
@@ -107,15 +110,15 @@ struct LogReader {
         return size > 0 ? (committed, size) : nil
     }
 
-    /// The page in a frame, with its reserved bytes.
+    /// Returns the page in a frame with its reserved bytes.
     func page(inFrameAt offset: Int) -> [UInt8]? { opened(offset) }
 
-    // MARK: The frames
+    // MARK: Frames
 
-    /// Tells of each frame of this log what it is.
+    /// Determines the state of each frame of this log.
     ///
-    /// Up to the last frame that commits, every frame is one of this log, and what is not as it was written is damaged. Behind
-    /// it, frames are of an older log, of a transaction that was rolled back, or of one that has not ended.
+    /// All frames up to the last commit frame belong to this log, so any mismatch among them is damage. Frames
+    /// behind it are from an older log, from a rolled-back transaction, or from an unfinished one.
     private mutating func readFrames() {
         let offsets = Array(
             stride(
@@ -123,10 +126,10 @@ struct LogReader {
         )
         let opens = offsets.map { belongs($0) && opened($0) != nil }
         let lastCommit = offsets.indices.last { opens[$0] && integer(at: offsets[$0]) & 0xFFFF_FFFF != 0 } ?? -1
-        // What the next frame goes on from; nil behind what is damaged.
+        // The checksum at which the next frame continues; `nil` behind a damaged frame.
         var before = headerIsWhole ? headerSum : nil
         var isBroken = !headerIsWhole
-        // In the first version, nothing but the checksum tells that a page is of this log.
+        // In format 1, only the checksum shows that a page belongs to this log.
         if headerIsWhole, version > .one, let next = offsets.dropFirst(lastCommit + 1).first, opens[lastCommit + 1] {
             unfinishedTransaction = next
         }
@@ -134,12 +137,13 @@ struct LogReader {
             let next = index + 1 < offsets.count && opens[index + 1] ? offsets[index + 1] : nil
             let state: Frame.State
             if !opens[index] {
-                // A changed mark alone makes no frame of an older log.
+                // One changed half of the salts does not make a frame part of an older log.
                 guard index <= lastCommit || belongs(offset) || halfBelongs(offset) else { break }
                 (state, before) = (.damaged, nil)
             } else if let sum = before {
                 (state, before) = judge(offset, after: sum, next: next, isEnded: index > lastCommit)
-                // A frame of this log that goes on from nothing is left of what was rolled back.
+                // A frame of this log whose checksum does not continue the previous one is left from a
+                // rolled-back transaction.
                 guard state == .whole || index <= lastCommit || before == nil else { break }
             } else {
                 (state, before) = (vouched(index, offsets, next: next), storedSum(offset))
@@ -153,32 +157,35 @@ struct LogReader {
         if hasLostCommit { unfinishedTransaction = nil }
     }
 
-    /// Judges a frame that opens, behind one whose checksum is known.
+    /// Determines the state of a frame that opens, if the checksum before the frame is known.
     ///
-    /// - Returns: What it is, and what the next one goes on from.
+    /// - Returns: The state, and the checksum at which the next frame continues.
     private func judge(
         _ offset: Int, after sum: LogChecksum, next: Int?, isEnded: Bool
     ) -> (Frame.State, LogChecksum?) {
         let (stored, computed) = (storedSum(offset), computedSum(offset, after: sum))
         guard stored != computed else { return (.whole, stored) }
-        // Its checksum alone, or its page: the next frame tells what it goes on from.
+        // Either the frame's checksum or its page was changed: the next frame shows which checksum it
+        // continues.
         let following = [computed, stored].compactMap { $0 }.first { sum in next.map { follows($0, from: sum) } ?? false
         }
-        // In the first version, a commit mark that was taken away leaves this.
+        // In format 1, removing a commit mark has this effect.
         if isEnded, version == .one, following != stored { return (.damaged, nil) }
         return (.damaged, isEnded ? stored : following)
     }
 
-    /// Judges a frame that opens behind one that is damaged. In the second version a page opens only under its header.
+    /// Determines the state of a frame that opens behind a damaged frame. In format 2, a page only opens with
+    /// its header.
     private func vouched(_ index: Int, _ offsets: [Int], next: Int?) -> Frame.State {
         guard version == .one else { return .whole }
-        // Of a frame that is damaged in its page alone, the header still tells what the next one goes on from.
+        // If only the page of the previous frame is damaged, its header still has the checksum at which this
+        // frame continues.
         let hint = index > 0 ? storedSum(offsets[index - 1]) : headerSum
         let isFollowed = next.map { follows($0, from: storedSum(offsets[index])) } ?? false
         return follows(offsets[index], from: hint) || isFollowed ? .whole : .doubtful
     }
 
-    /// Whether a frame of this log goes on from a checksum.
+    /// Returns whether a frame of this log continues a checksum.
     private func follows(_ offset: Int, from sum: LogChecksum) -> Bool {
         computedSum(offset, after: sum) == storedSum(offset)
     }
@@ -197,7 +204,7 @@ struct LogReader {
         return difference >> 32 == 0 || difference << 32 == 0
     }
 
-    /// The page in a frame with its reserved bytes, or nil when it does not open.
+    /// Returns the page in a frame with its reserved bytes, or `nil` if it does not open.
     private func opened(_ offset: Int) -> [UInt8]? {
         let start = offset + FileFormat.frameHeaderSize
         let place = PageCipher.Place.log(frame: Int64(offset), fields: integer(at: offset), salts: salts, version)

@@ -1,14 +1,16 @@
-/// Follows what SQLite reads while it recovers a log, to know the frame at which it will end.
+/// The state of SQLite's recovery of a log, derived from its reads, which gives the frame at which recovery
+/// will end.
 struct LogRecovery {
-    /// The salts in the header of the log, whose checksum is right.
+    /// The salts from a log header with a valid checksum.
     let salts: UInt64
-    /// Whether the end of the log was found.
+    /// Whether the end of the log has been found.
     var isOver = false
     private let isBigEndian: Bool
     private var sum: LogChecksum
     private var next = 1
 
-    /// - Parameter header: The header of the log, unmasked; nil is made of one that SQLite does not believe.
+    /// - Parameter header: The unmasked header of the log. The initializer returns `nil` if SQLite would not
+    ///   accept it.
     init?(header: UnsafeRawBufferPointer) {
         guard LogChecksum.isHeader(header) else { return nil }
         salts = UInt64(bigEndian: header.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
@@ -16,15 +18,15 @@ struct LogRecovery {
         sum = LogChecksum(of: header)
     }
 
-    /// Whether a frame goes on from the one before it, so that SQLite does not end here.
+    /// Returns whether a frame continues the preceding frame, so that SQLite's recovery does not end here.
     ///
     /// - Parameters:
-    ///   - header: Its header, unmasked.
-    ///   - page: Its page, with the reserved bytes.
+    ///   - header: The unmasked header of the frame.
+    ///   - page: The page of the frame, with its reserved bytes.
     mutating func goesOn(
         _ number: Int, header: UnsafeMutableRawBufferPointer, page: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        // SQLite reads frames in their order; of one that it picks out, nothing is known.
+        // Recovery reads frames in order. A frame that is read out of order is accepted.
         guard number == next, !isOver else { return true }
         let after = sum.after(
             fields: UnsafeRawBufferPointer(header), page: UnsafeRawBufferPointer(page), isBigEndian: isBigEndian)

@@ -2,37 +2,37 @@ import CSQLite
 
 /// The main database file: a key block, then sealed pages.
 final class MainFile: SealedFile {
-    /// The log and the rollback journal of the same connection, which are guarded by the locks of this file.
+    /// The log and the rollback journal of the same connection, which the locks of this file protect.
     var log: LogFile?
     var journal: JournalFile?
-    /// The version of the file, which decides how logs and journals are written.
+    /// The format version of the file, which determines the format of logs and journals.
     private(set) var version: FormatVersion
-    /// SQLite's index of the log.
+    /// SQLite's index of the log, which the log's file reads too.
     let index = LogIndex()
     let epoch: LockEpoch
     let path: String
-    /// Whether this connection alone may append to the log now.
+    /// Whether this connection holds the write lock of the log.
     private(set) var mayAppend = false
-    /// The locks of the log's index that this connection alone has, a bit each.
+    /// The exclusive locks on the log's index that this connection holds, one bit each.
     private var exclusiveLocks: UInt32 = 0
     private var level = SQLITE_LOCK_NONE
     private let page = Buffer(size: FileFormat.pageSize)
     private var ahead = ReadAhead()
-    /// The end of the pages as SQLite counts, or -1 when it must be asked for again.
+    /// The end of the pages by SQLite's count, or -1 if the size must be read again.
     private var end: Int64 = -1
 
     private static let shift = Int64(FileFormat.keyBlockSize)
-    /// SQLite reads the first 100 bytes without a lock when it opens a file, so that it may see the first page half
-    /// written by another process. If that does not open it is read again, this often, a millisecond apart.
+    /// The number of attempts to read the first page, one millisecond apart. When SQLite opens a file, it reads
+    /// the first 100 bytes without a lock, so another process may be writing the page at that time.
     private static let attempts = 4
-    /// How many bytes SQLite reads of page 1 when it opens a file.
+    /// The number of bytes of page 1 that SQLite reads when it opens a file.
     private static let firstLook = 100
 
-    /// The locks of who writes and of who recovers ("WAL-Index Format", locks).
+    /// The index locks of writers and of recovery ("WAL-Index Format", locks).
     private static let writeLock: Int32 = 0
     private static let recoveryLock: Int32 = 2
 
-    /// - Parameter version: What the key block says.
+    /// - Parameter version: The format version in the key block.
     init(file: BaseFile, path: String, cipher: PageCipher, version: FormatVersion) {
         self.path = path
         self.version = version
@@ -40,15 +40,16 @@ final class MainFile: SealedFile {
         super.init(file: file, cipher: cipher, kind: .main, version: version, epoch: epoch)
     }
 
-    /// Whether nobody but this connection can look at the log or change it, as while SQLite recovers it. When SQLite closes a
-    /// database it has the lock of the file, and takes none of the index.
+    /// Whether only this connection can read or change the log, as during recovery. When SQLite closes a
+    /// database, it holds the exclusive lock of the file but no lock on the index.
     var hasLogAlone: Bool { level >= SQLITE_LOCK_EXCLUSIVE || exclusiveLocks & 1 << Self.recoveryLock != 0 }
 
     override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
         let start = Int(offset % Int64(FileFormat.pageSize))
         guard offset >= 0, start + target.count <= FileFormat.pageSize else { return SQLITE_IOERR_READ }
         let place = PageCipher.Place.main(offset - Int64(start))
-        // What was read ahead and does not open stood behind the end of the file, or is damaged: the slow way tells.
+        // A page that was read ahead and does not open was behind the end of the file or is damaged; `readPage`
+        // reports which.
         if let sealed = ahead.page(at: place.offset + Self.shift, of: file),
             open(sealed, at: place, from: start, to: target)
         {
@@ -67,7 +68,7 @@ final class MainFile: SealedFile {
                 fillWithZeros(target)
                 return code
             }
-            // SQLite takes a short read for a page of zeros: a page cut in the middle must not be one.
+            // SQLite treats a short read as a page of zeros, so a truncated page must not be reported as one.
             guard code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ else { return code }
             if code == SQLITE_OK, let sealed = page.bytes.baseAddress, open(sealed, at: place, from: start, to: target)
             {
@@ -75,8 +76,8 @@ final class MainFile: SealedFile {
             }
         }
         fillWithZeros(target)
-        // When it opens a file, SQLite looks at the beginning of page 1 before it looks for a journal. A power failure
-        // may have torn that page, and the journal mends it: an empty beginning lets SQLite come that far.
+        // When SQLite opens a file, it reads the start of page 1 before it looks for a journal. A power failure
+        // may have torn that page; the journal repairs it. An empty start lets SQLite reach the journal.
         let isFirstLook = place.offset == 0 && start == 0 && target.count == Self.firstLook
         return isFirstLook ? SQLITE_IOERR_SHORT_READ : SQLITE_IOERR_DATA
     }
@@ -84,9 +85,10 @@ final class MainFile: SealedFile {
     override func lockDidChange(to level: Int32) -> Int32 {
         let before = self.level
         self.level = level
-        // Once SQLite gives back what it needs for writing, its journal is done with, and the next one may be another's.
+        // When SQLite releases its write locks, it is done with the journal. The next journal may be another
+        // connection's.
         if level <= SQLITE_LOCK_SHARED { journal?.forget() }
-        // Between two locks another process may have brought the file to the second version. It takes nobody's lock away.
+        // Another process may have upgraded the file to format 2 between two locks. The read releases no locks.
         guard before == SQLITE_LOCK_NONE, level >= SQLITE_LOCK_SHARED, version == .one else { return SQLITE_OK }
         return readVersion()
     }
@@ -129,8 +131,8 @@ final class MainFile: SealedFile {
             guard code == SQLITE_OK else { return code }
             end = size - size % Int64(FileFormat.pageSize)
         }
-        // SQLite may leave out pages whose content does not matter. As holes of the file they would read as
-        // zeros that nothing vouches for, and a later reader of all pages (a backup) would stop at them.
+        // SQLite may skip pages whose content does not matter. The gaps would be unauthenticated zeros, and a
+        // later reader of all pages (a backup) would fail there.
         while end < offset {
             let code = writeZeroPage(at: end)
             guard code == SQLITE_OK else { return code }
@@ -181,7 +183,8 @@ final class MainFile: SealedFile {
         }
     }
 
-    /// A first page with another page size, or without reserved bytes, would make the database unreadable.
+    /// Returns whether a first page keeps the page size and the reserved bytes, without which the database is
+    /// unreadable.
     private static func isAcceptableFirstPage(_ page: UnsafeRawBufferPointer) -> Bool {
         let size = Int(page[16]) << 8 | Int(page[17])
         return size == FileFormat.pageSize && Int(page[20]) == FileFormat.reservedSize

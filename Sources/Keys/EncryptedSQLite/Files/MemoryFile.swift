@@ -1,11 +1,12 @@
 import CSQLite
 
-/// A temporary file of SQLite, kept in memory: no sorter, statement journal or temporary table ever reaches
-/// a disk, whatever `PRAGMA temp_store` says.
+/// A temporary file of SQLite, kept in memory. No sorter, statement journal or temporary table is written to
+/// disk, regardless of `PRAGMA temp_store`.
 final class MemoryFile: OpenFile {
     private var content: [UInt8] = []
 
-    /// The most one temporary file may hold, in bytes (1 GiB); beyond it the statement ends with "disk full".
+    /// The maximum size of one temporary file, in bytes (1 GiB). A statement that needs more fails with
+    /// `SQLITE_FULL`.
     static let limit: Int64 = 1 << 30
 
     override func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {

@@ -1,9 +1,10 @@
 import CSQLite
 import Foundation
 
-/// One file that SQLite has open through the encrypting VFS.
+/// A file that SQLite has open through the encrypting VFS.
 ///
-/// SQLite calls a file from one thread at a time (the connection's mutex), so there is no lock here.
+/// The connection's mutex ensures that SQLite calls a file from one thread at a time, so this class has no
+/// lock.
 class OpenFile {
     func read(_ target: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 { SQLITE_IOERR }
     func write(_ source: UnsafeRawBufferPointer, at offset: Int64) -> Int32 { SQLITE_IOERR }
@@ -12,25 +13,26 @@ class OpenFile {
     func sync(_ flags: Int32) -> Int32 { SQLITE_OK }
     func close() -> Int32 { SQLITE_OK }
 
-    /// Called before this connection's locks change: what is remembered of the file may be old afterwards.
+    /// Prepares for a change of this connection's locks, after which cached data of the file may be outdated.
     ///
-    /// - Returns: A result code; what is not `SQLITE_OK` keeps a lock from being taken.
+    /// - Returns: A result code; any code but `SQLITE_OK` prevents a lock from being taken.
     func locksWillChange() -> Int32 { SQLITE_OK }
 
-    /// Called when this connection has taken or given back a lock of the file.
+    /// Handles a lock of the file that this connection has taken or released.
     ///
     /// - Returns: A result code.
     func lockDidChange(to level: Int32) -> Int32 { SQLITE_OK }
 
-    /// Called before this connection takes or gives back locks of the log's index, and after it has done so.
+    /// Handles a change of this connection's locks on the log's index: the first before, the second after the
+    /// change.
     func sharedLockWillChange(_ first: Int32, _ count: Int32, flags: Int32) {}
     func sharedLockDidChange(_ first: Int32, _ count: Int32, flags: Int32) {}
 
-    /// Called when SQLite got a region of the log's index in shared memory, or has given all of them back.
+    /// Handles a region of the log's index that SQLite has mapped, and the release of all regions.
     func didMap(_ region: Int32, to address: UnsafeMutableRawPointer?) {}
     func didUnmap() {}
 
-    /// The file beneath; nil for a file in memory.
+    /// The underlying file; `nil` for a file in memory.
     var base: BaseFile? { nil }
 }
 
@@ -43,7 +45,7 @@ class SealedFile: OpenFile {
     private var sealerVersion: FormatVersion
     private let nonces: NonceSource
 
-    /// - Parameter epoch: The changes of the locks of the database file, which guard this file too.
+    /// - Parameter epoch: The lock changes of the database file, whose locks also protect this file.
     init(file: BaseFile, cipher: PageCipher, kind: PageKind, version: FormatVersion, epoch: LockEpoch) {
         self.file = file
         self.cipher = cipher
@@ -53,7 +55,7 @@ class SealedFile: OpenFile {
         nonces = cipher.nonces(epoch)
     }
 
-    /// The sealer of a place: a journal may be of an earlier version than the database.
+    /// Returns the sealer of a place, because a journal may have an earlier version than the database.
     private func sealer(for place: PageCipher.Place) -> PageSealer {
         if place.version != sealerVersion, kind != .main {
             sealer = cipher.sealer(for: kind, place.version)
@@ -70,8 +72,8 @@ class SealedFile: OpenFile {
 
     /// Seals a page into the 4096 bytes at `target`.
     ///
-    /// SQLite leaves the reserved bytes zero. Anything else there means a writer that does not reserve them
-    /// (a backup from a plain database, for instance), whose data would be lost: refused.
+    /// SQLite leaves the reserved bytes zero. Other bytes come from a writer that does not reserve them, such
+    /// as a backup from a plain database. Its data would be lost, so the page is refused.
     final func seal(
         _ page: UnsafeRawBufferPointer, at place: PageCipher.Place, to target: UnsafeMutableRawPointer
     ) -> Int32 {
@@ -86,7 +88,7 @@ class SealedFile: OpenFile {
         return isSealed ? SQLITE_OK : SQLITE_IOERR_WRITE
     }
 
-    /// Seals a page into a buffer of its own, and hands the 4096 bytes to `body`.
+    /// Seals a page into a temporary buffer and passes the 4096 bytes to `body`.
     final func sealing(
         _ page: UnsafeRawBufferPointer, at place: PageCipher.Place, _ body: (UnsafeRawBufferPointer) -> Int32
     ) -> Int32 {
@@ -97,11 +99,12 @@ class SealedFile: OpenFile {
         }
     }
 
-    /// Opens the sealed page at `sealed`, and copies what SQLite asked for, `start` bytes into the page.
+    /// Opens the sealed page at `sealed` and copies the requested part, which begins `start` bytes into the
+    /// page.
     ///
-    /// The reserved bytes read as zeros: checksums of the log cover them.
+    /// The reserved bytes read as zeros, because the checksums of the log cover them.
     ///
-    /// - Returns: False when the page is not what was sealed in its place; `target` is all zeros then.
+    /// - Returns: `false` if the page is not the one that was sealed at its place; `target` is then all zeros.
     final func open(
         _ sealed: UnsafeRawPointer, at place: PageCipher.Place, from start: Int = 0,
         to target: UnsafeMutableRawBufferPointer
@@ -138,11 +141,11 @@ class SealedFile: OpenFile {
     }
 }
 
-/// Memory that lives as long as an open file.
+/// A block of memory that lives as long as an open file.
 final class Buffer {
     let bytes: UnsafeMutableRawBufferPointer
 
-    /// - Parameter size: In bytes.
+    /// - Parameter size: The size in bytes.
     init(size: Int) {
         bytes = .allocate(byteCount: size, alignment: 16)
         bytes.initializeMemory(as: UInt8.self, repeating: 0)

@@ -1,24 +1,27 @@
 import CSQLite
 
-/// Reads several pages at once while SQLite goes through a file in order.
+/// A buffer that reads several pages at once while SQLite reads a file in order.
 ///
-/// What was read ahead counts only as long as the connection's locks stay as they are. While it holds a read lock,
-/// SQLite's own rules keep others from changing any page that it may read from the database file: with a journal,
-/// writers wait for the lock; with a log, a checkpoint copies back only what such a reader finds in the log.
+/// The buffer is valid only while the connection's locks do not change. While the connection holds a read lock,
+/// SQLite's rules keep other connections from changing any page that it may read from the database file. With a
+/// journal, writers wait for the lock. With a log, a checkpoint copies back only pages that such a reader finds
+/// in the log.
 struct ReadAhead {
-    /// How many pages are read at once in the end; it begins with two, and doubles.
+    /// The maximum number of pages of one read; it starts with two and doubles.
     private static let most = 16
-    /// Pages of one table are seldom quite without gaps: so many may be left out.
+    /// The largest number of pages between two reads that still count as sequential, as the pages of a table
+    /// have gaps.
     private static let gap = 4
 
     private var buffer: Buffer?
-    /// Where the buffer's bytes stand in the file, as the system counts.
+    /// The range of the file that the buffer holds, in offsets of the underlying file.
     private var range: Range<Int64> = 0..<0
     private var last: Int64 = -1
-    /// How many pages the next read takes; one at random access.
+    /// The number of pages of the next read; one for random access.
     private var window = 1
 
-    /// The sealed page at an offset, if it was read ahead or is worth reading together with those that follow.
+    /// Returns the sealed page at an offset if it was read ahead, or reads it with the following pages in
+    /// sequential access.
     mutating func page(at offset: Int64, of file: BaseFile) -> UnsafeRawPointer? {
         let size = Int64(FileFormat.pageSize)
         let isNext = last >= 0 && offset > last && offset - last <= size * Int64(Self.gap)
@@ -35,7 +38,7 @@ struct ReadAhead {
         self.buffer = buffer
         let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<(window * FileFormat.pageSize)])
         let code = file.read(bytes, at: offset)
-        // A short read ends in zeros, which no page opens from.
+        // A short read ends in zeros, from which no page opens.
         guard code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ, let address = bytes.baseAddress else {
             range = 0..<0
             return nil
@@ -44,7 +47,7 @@ struct ReadAhead {
         return UnsafeRawPointer(address)
     }
 
-    /// Forgets what was read.
+    /// Discards the pages that were read ahead.
     mutating func forget() {
         range = 0..<0
     }

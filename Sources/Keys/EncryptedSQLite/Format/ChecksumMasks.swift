@@ -1,24 +1,25 @@
 import Crypto
 
-/// The nonce of a sealed page, as it stands before it in the file.
+/// The nonce of a sealed page, which precedes the page in the file.
 struct Nonce: Equatable {
     var first: UInt64 = 0
     var last: UInt32 = 0
 
     init() {}
 
-    /// - Parameter sealed: At least 12 bytes.
+    /// - Parameter sealed: The address of at least 12 bytes.
     init(of sealed: UnsafeRawPointer) {
         first = UInt64(bigEndian: sealed.loadUnaligned(as: UInt64.self))
         last = UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     }
 }
 
-/// The masks of SQLite's checksums in one file, which are digests of plain pages.
+/// The masks of SQLite's checksums in one file. The checksums are digests of plain pages and must not be
+/// readable.
 ///
-/// All plain fields beside a checksum go into its mask. A changed page number, commit mark or salt thus turns the checksum
-/// into noise, and recovery refuses the frame. In the second version the nonce of the page does too, so that a frame that is
-/// written again at its place has a new mask.
+/// All plain fields beside a checksum are inputs of its mask. A changed page number, commit mark or salt
+/// therefore invalidates the checksum, and recovery refuses the frame. In format 2, the page's nonce is an
+/// input too, so a frame that is rewritten at its place has a new mask.
 final class ChecksumMasks {
     let version: FormatVersion
     private let code: KeyedCode
@@ -28,19 +29,20 @@ final class ChecksumMasks {
         code = KeyedCode(key: key)
     }
 
-    /// The mask of the checksum in the header of the log (kind 4).
+    /// Returns the mask of the checksum in the header of the log (kind 4).
     func logHeader(salts: UInt64) -> UInt64 { mask(4, 0, third: salts, fourth: 0) }
 
-    /// The mask of the checksum in the header of a frame (kind 2).
+    /// Returns the mask of the checksum in the header of a frame (kind 2).
     ///
-    /// - Parameter fields: The first 8 bytes of the header: page number, then size after commit.
+    /// - Parameter fields: The first 8 bytes of the header: the page number, then the database size after a
+    ///   commit.
     func frame(at offset: Int64, fields: UInt64, salts: UInt64, nonce: Nonce) -> UInt64 {
         mask(PageKind.log.rawValue, offset, third: salts, fourth: fields, nonce: nonce)
     }
 
-    /// The mask of the checksum behind a page of a rollback journal (kind 3).
+    /// Returns the mask of the checksum behind a page of a rollback journal (kind 3).
     ///
-    /// - Parameter segment: Bytes 12 to 19 of the header that the record stands behind.
+    /// - Parameter segment: Bytes 12 to 19 of the header that precedes the record.
     func journalRecord(at offset: Int64, segment: UInt64, page: UInt32, nonce: Nonce) -> UInt32 {
         let kind = PageKind.journal.rawValue
         let value =
@@ -50,7 +52,7 @@ final class ChecksumMasks {
         return UInt32(truncatingIfNeeded: value >> 32)
     }
 
-    /// The code that vouches for the header of a rollback journal (kind 5).
+    /// Returns the authentication code of the header of a rollback journal (kind 5).
     func journalHeader(at offset: Int64, fields: (UInt64, UInt64)) -> UInt64 {
         mask(5, offset, third: fields.0, fourth: fields.1)
     }

@@ -2,16 +2,16 @@ import Crypto
 import Foundation
 import Secrets
 
-/// The first 4096 bytes of an encrypted database: what it is, and its data key under the user's key.
+/// The first 4096 bytes of an encrypted database: a header, and the data key encrypted with the user's key.
 ///
-/// Two slots make re-keying atomic: the new envelope is written to the slot not in use, with the next
-/// sequence number, and synced; only then is the old slot wiped. At every moment one slot is whole, and of
-/// two whole ones the higher sequence counts. `Format.md` has the bytes.
+/// Two slots make re-keying atomic. The new envelope is written to the unused slot with the next sequence
+/// number, and synced; only then is the old slot erased. At every moment at least one slot is intact. Of two
+/// intact slots, the one with the higher sequence number is valid. `Format.md` describes the bytes.
 struct KeyBlock {
     static let magic = Array("Outpost SQLite\r\n".utf8)
     static let headerSize = 512
     static let slotSize = 512
-    /// The slots are far apart, so that a torn write of one cannot reach the other.
+    /// The offsets of the slots, which are far apart so that a torn write of one cannot damage the other.
     static let slotOffsets = [1024, 3072]
 
     let version: FormatVersion
@@ -24,17 +24,17 @@ struct KeyBlock {
         var envelope: KeyEnvelope
     }
 
-    /// Why bytes are not a key block.
+    /// The reason why bytes are not a key block.
     enum Refusal: Error, Equatable {
         case plainDatabase
         case notADatabase
         case unsupportedFormat(Int)
         case damaged
-        /// The system could not read it; the number is SQLite's result code.
+        /// The system could not read the block; the number is SQLite's result code.
         case unreadable(Int32)
     }
 
-    /// A new block without a slot.
+    /// Creates a block without a slot.
     init(fileIdentity: [UInt8], version: FormatVersion = .latest) {
         var header = Self.magic
         header += Self.bytes(of: version)
@@ -48,22 +48,22 @@ struct KeyBlock {
         slots = [nil, nil]
     }
 
-    /// Where the version stands.
+    /// The offset of the version in the block.
     static let versionOffset = 16
 
-    /// The two bytes of a version.
+    /// Returns the two bytes that encode a version.
     static func bytes(of version: FormatVersion) -> [UInt8] { [0, UInt8(version.rawValue)] }
 
-    /// Reads a block.
+    /// Parses a block.
     init(bytes: [UInt8]) throws(Refusal) {
         guard !bytes.starts(with: Array("SQLite format 3\0".utf8)) else { throw .plainDatabase }
         let isMarked = bytes.starts(with: Self.magic)
         guard bytes.count == FileFormat.keyBlockSize else { throw isMarked ? .damaged : .notADatabase }
         let number = Int(bytes[16]) << 8 | Int(bytes[17])
         let stated = FormatVersion(rawValue: number)
-        // The version decides under which header a slot is whole. A whole slot vouches for the header that it was written
-        // with, whatever stands in its place now: what has another name or version is then a damaged file of ours, and
-        // neither a stranger's nor a later one.
+        // A slot is intact only under the header that it was written with, so the version matters. An intact
+        // slot proves that the file is ours. A different name or version in the header then means damage, and
+        // neither a foreign file nor a newer version.
         self.init(slotsOf: bytes, stated ?? .latest)
         let isVouchedFor =
             stated != nil
@@ -73,7 +73,7 @@ struct KeyBlock {
         guard isVouchedFor, bytes.starts(with: header) else { throw .damaged }
     }
 
-    /// Takes the file identity and the slots that are whole, under the header that a version has for that identity.
+    /// Takes the file identity and the intact slots, assuming the header of a version for that identity.
     private init(slotsOf bytes: [UInt8], _ version: FormatVersion) {
         self.init(fileIdentity: Array(bytes[24..<40]), version: version)
         for (index, offset) in Self.slotOffsets.enumerated() {
@@ -81,18 +81,18 @@ struct KeyBlock {
         }
     }
 
-    /// What a block was whose bytes are damaged: all but the file identity, the sequence numbers and the envelopes follows from
-    /// the format.
+    /// Reconstructs a damaged block. Everything but the file identity, the sequence numbers and the envelopes
+    /// follows from the format.
     ///
-    /// - Returns: Blocks of one slot, in the order in which they are to be tried. One counts only where its envelope opens,
-    ///   whose tag covers the header and the sequence number.
+    /// - Returns: Blocks with one slot each, in the order in which they should be tried. A block is right only
+    ///   if its envelope opens: the envelope's tag covers the header and the sequence number.
     static func mended(_ bytes: [UInt8]) -> [KeyBlock] {
         guard bytes.count == FileFormat.keyBlockSize else { return [] }
         let stated = FormatVersion(rawValue: Int(bytes[16]) << 8 | Int(bytes[17]))
-        // A version that is none was damaged: the envelope's tag tells which one it was.
+        // An invalid version is damage; the envelope's tag shows the original version.
         let versions = stated.map { [$0] } ?? FormatVersion.allCases.reversed()
         let whole = versions.map { KeyBlock(slotsOf: bytes, $0) }.filter { $0.active != nil }
-        // A slot that is whole counts, alone.
+        // An intact slot takes precedence over damaged ones.
         guard whole.isEmpty else { return whole }
         let blocks = FormatVersion.allCases.reversed().flatMap { version in
             slotOffsets.enumerated().compactMap { index, offset -> KeyBlock? in
@@ -104,8 +104,8 @@ struct KeyBlock {
         return blocks.sorted { $0.sequence > $1.sequence }
     }
 
-    /// Whether bytes are those of this block. A slot that an upgrade of the format has written or left, and that does not
-    /// count under this header, is no difference: the next unlocking removes it.
+    /// Returns whether bytes equal this block. A slot that an upgrade has written or left, and that is invalid
+    /// under this header, is not a difference: the next unlocking removes it.
     func isWritten(as bytes: [UInt8]) -> Bool {
         guard bytes.count == FileFormat.keyBlockSize else { return false }
         var expected = self.bytes
@@ -119,9 +119,10 @@ struct KeyBlock {
         return expected == bytes
     }
 
-    /// The same block in another version, whose slot counts under that header; the data key and the user's key stay.
+    /// Returns the same block in another version, with a slot that is valid under the new header. The data key
+    /// and the user's key stay.
     ///
-    /// The salt stays too, so that a passphrase needs no second derivation; the nonce is new.
+    /// The salt stays too, so a passphrase needs no second derivation; the nonce is new.
     ///
     /// - Returns: The block, and the index of its slot.
     func upgraded(
@@ -139,28 +140,28 @@ struct KeyBlock {
         return (block, slot)
     }
 
-    /// The sequence number of the slot that counts; 0 without one.
+    /// The sequence number of the valid slot; 0 without one.
     private var sequence: UInt64 { active.flatMap { slots[$0]?.sequence } ?? 0 }
 
-    /// The index of the slot that counts.
+    /// The index of the valid slot.
     var active: Int? {
         slots.indices.filter { slots[$0] != nil }.max { (slots[$0]?.sequence ?? 0) < (slots[$1]?.sequence ?? 0) }
     }
 
-    /// What the envelope of a slot is bound to: the header and the sequence number.
+    /// Returns the associated data of a slot's envelope: the header and the sequence number.
     func context(sequence: UInt64) -> [UInt8] {
         header + withUnsafeBytes(of: sequence.bigEndian) { Array($0) }
     }
 
-    /// Opens the envelope that counts.
+    /// Opens the valid envelope.
     func dataKey(with source: KeySource) throws(SecretError) -> EncryptionKey {
         guard let active, let slot = slots[active] else { throw .wrongKey }
         return try slot.envelope.open(with: source, context: context(sequence: slot.sequence))
     }
 
-    /// Wraps the data key again, in the slot that is not in use.
+    /// Wraps the data key again, in the unused slot.
     ///
-    /// - Returns: The index of that slot, to be written before the other one is wiped.
+    /// - Returns: The index of that slot, which must be written before the other one is erased.
     mutating func addSlot(
         _ dataKey: EncryptionKey, with source: KeySource, derivation: ScryptParameters
     ) throws(SecretError) -> Int {
@@ -170,7 +171,7 @@ struct KeyBlock {
         return place(Slot(sequence: sequence, envelope: envelope))
     }
 
-    /// Puts a slot where no slot counts, and forgets the one that did.
+    /// Puts a slot in the unused position and removes the previously valid one.
     mutating func place(_ slot: Slot) -> Int {
         let index = active == 0 ? 1 : 0
         slots[index] = slot
@@ -178,18 +179,17 @@ struct KeyBlock {
         return index
     }
 
-    /// The bytes of one slot; zeros when it is empty.
+    /// Returns the bytes of one slot, which are zeros if the slot is empty.
     func slotBytes(_ index: Int) -> [UInt8] {
         guard let slot = slots[index] else { return [UInt8](repeating: 0, count: Self.slotSize) }
         var bytes = withUnsafeBytes(of: slot.sequence.bigEndian) { Array($0) }
         bytes += [0, UInt8(KeyEnvelope.byteCount), 0, 0, 0, 0, 0, 0]
         bytes += slot.envelope.bytes
         bytes += [UInt8](repeating: 0, count: Self.slotSize - 32 - bytes.count)
-        // The digest tells a torn slot from a wrong key; it protects nothing. The envelope's tag does.
+        // The digest only distinguishes a torn slot from a wrong key. The envelope's tag protects the slot.
         return bytes + Array(SHA256.hash(data: header + bytes))
     }
 
-    /// The whole block.
     var bytes: [UInt8] {
         var block = header + [UInt8](repeating: 0, count: FileFormat.keyBlockSize - header.count)
         for (index, offset) in Self.slotOffsets.enumerated() {
@@ -198,7 +198,7 @@ struct KeyBlock {
         return block
     }
 
-    /// - Parameter isWhole: Whether its digest must fit.
+    /// - Parameter isWhole: Whether the digest of the slot must match.
     private func slot(from bytes: [UInt8], isWhole: Bool) -> Slot? {
         let sequence = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let content = Array(bytes[..<(Self.slotSize - 32)])

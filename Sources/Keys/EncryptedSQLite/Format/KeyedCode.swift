@@ -1,12 +1,13 @@
 import CAESGCM
 import Crypto
 
-/// HMAC-SHA256 under one key.
+/// HMAC-SHA256 with one key.
 ///
-/// Where `CAESGCM` has it, nothing is allocated for a code; elsewhere the code of swift-crypto or CryptoKit is copied. Both
-/// make the same bytes. Like ``PageSealer``, it is used and never changed, but belongs to one open file.
+/// If `CAESGCM` provides a native implementation, computing a code allocates nothing. Otherwise the HMAC state
+/// of swift-crypto or CryptoKit is copied. Both produce the same bytes. Like ``PageSealer``, an instance does
+/// not change after its creation, but belongs to one open file.
 final class KeyedCode {
-    /// The code after its key and before any input.
+    /// The state of the code after its key and before any input.
     private enum Keyed {
         case native(OpaquePointer)
         case portable(HMAC<SHA256>)
@@ -16,7 +17,7 @@ final class KeyedCode {
 
     /// - Parameters:
     ///   - key: A key of 256 bits.
-    ///   - keepsState: Whether the C code is used if it can be; a test compares both ways.
+    ///   - keepsState: Whether to use the native code if available; a test compares both implementations.
     init(key: SymmetricKey, keepsState: Bool = true) {
         let state = keepsState ? key.withUnsafeBytes { outpost_mac_new($0.baseAddress) } : nil
         keyed = state.map(Keyed.native) ?? .portable(HMAC(key: key))
@@ -26,7 +27,7 @@ final class KeyedCode {
         if case .native(let state) = keyed { outpost_mac_free(state) }
     }
 
-    /// Hands the 32 bytes of the code of `input` to `body`.
+    /// Passes the 32 bytes of the code of `input` to `body`.
     func code<Result>(of input: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         switch keyed {
         case .native(let state):

@@ -10,42 +10,43 @@ import Foundation
     import Glibc
 #endif
 
-/// Counts the changes of a connection's locks; its three files share one.
+/// A counter of the changes of a connection's locks, shared by its three files.
 final class LockEpoch {
     private(set) var number: UInt64 = 1
 
     func advance() { number &+= 1 }
 }
 
-/// The nonces of one open file: they look random, and do not repeat when the memory of the machine is put back.
+/// The source of the nonces of one open file. The nonces look random, and do not repeat if a virtual machine is
+/// restored.
 ///
-/// A nonce is a keyed code of 16 random bytes of the system, of a counter, and of a keyed hash of what is sealed and where. The
-/// random bytes are fetched at the first page, and again once the connection's locks have changed often enough. A restored machine
-/// may repeat them and the counter; the nonce then repeats only for equal content at an equal place, which gives equal bytes.
-/// Different content has the same nonce with a probability of 2^-96.
+/// A nonce is a keyed code of 16 random system bytes, a counter, and a keyed hash of the content and its place.
+/// The random bytes are fetched for the first page, and again after a number of lock changes. A restored
+/// machine may repeat the random bytes and the counter. The nonce then repeats only for equal content at an
+/// equal place, which gives equal bytes. Different content has the same nonce with a probability of 2^-96.
 ///
-/// Opening a page needs none of this: the nonce stands before it.
+/// Opening a page needs no nonce source, because the nonce precedes the page.
 final class NonceSource {
     private let epoch: LockEpoch
     private let hashKey: SymmetricKey
     private let schedule: OpaquePointer?
     private let code: KeyedCode
     private let fetch: (UnsafeMutableRawBufferPointer) -> Void
-    /// Random bytes, the counter (big-endian), then the hash of the page.
+    /// The input of the code: random bytes, the counter (big-endian), and the hash of the page.
     private let input = Buffer(size: randomSize + 4 + FileFormat.tagSize)
     private var fetchedIn: UInt64 = 0
     private var count: UInt32 = 0
 
     private static let randomSize = 16
-    /// The changes of locks after which random bytes are fetched anew, about ten transactions. Fetching them for each costs 2 % of
-    /// a small transaction, and makes no nonce safer.
+    /// The number of lock changes after which new random bytes are fetched, about ten transactions. Fetching
+    /// them for each transaction costs 2 % of a small transaction and makes no nonce safer.
     static let maximumAge: UInt64 = 64
 
     /// - Parameters:
-    ///   - hashKey: The key of the hash, which has no other use.
+    ///   - hashKey: The key of the hash, which has no other purpose.
     ///   - key: The key of the code.
-    ///   - keepsSchedule: Whether the C code is used if it can be; a test compares both ways.
-    ///   - fetch: Fills a buffer with random bytes. Only tests may choose them.
+    ///   - keepsSchedule: Whether to use the native code if available; a test compares both implementations.
+    ///   - fetch: Fills a buffer with random bytes. Only tests pass another function.
     init(
         hashKey: SymmetricKey, key: SymmetricKey, epoch: LockEpoch, keepsSchedule: Bool = true,
         fetch: @escaping (UnsafeMutableRawBufferPointer) -> Void = NonceSource.fetchFromSystem
@@ -61,12 +62,12 @@ final class NonceSource {
         outpost_gcm_free(schedule)
     }
 
-    /// Writes the nonce, 12 bytes, of a page that is about to be sealed.
+    /// Writes the 12-byte nonce of a page that is about to be sealed.
     ///
     /// - Parameters:
-    ///   - content: 4068 bytes.
+    ///   - content: The address of 4068 bytes.
     ///   - data: The associated data of the page.
-    /// - Returns: Whether it was done.
+    /// - Returns: `false` if the hash could not be computed.
     func write(
         for content: UnsafeRawPointer, authenticating data: UnsafeRawBufferPointer,
         to target: UnsafeMutableRawPointer
@@ -85,7 +86,8 @@ final class NonceSource {
         return true
     }
 
-    /// The tag of AES-256-GCM without a text, of associated data and content; it never leaves memory.
+    /// Computes the tag of AES-256-GCM over the associated data and the content, with an empty plaintext. The
+    /// tag never leaves memory.
     private func hash(
         _ content: UnsafeRawPointer, _ data: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer
     ) -> Bool {

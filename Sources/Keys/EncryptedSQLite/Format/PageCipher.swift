@@ -3,12 +3,13 @@ import Secrets
 
 /// The keys of one database, and the associated data of its pages.
 ///
-/// Each kind of file has a key of its own, derived from the data key: the budget of 2^32 random nonces then
-/// counts for each kind alone. The keys of both format versions are here, as another process may bring the file to the
-/// second one, and as a journal of the first one may be left in it.
+/// Each kind of file has its own key, derived from the data key, so the limit of 2^32 random nonces applies to
+/// each kind separately. The cipher has the keys of both format versions, because another process may upgrade
+/// the file to format 2, and a journal of format 1 may remain.
 final class PageCipher: Sendable {
     let fileIdentity: [UInt8]
-    /// The version in the key block that the user's key opened. A file that says less than that later was altered.
+    /// The format version in the key block when the database was unlocked. An earlier version in the file later
+    /// means tampering.
     let version: FormatVersion
     private let identity: (UInt64, UInt64)
     private let mainKey: SymmetricKey
@@ -17,7 +18,7 @@ final class PageCipher: Sendable {
     private let nonceHashKey: SymmetricKey
     private let nonceKey: SymmetricKey
 
-    /// The keys that differ between the versions.
+    /// The keys that differ between the format versions.
     private struct VersionKeys: Sendable {
         var log: SymmetricKey
         var journal: SymmetricKey
@@ -41,7 +42,7 @@ final class PageCipher: Sendable {
                 ? (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
                 : (0, 0)
         }
-        // The pages of the database are the same in both versions, so that no page is rewritten.
+        // The main key is the same in both versions, so an upgrade rewrites no page of the database.
         mainKey = derive("main", .one)
         first = keys(of: .one)
         second = keys(of: .two)
@@ -51,27 +52,28 @@ final class PageCipher: Sendable {
 
     private func keys(of version: FormatVersion) -> VersionKeys { version == .one ? first : second }
 
-    /// The place of a page: its associated data (`rules.md` 31).
+    /// The place of a page, from which its associated data is made (`rules.md` 31).
     struct Place {
         var kind: PageKind
-        /// The offset in the file as SQLite counts it: without the key block.
+        /// The offset in the file by SQLite's count, which excludes the key block.
         var offset: Int64
-        /// The version of the log or journal. Pages of the database are the same in both.
+        /// The format version of the log or journal. Pages of the database are equal in both versions.
         var version: FormatVersion = .latest
-        /// The number of the page that a frame of the log or a journal record is for.
+        /// The page number of a log frame or a journal record.
         var page: UInt32 = 0
-        /// What tells the log or journal from others: the salts of the log, or bytes 12 to 19 of a journal's header.
+        /// The identity of the log or journal: the salts of the log, or bytes 12 to 19 of a journal's header.
         var context: UInt64 = 0
-        /// The number of pages of the database after the commit, in a frame that commits; else 0.
+        /// The page count of the database after a commit, for a commit frame; otherwise 0.
         var commit: UInt32 = 0
 
         static func main(_ offset: Int64) -> Place { Place(kind: .main, offset: offset) }
 
-        /// The place of a page in a frame of the log.
+        /// Returns the place of a page in a frame of the log.
         ///
         /// - Parameters:
         ///   - frame: The offset of the frame, not of the page in it.
-        ///   - fields: The first 8 bytes of the frame's header: page number, then size after commit.
+        ///   - fields: The first 8 bytes of the frame's header: the page number, then the database size after a
+        ///     commit.
         static func log(frame: Int64, fields: UInt64, salts: UInt64, _ version: FormatVersion) -> Place {
             Place(
                 kind: .log, offset: frame + Int64(FileFormat.frameHeaderSize), version: version,
@@ -80,7 +82,7 @@ final class PageCipher: Sendable {
         }
     }
 
-    /// What seals and opens the pages of one open file of a kind.
+    /// Returns a sealer for one open file of a kind.
     func sealer(for kind: PageKind, _ version: FormatVersion = .latest) -> PageSealer {
         switch kind {
         case .main: PageSealer(key: mainKey)
@@ -89,12 +91,12 @@ final class PageCipher: Sendable {
         }
     }
 
-    /// The masks of the checksums of one open file.
+    /// Returns the checksum masks of one open file.
     func masks(_ version: FormatVersion) -> ChecksumMasks {
         ChecksumMasks(key: keys(of: version).mask, version: version)
     }
 
-    /// The nonces of one open file.
+    /// Returns the nonce source of one open file.
     func nonces(_ epoch: LockEpoch) -> NonceSource {
         NonceSource(hashKey: nonceHashKey, key: nonceKey, epoch: epoch)
     }

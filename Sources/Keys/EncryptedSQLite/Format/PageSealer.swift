@@ -2,19 +2,20 @@ import CAESGCM
 import Crypto
 import Foundation
 
-/// AES-256-GCM under one key: one page after the other from the memory of one to that of another.
+/// AES-256-GCM with one key, for one page at a time, from one memory address to another.
 ///
-/// Where `CAESGCM` has it, the key schedule is made once and nothing is copied or allocated; elsewhere (on Apple's
-/// platforms, by CryptoKit) each page takes a box of its own. Both make the same bytes.
+/// If `CAESGCM` provides a native implementation, the key schedule is computed once and nothing is copied or
+/// allocated. Otherwise (on Apple's platforms, with CryptoKit) each page allocates a box. Both produce the same
+/// bytes.
 ///
-/// A schedule is used and never changed, but the class is not `Sendable`: each open file has a sealer of its own.
+/// The schedule never changes, but the class is not `Sendable`: each open file has its own sealer.
 final class PageSealer {
     private let key: SymmetricKey
     private let schedule: OpaquePointer?
 
     /// - Parameters:
     ///   - key: A key of 256 bits.
-    ///   - keepsSchedule: Whether the schedule is kept if it can be; a test compares both ways.
+    ///   - keepsSchedule: Whether to keep the key schedule if possible; a test compares both implementations.
     init(key: SymmetricKey, keepsSchedule: Bool = true) {
         self.key = key
         schedule = keepsSchedule ? key.withUnsafeBytes { outpost_gcm_new($0.baseAddress) } : nil
@@ -24,17 +25,17 @@ final class PageSealer {
         outpost_gcm_free(schedule)
     }
 
-    /// Whether the key schedule is kept, as it is everywhere but on Apple's platforms.
+    /// Whether the key schedule is kept, as it is everywhere except on Apple's platforms.
     var hasSchedule: Bool { schedule != nil }
 
-    /// Seals the content of a page into `target`: encrypted content, then the tag.
+    /// Seals the content of a page into `target`: the encrypted content, then the tag.
     ///
     /// - Parameters:
-    ///   - content: 4068 bytes.
-    ///   - nonce: 12 bytes.
+    ///   - content: The address of 4068 bytes.
+    ///   - nonce: The address of 12 bytes.
     ///   - data: The associated data.
-    ///   - target: Room for 4084 bytes.
-    /// - Returns: Whether it was done.
+    ///   - target: The address of 4084 writable bytes.
+    /// - Returns: `false` if the encryption failed.
     func seal(
         _ content: UnsafeRawPointer, nonce: UnsafeRawPointer, authenticating data: UnsafeRawBufferPointer,
         to target: UnsafeMutableRawPointer
@@ -57,13 +58,13 @@ final class PageSealer {
         }
     }
 
-    /// Opens a sealed page into `target`, which holds nothing of use when that fails.
+    /// Opens a sealed page into `target`, whose content is undefined if opening fails.
     ///
     /// - Parameters:
-    ///   - sealed: 4096 bytes: nonce, encrypted content, tag.
+    ///   - sealed: The address of 4096 bytes: nonce, encrypted content, tag.
     ///   - data: The associated data.
-    ///   - target: Room for 4068 bytes.
-    /// - Returns: Whether the page is what was sealed under this key, with this data.
+    ///   - target: The address of 4068 writable bytes.
+    /// - Returns: Whether the page was sealed with this key and this data.
     func open(
         _ sealed: UnsafeRawPointer, authenticating data: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer
     ) -> Bool {
@@ -73,7 +74,7 @@ final class PageSealer {
                 data.count) == 1
         }
         do {
-            // Without a copy: the bytes are not needed once this returns.
+            // No copy is needed, because the bytes are not used after the return.
             let page = Data(
                 bytesNoCopy: UnsafeMutableRawPointer(mutating: sealed), count: FileFormat.pageSize, deallocator: .none)
             let content = try AES.GCM.open(AES.GCM.SealedBox(combined: page), using: key, authenticating: data)

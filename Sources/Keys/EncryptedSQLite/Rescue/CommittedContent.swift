@@ -1,5 +1,5 @@
-/// The pages of a database with what is committed in its log, read without SQLite: whatever of both is damaged, the rest is
-/// there.
+/// The pages of a database including its committed log frames, read without SQLite, so that intact pages of a
+/// damaged file remain readable.
 struct CommittedContent {
     private let file: KeyBlockFile
     private let cipher: PageCipher
@@ -17,26 +17,26 @@ struct CommittedContent {
         nonces = cipher.nonces(LockEpoch())
     }
 
-    /// The highest number of a page in the log; 0 without one.
+    /// The highest page number in the log; 0 without a log.
     var lastPageInLog: Int { frames.keys.max() ?? 0 }
 
     func isInLog(_ number: Int) -> Bool { frames[number] != nil }
 
-    /// How many pages the file has, one that was cut included.
+    /// Returns the number of pages in the file, including a truncated one.
     func filePageCount() throws(EncryptedDatabaseError) -> Int {
         let bytes = try file.size() - Int64(FileFormat.keyBlockSize)
         return max(0, Int((bytes + Int64(FileFormat.pageSize) - 1) / Int64(FileFormat.pageSize)))
     }
 
-    /// How many pages the database has, as its first one says; nil where that does not open or says nothing.
+    /// Returns the page count in the first page, or `nil` if that page does not open or has no valid count.
     func statedPageCount() throws(EncryptedDatabaseError) -> Int? {
         guard let page = try page(1) else { return nil }
         func integer(at offset: Int) -> Int { page[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) } }
-        // SQLite's file format, 1.3.7: the size counts where the version it is valid for is the present one.
+        // SQLite's file format, 1.3.7: the size is valid only if its version number equals the change counter.
         return integer(at: 24) == integer(at: 92) && integer(at: 28) > 0 ? integer(at: 28) : nil
     }
 
-    /// A page as it was written, with its reserved bytes; nil where it does not open.
+    /// Returns a page as SQLite wrote it, with its reserved bytes, or `nil` if it does not open.
     func page(_ number: Int) throws(EncryptedDatabaseError) -> [UInt8]? {
         if let frame = frames[number] { return log?.page(inFrameAt: frame) }
         let sealed = try sealedPage(number)
@@ -51,14 +51,15 @@ struct CommittedContent {
         return isOpen ? page : nil
     }
 
-    /// The bytes of a page in the database file, whatever they are.
+    /// Returns the raw bytes of a page in the database file.
     func sealedPage(_ number: Int) throws(EncryptedDatabaseError) -> [UInt8] {
         try file.content(
             at: Int64(FileFormat.keyBlockSize) + Int64(number - 1) * Int64(FileFormat.pageSize),
             count: FileFormat.pageSize)
     }
 
-    /// A page for a database file of its own: sealed for its place there where the log has it, else as it is.
+    /// Returns a page for a separate database file: a page from the log is sealed for its place in the file,
+    /// others are unchanged.
     func movedPage(_ number: Int) throws(EncryptedDatabaseError) -> [UInt8] {
         guard let frame = frames[number], let page = log?.page(inFrameAt: frame) else { return try sealedPage(number) }
         var sealed = [UInt8](repeating: 0, count: FileFormat.pageSize)

@@ -1,14 +1,14 @@
 package import Secrets
 
-/// The pages of a database with what is committed in its log, read without SQLite, for whoever knows how to read them: whatever of
-/// them is damaged, the rest is there.
+/// The pages of a database including its committed log frames, read without SQLite, so that intact pages of a
+/// damaged file remain readable.
 ///
-/// `@unchecked Sendable`: the closure keeps a file and a log reader. Salvage makes the value, hands it to one task and waits for that
-/// task, so no two threads read at once.
+/// `@unchecked Sendable`: the closure holds a file and a log reader. Salvage creates the value, passes it to
+/// one task and waits for that task, so two threads never read at once.
 package struct DatabasePages: @unchecked Sendable {
-    /// How many pages there are, those that cannot be read included.
+    /// The number of pages, including unreadable ones.
     package let count: Int
-    /// How many bytes of each page SQLite uses.
+    /// The number of bytes of each page that SQLite uses.
     package let usableSize: Int
     private let read: (Int) -> [UInt8]?
 
@@ -18,18 +18,19 @@ package struct DatabasePages: @unchecked Sendable {
         self.read = read
     }
 
-    /// A page as SQLite wrote it.
+    /// Returns a page as SQLite wrote it.
     ///
-    /// - Parameter number: Its number, from 1.
-    /// - Returns: Nil if it is not there or does not open.
+    /// - Parameter number: The page number, from 1.
+    /// - Returns: `nil` if the page is missing or does not open.
     package func page(_ number: Int) -> [UInt8]? { number >= 1 && number <= count ? read(number) : nil }
 }
 
 extension ExclusiveDatabase {
-    /// The pages of the database; they can be read as long as this is there.
+    /// Returns the pages of the database, which are readable as long as this object exists.
     ///
-    /// - Parameter source: The key or passphrase; nil for a plain database, whose log is not looked at.
-    /// - Throws: ``EncryptedDatabaseError``: what ``EncryptedDatabase/unlock(at:with:upgradesFormat:)`` throws.
+    /// - Parameter source: The key or passphrase; `nil` for a plain database, whose log is ignored.
+    /// - Throws: ``EncryptedDatabaseError``: the errors of
+    ///   ``EncryptedDatabase/unlock(at:with:upgradesFormat:)``.
     package func pages(openedWith source: KeySource?) throws(EncryptedDatabaseError) -> DatabasePages {
         guard let source else { return try plainPages() }
         let content = try content(openedWith: source)

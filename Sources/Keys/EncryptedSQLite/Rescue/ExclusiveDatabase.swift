@@ -2,23 +2,24 @@ import CSQLite
 import Foundation
 package import Secrets
 
-/// A database file, plain or encrypted, that no connection can be opened to as long as this is there, in this process or
-/// another: so that its files can be copied and replaced.
+/// An exclusive lock on a database file, plain or encrypted, so that its files can be copied and replaced.
 ///
-/// SQLite itself is kept away from files that are damaged: it ends the log at the damage, and deletes it when it closes them.
+/// No connection in any process can open the database while this object exists. Damaged files must not be
+/// opened with SQLite: SQLite ends the log at the damage, and deletes the log when the database is closed.
 package final class ExclusiveDatabase {
     private let path: String
     private let file: KeyBlockFile
 
-    /// How often the lock is tried, 20 milliseconds apart.
+    /// The number of attempts to take the lock, 20 milliseconds apart.
     private static let attempts = 25
-    /// How many bytes are copied at once.
+    /// The number of bytes that are copied at once.
     private static let part = 64 << 10
 
     /// Takes the lock.
     ///
     /// - Parameter path: The database file.
-    /// - Throws: ``EncryptedDatabaseError``: `busy` while a connection is open; `notFound`, `sqlite`, `unavailable`.
+    /// - Throws: ``EncryptedDatabaseError``: `busy` if a connection is open; `notFound`, `sqlite`,
+    ///   `unavailable`.
     package init(path: String) throws(EncryptedDatabaseError) {
         try EncryptedDatabase.register()
         let path = try EncryptedDatabase.canonical(path)
@@ -28,9 +29,9 @@ package final class ExclusiveDatabase {
         self.file = file
     }
 
-    /// Copies the database file, byte by byte.
+    /// Copies the database file byte by byte.
     ///
-    /// - Parameter copy: A file that does not exist.
+    /// - Parameter copy: The path of the copy, which must not exist.
     /// - Throws: ``EncryptedDatabaseError``: `alreadyExists`, `sqlite`.
     package func copyFile(to copy: String) throws(EncryptedDatabaseError) {
         let target = try NewFile(path: copy)
@@ -41,18 +42,19 @@ package final class ExclusiveDatabase {
         }
     }
 
-    /// Copies a plain database that may have been cut: it is made as long as it says that it is.
+    /// Copies a plain database, its log and its journal. A truncated file is extended to the length that its
+    /// header states.
     ///
-    /// - Parameter copy: A file that does not exist, beside which there is no log; this one's is copied too.
+    /// - Parameter copy: The path of the copy, which must not exist, nor a log beside it.
     /// - Throws: ``EncryptedDatabaseError``: `alreadyExists`, `sqlite`.
     package func copyPlain(to copy: String) throws(EncryptedDatabaseError) {
         try copyFile(to: copy)
         let start = try file.content(at: 0, count: 100)
         func integer(_ range: Range<Int>) -> Int64 { start[range].reduce(0) { $0 << 8 | Int64($1) } }
-        // SQLite's file format, 1.3: the page size, and the number of pages where it is valid.
+        // SQLite's file format, 1.3: the page size, and the page count if it is valid.
         let pageSize = integer(16..<18) == 1 ? 65_536 : integer(16..<18)
         if integer(24..<28) == integer(92..<96), integer(28..<32) * pageSize > (try file.size()) {
-            // What nothing vouches for may say more than a file can have.
+            // The count is not authenticated and may exceed the largest possible file, so a failure is ignored.
             try? NewFile(opening: copy).lengthen(to: integer(28..<32) * pageSize)
         }
         for suffix in ["-wal", "-journal"] where FileManager.default.fileExists(atPath: path + suffix) {
@@ -64,16 +66,18 @@ package final class ExclusiveDatabase {
         }
     }
 
-    /// Writes what an encrypted database and its log have of each page into a database without a log, which the same key opens.
+    /// Writes the pages of an encrypted database and its log to a database without a log, which the same key
+    /// opens.
     ///
-    /// Pages that do not open stay as they are, and pages that are missing are holes: a connection finds them as it does in a
-    /// damaged file. What is damaged in the log is left out.
+    /// Pages that do not open are copied unchanged, and missing pages are holes. A connection reports both as
+    /// it does in a damaged file. Damaged frames of the log are omitted.
     ///
     /// - Parameters:
-    ///   - copy: A file that does not exist.
+    ///   - copy: The path of the copy, which must not exist.
     ///   - source: The database's key or passphrase.
-    /// - Returns: How many frames of the log were left out. An earlier state of their pages stands in the copy.
-    /// - Throws: ``EncryptedDatabaseError``: `alreadyExists`, what ``EncryptedDatabase/unlock(at:with:upgradesFormat:)`` throws.
+    /// - Returns: The number of omitted log frames. The copy has earlier versions of their pages.
+    /// - Throws: ``EncryptedDatabaseError``: `alreadyExists`, and the errors of
+    ///   ``EncryptedDatabase/unlock(at:with:upgradesFormat:)``.
     package func copyContent(to copy: String, openedWith source: KeySource) throws(EncryptedDatabaseError) -> Int {
         let (content, block, log) = try opened(with: source)
         let there = try content.filePageCount()
@@ -91,7 +95,7 @@ package final class ExclusiveDatabase {
         return log?.unusableCount ?? 0
     }
 
-    /// The pages of an encrypted database with its log.
+    /// Returns the pages of an encrypted database including its log.
     func content(openedWith source: KeySource) throws(EncryptedDatabaseError) -> CommittedContent {
         try opened(with: source).content
     }
@@ -105,10 +109,10 @@ package final class ExclusiveDatabase {
         return (CommittedContent(file: file, cipher: cipher, log: log), block, log)
     }
 
-    /// The pages of a plain database.
+    /// Returns the pages of a plain database.
     func plainPages() throws(EncryptedDatabaseError) -> DatabasePages {
         let start = try file.content(at: 0, count: 100)
-        // SQLite's file format, 1.3: where the start cannot be read, the page size is the one that the package makes.
+        // SQLite's file format, 1.3. If the header is unreadable, this package's page size is assumed.
         let stated = Int(start[16]) << 8 | Int(start[17])
         let size = stated == 1 ? 65_536 : stated
         let isValid = size >= 512 && size & (size - 1) == 0

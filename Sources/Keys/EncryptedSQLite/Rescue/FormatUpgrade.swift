@@ -2,21 +2,22 @@ import CSQLite
 import Foundation
 import Secrets
 
-/// Brings a database of format 1 to format 2: no page is rewritten, but the log must be empty, as no frame of the first format
-/// opens in the second.
+/// The upgrade of a database from format 1 to format 2. No page is rewritten, but the log must be empty,
+/// because frames of format 1 do not open in format 2.
 ///
-/// A crash at any byte leaves a database that one key opens: first the key slot that does not count is written for the new
-/// header, then the two bytes of the version, which decide which slot counts, then the old slot is filled with zeros.
+/// A crash at any byte leaves a database that the key still opens. First the unused key slot is written for the
+/// new header. Then the two bytes of the version are written, which determine the valid slot. Finally the old
+/// slot is filled with zeros.
 struct FormatUpgrade {
-    /// A canonical path.
+    /// The canonical path of the database.
     let path: String
     let source: KeySource
 
-    /// Upgrades the file if nobody else has it open, or ends an upgrade that a crash has cut short.
+    /// Upgrades the file if no other connection has it open, or finishes an upgrade that a crash interrupted.
     ///
     /// - Parameter block: The key block, which the key opens.
-    /// - Returns: The new block; nil where the file stays as it is.
-    /// - Throws: `sqlite`, where the disk failed such that nobody can tell which version the file has.
+    /// - Returns: The new block; `nil` if the file is not upgraded.
+    /// - Throws: `sqlite` if a disk failure leaves the version of the file unknown.
     func run(_ block: KeyBlock, _ dataKey: EncryptionKey) throws(EncryptedDatabaseError) -> KeyBlock? {
         if block.version == .latest {
             finish(block)
@@ -28,7 +29,7 @@ struct FormatUpgrade {
             guard logIsWhole(cipher, block.version) else { return nil }
             moveLog()
         }
-        // Who cannot write the file, or finds it in use, goes on with the first format.
+        // If the file is read-only or in use, its format stays.
         guard let file = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READWRITE),
             (try? file.lockOut(attempts: 1)) != nil
         else { return nil }
@@ -40,30 +41,30 @@ struct FormatUpgrade {
         return try write(new, slot, to: file) ? new : nil
     }
 
-    /// - Returns: False where nothing has changed.
+    /// - Returns: `false` if nothing has changed.
     private func write(_ new: KeyBlock, _ slot: Int, to file: KeyBlockFile) throws(EncryptedDatabaseError) -> Bool {
         let empty = [UInt8](repeating: 0, count: KeyBlock.slotSize)
         do throws(EncryptedDatabaseError) {
             try file.write(new.slotBytes(slot), at: KeyBlock.slotOffsets[slot])
         } catch {
-            // Whatever of it is there, it does not count under the present header.
+            // A slot that was partly written is invalid under the current header.
             try? file.write(empty, at: KeyBlock.slotOffsets[slot])
             return false
         }
         do throws(EncryptedDatabaseError) {
             try file.write(KeyBlock.bytes(of: .latest), at: KeyBlock.versionOffset)
         } catch {
-            // What a program reads now may not be what is there after a power failure.
+            // The bytes that are readable may differ from those on disk after a power failure.
             try file.write(KeyBlock.bytes(of: .one), at: KeyBlock.versionOffset)
             return false
         }
-        // An old slot that cannot be wiped counts no more, and the next unlocking tries again.
+        // An old slot that cannot be erased is invalid; the next unlocking tries again.
         for _ in 0..<2 where (try? file.write(empty, at: KeyBlock.slotOffsets[1 - slot])) != nil { break }
         return true
     }
 
-    /// Fills the slot that does not count with zeros, where a crash has kept an upgrade or a re-keying from doing so; before
-    /// that, the version is made durable for certain.
+    /// Erases the invalid slot if a crash kept an upgrade or a re-keying from doing so. Before that, the
+    /// version is written again to make it durable.
     private func finish(_ block: KeyBlock) {
         guard let reader = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READONLY), hasRemains(block, in: reader),
             let file = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READWRITE)
@@ -84,7 +85,7 @@ struct FormatUpgrade {
         return slot.contains { $0 != 0 }
     }
 
-    /// Whether no connection has the database open now, which is a look before more is done for it.
+    /// Whether no connection has the database open, checked before further work is done.
     private var isAlone: Bool {
         guard hasNoJournal, let file = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READWRITE),
             (try? file.lockOut(attempts: 1)) != nil
@@ -93,13 +94,13 @@ struct FormatUpgrade {
         return true
     }
 
-    /// Whether no journal waits to be played back: there is none, or one that begins with zeros.
+    /// Whether no journal has to be played back: it is missing, or begins with zeros.
     private var hasNoJournal: Bool {
         guard !FileContent.isEmpty(path + "-journal") else { return true }
         return FileContent.beginning(of: path + "-journal", count: 8)?.allSatisfy { $0 == 0 } ?? false
     }
 
-    /// Whether moving the log into the database loses nothing and makes nothing genuine that is damaged.
+    /// Returns whether a checkpoint of the log loses no data and does not turn damaged data into valid pages.
     private func logIsWhole(_ cipher: PageCipher, _ version: FormatVersion) -> Bool {
         guard let log = LogReader(path: path + "-wal", cipher: cipher, version: version), log.headerIsWhole,
             log.damagedFrames.isEmpty, !log.hasLostCommit,
@@ -112,7 +113,7 @@ struct FormatUpgrade {
         }
     }
 
-    /// Has SQLite move the log into the database. Where that fails, the log is still there.
+    /// Makes SQLite checkpoint the log. If that fails, the log is unchanged.
     private func moveLog() {
         var database: OpaquePointer?
         defer { sqlite3_close_v2(database) }
@@ -126,7 +127,7 @@ struct FormatUpgrade {
 }
 
 extension EncryptedDatabase {
-    /// The version of the format that a database has, which needs no key.
+    /// Returns the format version of a database, for which no key is needed.
     ///
     /// - Throws: ``EncryptedDatabaseError``: `notFound`, `plainDatabase`, `notADatabase`, `unsupportedFormat`,
     ///   `damagedKeyBlock`, `sqlite`.
@@ -135,6 +136,6 @@ extension EncryptedDatabase {
         return try KeyBlockFile(path: try canonical(path), flags: SQLITE_OPEN_READONLY).read().version.rawValue
     }
 
-    /// The copies of logs of a database that hold commits which recovery could not use, by name.
+    /// Returns the sorted paths of the kept logs of a database, which hold commits that recovery could not use.
     package static func lostLogs(besides path: String) -> [String] { LostLog.kept(besides: path) }
 }

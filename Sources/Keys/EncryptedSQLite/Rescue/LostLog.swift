@@ -1,9 +1,9 @@
 import CSQLite
 import Foundation
 
-/// A log whose end recovery cannot use, although it was committed: the copies of it that are kept, sealed as they were.
+/// A log with commits that recovery cannot use, and the sealed copies that are kept of such logs.
 ///
-/// A power failure may leave such a log where not every transaction is synced, and so may a disk that drops a write.
+/// A power failure may leave such a log if not every transaction is synced; a disk that drops a write may too.
 struct LostLog {
     private static let mark = "-wal-lost-"
     private static let part = 1 << 20
@@ -14,7 +14,7 @@ struct LostLog {
     private let version: FormatVersion
     private let sealer: PageSealer
 
-    /// - Parameter file: The log, which nobody changes meanwhile.
+    /// - Parameter file: The log, which must not change meanwhile.
     init(file: BaseFile, size: Int64, cipher: PageCipher, version: FormatVersion) {
         self.file = file
         self.size = size
@@ -23,11 +23,12 @@ struct LostLog {
         sealer = cipher.sealer(for: .log, version)
     }
 
-    /// Looks for a frame from an offset on that opens under the salts of this log, and has a commit mark. Frames of a
-    /// transaction that was rolled back have none.
+    /// Searches for a frame, from an offset on, that opens with the salts of this log and has a commit mark.
+    /// Frames of a rolled-back transaction have no commit mark.
     ///
-    /// - Parameter salts: nil to take those of the first frame, where the header of the log is damaged.
-    /// - Returns: The salts, if there is such a frame.
+    /// - Parameter salts: The salts of the log; `nil` uses those of the first frame, if the header of the log
+    ///   is damaged.
+    /// - Returns: The salts, or `nil` if there is no such frame.
     func saltsOfCommit(from start: Int64, _ salts: UInt64?) -> UInt64? {
         let frame = Buffer(size: FileFormat.frameSize)
         let page = Buffer(size: FileFormat.contentSize)
@@ -53,11 +54,11 @@ struct LostLog {
         return nil
     }
 
-    /// Copies the log to a name of its own beside the database, durably, unless the same copy is there.
+    /// Copies the log to its own file beside the database, durably, unless an equal copy exists.
     ///
     /// - Parameters:
     ///   - database: The database file.
-    ///   - salts: The salts of the log, which name the copy.
+    ///   - salts: The salts of the log, which are part of the copy's name.
     func keep(besides database: String, salts: UInt64) throws(EncryptedDatabaseError) {
         let digits = String(salts, radix: 16)
         let base = database + Self.mark + String(repeating: "0", count: 16 - digits.count) + digits
@@ -101,7 +102,7 @@ struct LostLog {
         return true
     }
 
-    /// The copies that are kept of logs of a database, by name.
+    /// Returns the sorted paths of the kept logs of a database.
     static func kept(besides database: String) -> [String] {
         let folder = (database as NSString).deletingLastPathComponent
         let prefix = (database as NSString).lastPathComponent + mark

@@ -8,12 +8,12 @@ import CSQLite
     import Glibc
 #endif
 
-/// A file that no connection has open, so that closing it drops nobody's locks.
+/// A file that no connection has open, so that closing it drops no locks.
 final class NewFile {
     private let path: String
     private let descriptor: Int32
 
-    /// Makes one that only its owner can read.
+    /// Creates a file that only its owner can read and write.
     init(path: String) throws(EncryptedDatabaseError) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -23,7 +23,7 @@ final class NewFile {
         }
     }
 
-    /// Opens one that was made just now.
+    /// Opens a file that was just created.
     init(opening path: String) throws(EncryptedDatabaseError) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -47,14 +47,14 @@ final class NewFile {
         }
     }
 
-    /// Makes it as long as that, with a hole behind what was written.
+    /// Extends the file to a size, with a hole behind the written part.
     func lengthen(to size: Int64) throws(EncryptedDatabaseError) {
         guard ftruncate(descriptor, off_t(size)) == 0 else {
             throw .sqlite(path: path, operation: "writing", code: Self.code(SQLITE_IOERR_TRUNCATE))
         }
     }
 
-    /// Makes its content durable.
+    /// Makes the content of the file durable.
     func sync() throws(EncryptedDatabaseError) {
         #if canImport(Darwin)
             let isDone = fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0

@@ -4,28 +4,28 @@ import Synchronization
 
 /// The VFS `outpost`: the system's `unix` VFS with sealed files.
 ///
-/// It is a copy of the `unix` VFS whose name and whose opening and deleting of files differ. All that concerns paths,
-/// time and randomness is the `unix` VFS's own function: those take nothing from the VFS they are called
-/// with, so that they may be called with ours.
+/// This VFS is a copy of the `unix` VFS with another name and its own functions to open and delete files.
+/// Functions for paths, time and randomness are those of the `unix` VFS. They use nothing of the VFS argument,
+/// so they work with this VFS too.
 enum EncryptingVFS {
     static let name = "outpost"
 
     /// SQLite's result code of the registration, which runs once per process.
     private static let registration: Int32 = register()
 
-    /// Registers the VFS; later calls cost nothing.
+    /// Registers the VFS; further calls cost nothing.
     static func ensureRegistered() throws(EncryptedDatabaseError) {
         guard registration == SQLITE_OK else { throw .unavailable(code: registration) }
     }
 
     private static let baseName = Mutex("unix")
 
-    /// The VFS beneath. SQLite keeps it for as long as the process lives.
+    /// The underlying VFS, which SQLite keeps as long as the process lives.
     static var base: UnsafeMutablePointer<sqlite3_vfs>? { baseName.withLock { sqlite3_vfs_find($0) } }
 
-    /// Puts another VFS beneath for all files that are opened from now on.
+    /// Replaces the underlying VFS for all files opened afterwards.
     ///
-    /// - Parameter name: A registered VFS; its files must not be larger than those of `unix`.
+    /// - Parameter name: A registered VFS whose files are not larger than those of `unix`.
     static func stack(over name: String) throws(EncryptedDatabaseError) {
         guard let base = sqlite3_vfs_find(name), let unix = sqlite3_vfs_find("unix"),
             base.pointee.szOsFile <= unix.pointee.szOsFile
@@ -35,7 +35,7 @@ enum EncryptingVFS {
 
     private static func register() -> Int32 {
         guard let base = sqlite3_vfs_find("unix") else { return SQLITE_NOTFOUND }
-        // SQLite keeps both for as long as the process lives, so neither is ever freed.
+        // SQLite keeps both allocations as long as the process lives, so neither is freed.
         let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         vfs.initialize(to: base.pointee)
         vfs.pointee.pNext = nil
@@ -51,7 +51,7 @@ enum EncryptingVFS {
         return sqlite3_vfs_register(vfs, 0)
     }
 
-    /// What kind of file SQLite wants; exactly one of these bits is set.
+    /// The flags of temporary files. SQLite sets exactly one flag for the kind of a file.
     private static let temporary =
         SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
 
@@ -60,15 +60,15 @@ enum EncryptingVFS {
         outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         guard let file, let base else { return SQLITE_CANTOPEN }
-        // Without methods, SQLite does not close a file whose opening failed.
+        // SQLite does not close a file without methods, so a failed opening leaves none.
         file.pointee.pMethods = nil
         if flags & temporary != 0 || path == nil {
             outFlags?.pointee = flags
             FileHandle.install(MemoryFile(), in: file)
             return SQLITE_OK
         }
-        // A super-journal holds the names of journals and nothing else; SQLite opens the journals that it
-        // names as super-journals too, to read the name at their end, which is plain as well.
+        // A super-journal contains only the names of journals. SQLite also opens those journals as
+        // super-journals, to read the plain name at their end.
         if flags & SQLITE_OPEN_SUPER_JOURNAL != 0 {
             return base.pointee.xOpen?(base, path, file, flags, outFlags) ?? SQLITE_CANTOPEN
         }
@@ -76,8 +76,8 @@ enum EncryptingVFS {
             return openMain(base, path, file: file, flags: flags, outFlags: outFlags)
         }
         guard flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0,
-            // The key of the open database, and not the registry's: a database that was locked meanwhile
-            // goes on working for the connections it has.
+            // Use the key of the open database, not of the registry, so that a database that was locked
+            // meanwhile keeps working for its open connections.
             let main = sqlite3_database_file_object(path), let owner = FileHandle.object(of: main) as? MainFile
         else { return SQLITE_CANTOPEN }
         let under = FileHandle.base(of: file)
@@ -110,16 +110,16 @@ enum EncryptingVFS {
         guard FilesBeside.areOwn(of: name) else { return FilesBeside.refusal }
         guard let cipher = KeyRegistry.shared.cipher(forPath: name) else { return SQLITE_AUTH }
         let under = FileHandle.base(of: file)
-        // Never create: a database comes into being in `EncryptedDatabase.create`, or not at all.
+        // Never create a database here; only `EncryptedDatabase.create` does.
         let flags = flags & ~(SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE)
         let code = base.pointee.xOpen?(base, path, under.pointer, flags, outFlags) ?? SQLITE_CANTOPEN
         guard code == SQLITE_OK else {
             _ = under.closeIfOpen()
             return code
         }
-        // The file may have been replaced since it was unlocked. Its pages would not open, but writing
-        // could begin before one is read.
-        // A version never goes back: a block that says an earlier one than the key opened was altered.
+        // The file may have been replaced since it was unlocked. Its pages would not open, but SQLite could
+        // write before it reads one. A version never decreases: a block with an earlier version than at
+        // unlocking was altered.
         guard let block = try? KeyBlockFile.block(of: under), block.fileIdentity == cipher.fileIdentity,
             block.version >= cipher.version
         else {

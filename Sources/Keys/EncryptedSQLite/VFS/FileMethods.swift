@@ -1,20 +1,21 @@
 import CSQLite
 
-/// The functions that SQLite calls for a file: each finds our object and passes on.
+/// The functions that SQLite calls for a file. Each function finds our object and forwards the call.
 enum FileMethods {
-    /// Version 2: shared memory, but no `xFetch`, so that no page is ever mapped undecrypted.
+    /// The method table, version 2: shared memory, but no `xFetch`, so that no page is ever mapped undecrypted.
     ///
-    /// `nonisolated(unsafe)` is sound: the memory is written once, before the constant can be read, and
-    /// SQLite only reads it. It is never freed.
+    /// `nonisolated(unsafe)` is sound: the memory is written once, before the constant can be read, and SQLite
+    /// only reads it. It is never freed.
     nonisolated(unsafe) static let table: UnsafePointer<sqlite3_io_methods> = {
         let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         table.initialize(to: methods)
         return UnsafePointer(table)
     }()
 
-    /// What SQLite may rely on. Power-safe overwrite is always reported, whatever `psow` in a URI says: it
-    /// keeps pages in logs whole and journal sectors at 512 bytes, on which the format rests. No promise of
-    /// atomic or partial page access is passed on: a page is sealed as one.
+    /// The device characteristics that SQLite may rely on. Promises of atomic or partial page access are not
+    /// passed on, because a page is sealed as a unit. Power-safe overwrite is always reported, regardless of
+    /// `psow` in a URI: it keeps pages in logs whole and journal sectors at 512 bytes, on which the format
+    /// depends.
     private static let passedCharacteristics =
         SQLITE_IOCAP_SEQUENTIAL | SQLITE_IOCAP_SAFE_APPEND | SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN
         | SQLITE_IOCAP_IMMUTABLE
@@ -78,7 +79,7 @@ enum FileMethods {
         methods.xShmMap = { file, region, size, extend, target in
             guard let object = FileHandle.object(of: file) else { return SQLITE_IOERR }
             let code = object.base?.shmMap(region, size, extend: extend, target: target) ?? SQLITE_IOERR
-            // An index that cannot be written is mapped all the same.
+            // A read-only index is mapped too.
             if code == SQLITE_OK || code == SQLITE_READONLY, size == LogIndex.regionSize {
                 object.didMap(region, to: target?.pointee)
             }
@@ -106,7 +107,7 @@ enum FileMethods {
             guard let base = FileHandle.object(of: file)?.base else { return SQLITE_NOTFOUND }
             switch operation {
             case SQLITE_FCNTL_SIZE_HINT, SQLITE_FCNTL_CHUNK_SIZE:
-                // Both would lengthen the file by zeros that are no sealed pages. They are only hints.
+                // Both would extend the file by zeros, which are not sealed pages. They are only hints.
                 return SQLITE_OK
             case SQLITE_FCNTL_MMAP_SIZE, SQLITE_FCNTL_BEGIN_ATOMIC_WRITE, SQLITE_FCNTL_COMMIT_ATOMIC_WRITE,
                 SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:

@@ -8,15 +8,16 @@ import CSQLite
     import Glibc
 #endif
 
-/// The files that SQLite opens, cuts and deletes beside a database. It follows no symbolic link to one of them, but it would
-/// change a file that has another name elsewhere: a directory that comes from somebody else may hold such a hard link.
+/// The files that SQLite opens, truncates and deletes beside a database. SQLite follows no symbolic link to
+/// them. It would change a hard-linked file, though, and a directory from an untrusted source may contain such
+/// a link.
 enum FilesBeside {
     /// `SQLITE_CANTOPEN_SYMLINK`.
     static let refusal = SQLITE_CANTOPEN | 6 << 8
 
     private static let suffixes = ["-wal", "-shm", "-journal"]
 
-    /// Whether each of them is missing, or a regular file with one name.
+    /// Returns whether each of these files is missing, or is a regular file with a single name.
     static func areOwn(of path: String) -> Bool {
         suffixes.allSatisfy { suffix in
             var status = stat()

@@ -2,9 +2,9 @@ import CSQLite
 import Foundation
 import Secrets
 
-/// A database file opened for its key block alone, beneath the encryption.
+/// A database file opened only for its key block, beneath the encryption.
 ///
-/// It goes through SQLite's `unix` VFS for the sake of the locks of other connections; see ``BaseFile``.
+/// Access goes through SQLite's `unix` VFS, to keep the locks of other connections; see ``BaseFile``.
 final class KeyBlockFile {
     private let path: String
     private let name: UnsafePointer<CChar>
@@ -16,7 +16,7 @@ final class KeyBlockFile {
     ///   - flags: `SQLITE_OPEN_READONLY` or `SQLITE_OPEN_READWRITE`.
     init(path: String, flags: Int32) throws(EncryptedDatabaseError) {
         guard let base = EncryptingVFS.base else { throw .unavailable(code: SQLITE_NOTFOUND) }
-        // The unix VFS looks for URI parameters behind the name, so it must be one that SQLite made.
+        // The unix VFS looks for URI parameters behind the name, so SQLite must create the name.
         guard let name = sqlite3_create_filename(path, "", "", 0, nil) else {
             throw .sqlite(path: path, operation: "opening", code: SQLITE_NOMEM)
         }
@@ -28,7 +28,7 @@ final class KeyBlockFile {
             base.pointee.xOpen?(base, name, file.pointer, flags | SQLITE_OPEN_MAIN_DB, &opened)
             ?? SQLITE_CANTOPEN
         if code == SQLITE_OK, opened & flags & SQLITE_OPEN_READWRITE != flags & SQLITE_OPEN_READWRITE {
-            // The unix VFS falls back to reading when it may not write.
+            // The unix VFS falls back to read-only access without write permission.
             code = SQLITE_READONLY
         }
         guard code == SQLITE_OK else {
@@ -65,7 +65,7 @@ final class KeyBlockFile {
         }
     }
 
-    /// Reads the key block and opens it, also where bytes of it are damaged that can be known otherwise.
+    /// Reads and opens the key block. Damaged bytes are reconstructed if the format determines their value.
     func opened(with source: KeySource) throws(EncryptedDatabaseError) -> (block: KeyBlock, dataKey: EncryptionKey) {
         let refusal: EncryptedDatabaseError
         do throws(EncryptedDatabaseError) {
@@ -89,8 +89,8 @@ final class KeyBlockFile {
 
     /// Reads the key block of an open file.
     ///
-    /// A re-keying in another process changes both slots within milliseconds; a block that seems to have
-    /// none is read again before it is called damaged.
+    /// A re-keying in another process changes both slots within milliseconds. A block without a valid slot is
+    /// therefore read again before it is reported as damaged.
     static func block(of file: BaseFile) throws(KeyBlock.Refusal) -> KeyBlock {
         for _ in 0..<3 {
             do {
@@ -103,7 +103,7 @@ final class KeyBlockFile {
         return try KeyBlock(bytes: bytes(of: file))
     }
 
-    /// Bytes anywhere in the file; what is behind its end is zeros.
+    /// Returns bytes of the file; bytes behind its end are zeros.
     func content(at offset: Int64, count: Int) throws(EncryptedDatabaseError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let code = bytes.withUnsafeMutableBytes { file.read($0, at: offset) }
@@ -113,7 +113,7 @@ final class KeyBlockFile {
         return bytes
     }
 
-    /// The size of the file, key block included, in bytes.
+    /// Returns the size of the file in bytes, including the key block.
     func size() throws(EncryptedDatabaseError) -> Int64 {
         var size: Int64 = 0
         let code = file.size(&size)
@@ -128,10 +128,11 @@ final class KeyBlockFile {
         return bytes
     }
 
-    /// Takes the lock that nobody can have the database open beside, in this process or another, until this is released: every
-    /// connection to a database with a log holds SQLite's SHARED lock for as long as it is open.
+    /// Takes the exclusive lock of the database until it is released. Every connection to a database with a log
+    /// holds SQLite's SHARED lock while open, so no other connection can exist in any process.
     ///
-    /// - Parameter attempts: How often it is tried, 20 milliseconds apart: who only looks at a database is soon done.
+    /// - Parameter attempts: The number of attempts, 20 milliseconds apart, because short reads of a database
+    ///   end soon.
     func lockOut(attempts: Int) throws(EncryptedDatabaseError) {
         for attempt in 1...attempts {
             var code = SQLITE_OK
@@ -146,13 +147,13 @@ final class KeyBlockFile {
         throw .busy(path: path)
     }
 
-    /// Gives back every lock.
+    /// Releases every lock.
     func unlock() { _ = file.unlock(SQLITE_LOCK_NONE) }
 
-    /// Runs `body` while no other re-keying can run, in this process or another.
+    /// Runs `body` while no other process or thread can re-key the database.
     ///
     /// The lock is SQLite's RESERVED lock, which connections hold only while they write with a rollback
-    /// journal: with a write-ahead log, the database stays in use meanwhile.
+    /// journal. A database with a write-ahead log therefore stays usable.
     func whileReserved(_ body: () throws(EncryptedDatabaseError) -> Void) throws(EncryptedDatabaseError) {
         for level in [SQLITE_LOCK_SHARED, SQLITE_LOCK_RESERVED] {
             let code = file.lock(level)
@@ -166,7 +167,7 @@ final class KeyBlockFile {
         try body()
     }
 
-    /// Writes bytes of the key block and makes them durable.
+    /// Writes bytes of the key block durably.
     func write(_ bytes: [UInt8], at offset: Int) throws(EncryptedDatabaseError) {
         var code = bytes.withUnsafeBytes { file.write($0, at: Int64(offset)) }
         if code == SQLITE_OK { code = file.sync(SQLITE_SYNC_FULL) }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The ciphers of the unlocked databases of this process, by canonical path (`rules.md` 31).
 ///
-/// One registry for all connections is what makes `ATTACH` work: SQLite passes nothing but a path.
+/// One registry for all connections makes `ATTACH` work, because SQLite passes only a path.
 final class KeyRegistry: Sendable {
     static let shared = KeyRegistry()
 

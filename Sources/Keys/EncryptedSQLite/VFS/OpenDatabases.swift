@@ -1,16 +1,16 @@
 import Foundation
 import Synchronization
 
-/// How many connections of this process have each database open.
+/// The number of connections of this process to each database.
 ///
-/// Who closes a descriptor drops all locks that the process has on that file (POSIX). The index of a log, on which SQLite has
-/// locks, may thus be read by another descriptor, but not closed again before the last connection has gone.
+/// Closing a descriptor drops all locks of the process on that file (POSIX). SQLite has locks on the index of a
+/// log. Another descriptor may read the index, but must stay open until the last connection is closed.
 final class OpenDatabases: Sendable {
     static let shared = OpenDatabases()
 
     private struct State {
         var counts: [String: Int] = [:]
-        /// Descriptors to be closed with the last connection.
+        /// Descriptors that are closed with the last connection.
         var waiting: [String: [Foundation.FileHandle]] = [:]
     }
 
@@ -29,9 +29,9 @@ final class OpenDatabases: Sendable {
         }
     }
 
-    /// The first bytes of a database's index of its log.
+    /// Returns the first bytes of the index of a database's log.
     ///
-    /// - Returns: nil where there is none.
+    /// - Returns: `nil` if there is no index.
     func beginningOfIndex(of path: String, count: Int) -> [UInt8]? {
         let descriptor = open(path + "-shm", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }

@@ -1,23 +1,23 @@
 import CSQLite
 import Synchronization
 
-/// Database files that connections read without writing anything: what SQLite would write beside the database to read it,
-/// the index of the log, is kept in the memory of this process.
+/// Database files that are read without writing anything. The index of the log, which SQLite would write beside
+/// the database, is kept in the memory of this process.
 ///
-/// SQLite makes that index as a file, and refuses to read when there is no room for it. A database on a full disk is
-/// therefore opened quietly. The caller holds the lock of ``ExclusiveDatabase`` meanwhile, so that no other process changes
-/// the database or its log. The locks of quiet connections are then needed among themselves alone, and they are kept
-/// here, too.
+/// SQLite creates the index as a file, and cannot read a database if there is no room for that file. A database
+/// on a full disk is therefore opened quietly. The caller holds the lock of ``ExclusiveDatabase`` meanwhile, so
+/// no other process changes the database or its log. Quiet connections therefore only need locks among
+/// themselves, which are kept here too.
 ///
-/// A quiet file is one of the VFS beneath whose methods for locks and shared memory are replaced.
+/// A quiet file is a file of the underlying VFS with replaced methods for locks, shared memory and writes.
 enum QuietFiles {
-    /// The parameter in the URI of a database that makes its connections quiet.
+    /// The parameter in a database URI that makes its connections quiet.
     static let parameter = "outpost_quiet"
 
-    /// The locks of SQLite's index of the log.
+    /// The number of locks of SQLite's index of the log.
     private static let lockCount = 8
 
-    /// The index of one log, and the locks on it.
+    /// The index of one log and its locks.
     private final class Memory {
         var regions: [UnsafeMutableRawBufferPointer] = []
         var sharers = [Int](repeating: 0, count: lockCount)
@@ -26,7 +26,7 @@ enum QuietFiles {
         deinit { for region in regions { region.deallocate() } }
     }
 
-    /// One open file.
+    /// The state of one open file.
     private struct Handle {
         let memory: Memory
         let methods: UnsafePointer<sqlite3_io_methods>
@@ -39,16 +39,16 @@ enum QuietFiles {
     }
 
     private struct State {
-        /// By the address of the file.
+        /// The open files, by their address.
         var handles: [UInt: Handle] = [:]
         var memories: [String: WeakMemory] = [:]
-        /// The replaced methods by the address of the original ones. There are as many as there are kinds of files beneath,
-        /// and they are never freed.
+        /// The replaced methods by the address of the original ones. There is one table for each kind of
+        /// underlying file; tables are never freed.
         var tables: [UInt: UnsafePointer<sqlite3_io_methods>] = [:]
     }
 
-    // `nonisolated(unsafe)` is sound: only `withState` touches the value, and it holds the lock. Pointers to files stay valid until
-    // SQLite closes them, which removes their handles.
+    // `nonisolated(unsafe)` is sound: only `withState` accesses the value, and it holds the lock. Pointers to
+    // files stay valid until SQLite closes them, which removes their handles.
     private nonisolated(unsafe) static var state = State()
     private static let lock = Mutex(())
 
@@ -56,7 +56,7 @@ enum QuietFiles {
         lock.withLock { _ in body(&state) }
     }
 
-    /// Makes an open file of the VFS beneath quiet, until it is closed.
+    /// Makes an open file of the underlying VFS quiet until it is closed.
     static func begin(_ file: BaseFile, path: String) {
         guard let methods = file.pointer.pointee.pMethods else { return }
         withState { state in
@@ -70,7 +70,7 @@ enum QuietFiles {
         }
     }
 
-    /// Whether a file is quiet.
+    /// Returns whether a file is quiet.
     static func contains(_ file: BaseFile) -> Bool {
         withState { $0.handles[UInt(bitPattern: file.pointer)] != nil }
     }
@@ -87,7 +87,7 @@ enum QuietFiles {
         methods.xTruncate = { _, _ in SQLITE_FULL }
         methods.xShmMap = { QuietFiles.map($0, $1, size: $2, extend: $3, target: $4) }
         methods.xShmLock = { QuietFiles.changeLock($0, $1, count: $2, flags: $3) }
-        // Taking the mutex orders what was read and written before and after.
+        // Taking the mutex orders reads and writes before and after it.
         methods.xShmBarrier = { _ in QuietFiles.withState { _ in } }
         methods.xShmUnmap = { file, _ in QuietFiles.unmap(file) }
         methods.xClose = { QuietFiles.close($0) }
@@ -178,7 +178,7 @@ enum QuietFiles {
 }
 
 extension EncryptedDatabase {
-    /// The URI that opens a database for reading without writing anything; see ``uri(forPath:)``.
+    /// Returns the URI that opens a database for reading without writing anything; see ``uri(forPath:)``.
     ///
     /// - Parameter path: The database file, on which the caller holds the lock of ``ExclusiveDatabase``.
     package static func quietURI(forPath path: String) -> String {

@@ -1,9 +1,9 @@
 import CSQLite
 
-// SQLite's extended result codes are macros of expressions, which Swift does not import.
+// SQLite's extended result codes are expression macros, which Swift does not import.
 let SQLITE_IOERR_READ = SQLITE_IOERR | 1 << 8
 let SQLITE_IOERR_SHORT_READ = SQLITE_IOERR | 2 << 8
 let SQLITE_IOERR_WRITE = SQLITE_IOERR | 3 << 8
 let SQLITE_IOERR_TRUNCATE = SQLITE_IOERR | 6 << 8
-/// A page is not what was sealed in its place: altered, moved, or not written with this database's key.
+/// The code for a page that was altered, moved, or not written with this database's key.
 let SQLITE_IOERR_DATA = SQLITE_IOERR | 32 << 8

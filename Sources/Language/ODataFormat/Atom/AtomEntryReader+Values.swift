@@ -1,12 +1,13 @@
 import ODataModel
 
-/// Values in the elements of Atom payloads (OData Atom Format 4.0, 7 and 8; OData V2, Atom Format, 3).
+/// Reading of values from elements of Atom payloads (OData Atom Format 4.0, 7 and 8; OData V2, Atom Format, 3).
 extension AtomEntryReader {
     /// Reads the value of an element.
     ///
     /// - Parameters:
-    ///   - element: the element, whose name does not matter.
-    ///   - declared: the declared type; the element may state one where that is open, or a derived one.
+    ///   - element: the element, with any name.
+    ///   - declared: the declared type. The element may state a derived type, or any type if the declaration is
+    ///     open.
     func readValue(_ element: XMLFragment, type declared: TypeReference) throws(XMLPayloadError) -> ODataValue {
         if let null = element.metadata("null"), null == "true" || null == "1" { return .null }
         let type = effectiveType(declared, element)
@@ -24,7 +25,7 @@ extension AtomEntryReader {
         }
     }
 
-    /// The type to read an element with.
+    /// Returns the type with which to read an element.
     private func effectiveType(_ declared: TypeReference, _ element: XMLFragment) -> TypeReference {
         guard let text = element.metadata("type") else { return declared }
         let stated = model.typeReference(fragment: text)
@@ -32,7 +33,7 @@ extension AtomEntryReader {
         case (_, .untyped): return declared
         case (.untyped, _), (.complex, .complex), (.entity, .entity): return stated
         case (.collection(.untyped), .collection), (.collection(.complex), .collection(.complex)): return stated
-        // The abstract types say nothing; any other declaration is right whatever a payload says.
+        // An abstract declared type gives way to the stated type; any other declared type takes precedence.
         case (.primitive(.geography), _), (.primitive(.geometry), _): return stated
         default: return declared
         }
@@ -42,7 +43,7 @@ extension AtomEntryReader {
 
     private func readPrimitive(_ element: XMLFragment, _ type: PrimitiveType) throws(XMLPayloadError) -> ODataValue {
         if type.isGeo { return try GeographyMarkup.read(element, type) }
-        // A string may be all white space; around other values that is layout.
+        // A string may consist of white space; around other values, white space is formatting.
         let text = type == .string ? element.text : element.trimmedText
         if let child = element.elements.first {
             throw child.error(.unexpected("an element"), expected: type.lexicalDescription)
@@ -80,7 +81,7 @@ extension AtomEntryReader {
         return values
     }
 
-    /// Without a type, what stands in the element tells what it is.
+    /// Reads a value without a type, which follows from the content of the element.
     private func readUntyped(_ element: XMLFragment) throws(XMLPayloadError) -> ODataValue {
         let children = element.elements
         guard let first = children.first else { return .string(element.text) }
@@ -101,7 +102,7 @@ extension AtomEntryReader {
         for child in element.elements {
             guard AtomNames.isData(child.namespace) else {
                 if child.isMetadata("annotation") { try readAnnotation(child, into: &instance) }
-                // Navigation properties of complex types.
+                // The links represent navigation properties of complex types.
                 if child.isAtom("link") { try readLink(child, nil, instance: &instance) }
                 continue
             }
@@ -124,7 +125,7 @@ extension AtomEntryReader {
         let shape = instance.entity.shape
         if let ordinal = shape.ordinal(of: name) {
             let type = shape.properties[ordinal].type
-            // V3 lists streams among the properties, with nothing in them.
+            // V3 lists streams among the properties, as empty elements.
             if type.primitive == .stream, element.text.isEmpty { return }
             instance.entity.values[ordinal] = try readForgivingly(
                 element, shape.properties[ordinal], control: &instance.entity.control)
@@ -135,9 +136,9 @@ extension AtomEntryReader {
         }
     }
 
-    /// Reads the value of a property. A value that cannot be read is noted in `control` if the reader forgives that.
+    /// Reads the value of a property. A forgiving reader records an unreadable value in `control`.
     ///
-    /// - Returns: `nil` for a value that cannot be read: the property is not loaded.
+    /// - Returns: `nil` if the value is unreadable and the property is therefore not loaded.
     private func readForgivingly(
         _ element: XMLFragment, _ property: Property, control: inout ControlInformation
     ) throws(XMLPayloadError) -> ODataValue? {
@@ -158,8 +159,8 @@ extension AtomEntryReader {
         }
     }
 
-    /// `m:annotation`: a value with its term, on the instance or the property that `target` names
-    /// (OData Atom Format 4.0, 18 *Instance Annotations*).
+    /// Reads `m:annotation`: a value with its term, on the instance or the property that `target` names (OData Atom
+    /// Format 4.0, 18 *Instance Annotations*).
     func readAnnotation(_ element: XMLFragment, into instance: inout InstanceInProgress) throws(XMLPayloadError) {
         guard let term = element.attribute("term") else {
             throw element.error(.missingAttribute("term"), expected: "the term of the annotation")

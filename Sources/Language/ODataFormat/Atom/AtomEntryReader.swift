@@ -1,29 +1,28 @@
 import ODataModel
 
-/// Reads Atom entries of every version with everything they bring along: control information, links, inlined
-/// entries and feeds, media links, actions, and properties that a feed mapping puts elsewhere
-/// (OData Atom Format 4.0, 5 to 10; OData V2, Atom Format).
+/// Reads Atom entries of every version (OData Atom Format 4.0, 5 to 10; OData V2, Atom Format).
 ///
-/// What it gives is what ``EntityPayloadReader`` gives of the same entity in JSON.
+/// The reader includes control information, links, inlined entries and feeds, media links, actions, and properties
+/// that a feed mapping moves. The result is the same as that of ``EntityPayloadReader`` for the entity in JSON.
 public struct AtomEntryReader: Sendable {
     /// The model of the service.
     public let model: EntityDataModel
-    /// What is made of undeclared properties; a service, which is strict, takes a link without content for a
+    /// The treatment of undeclared properties. With `strict`, as in a service, a link without content is a
     /// reference to an existing entity.
     public let strictness: Strictness
 
-    /// Makes a reader.
+    /// Creates a reader.
     public init(model: EntityDataModel, strictness: Strictness = .lenient) {
         self.model = model
         self.strictness = strictness
     }
 
-    /// Reads a body.
+    /// Reads a whole document.
     ///
     /// - Parameters:
     ///   - bytes: the whole document, whose root is `entry`.
-    ///   - type: the declared type; the entry may state a derived one.
-    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error.
+    ///   - type: the declared type; the entry may state a derived type.
+    /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error.
     public func read(_ bytes: [UInt8], type: QualifiedName) throws(PayloadError) -> EntityPayload {
         guard model.shape(type) != nil else { throw .unknownType(type) }
         let root = try XMLBody.read(bytes)
@@ -35,7 +34,6 @@ public struct AtomEntryReader: Sendable {
         }
     }
 
-    /// Reads an entry.
     func readEntry(
         _ entry: XMLFragment, _ declared: QualifiedName, base parentBase: String?
     ) throws(XMLPayloadError) -> ODataEntity {
@@ -56,7 +54,7 @@ public struct AtomEntryReader: Sendable {
                 }
             }
         }
-        // The edit link is worth telling only where it says more than the id.
+        // An edit link that equals the id is redundant.
         if instance.entity.control.editLink == instance.entity.control.id { instance.entity.control.editLink = nil }
         try FeedMapping.mappings(of: instance.entity.shape, in: model).read(entry, into: &instance, using: self)
         return instance.finished()
@@ -161,7 +159,8 @@ public struct AtomEntryReader: Sendable {
         guard let inline = link.elements.first(where: { $0.isMetadata("inline") }) else {
             guard let url, !url.isEmpty else { return }
             if strictness == .strict, navigation != nil, instance.entity.control.id == nil {
-                // In what is to be created, a link says what to be linked to (OData V2, *Creating Entries*).
+                // In a request that creates an entity, a link refers to an existing entity (OData V2, *Creating
+                // Entries*).
                 instance.bindings[name, default: []].append(url)
             } else {
                 instance.entity.control.annotations["\(name)@odata.navigationLink"] = .string(url)
@@ -228,15 +227,15 @@ public struct AtomEntryReader: Sendable {
     }
 }
 
-/// What relative URLs of an Atom document are relative to: the nearest `xml:base`.
+/// Resolution of relative URLs in an Atom document against the nearest `xml:base`.
 enum LinkBase {
-    /// An inner base seen from an outer one.
+    /// Returns an inner base resolved against an outer base.
     static func nested(_ inner: String?, in outer: String?) -> String? {
         guard let inner else { return outer }
         return resolve(inner, outer)
     }
 
-    /// A URL seen from a base; as it stands where it is absolute or the base is not (RFC 3986, 5.2).
+    /// Returns a URL resolved against a base; unchanged if the URL is absolute or the base is not (RFC 3986, 5.2).
     static func resolve(_ url: String, _ base: String?) -> String {
         guard let base, !url.isEmpty, !isAbsolute(url), isAbsolute(base), let colon = base.firstIndex(of: ":"),
             base[colon...].hasPrefix("://")

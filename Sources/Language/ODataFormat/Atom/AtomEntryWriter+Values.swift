@@ -1,6 +1,6 @@
 import ODataModel
 
-/// Values as the elements of Atom payloads.
+/// Writing of values as elements of Atom payloads.
 extension AtomEntryWriter {
     /// Writes the properties that have values, in `m:properties`.
     func writeProperties(_ entity: ODataEntity, leavingOut mappings: FeedMappings, to xml: inout XMLOutput) {
@@ -13,7 +13,7 @@ extension AtomEntryWriter {
     {
         for (property, value) in zip(entity.shape.properties, entity.values) {
             guard let value else { continue }
-            // Null stands among the properties always: the other place cannot say it.
+            // A null value always stays in `m:properties`, because a mapped place cannot express null.
             if mappings.isMoved(path + [property.name]), !value.isNull { continue }
             write(
                 value, "d:\(property.name)", type: property.type, path: path + [property.name], mappings: mappings,
@@ -69,7 +69,7 @@ extension AtomEntryWriter {
         }
     }
 
-    /// The text form of a primitive value or enumeration member in this version.
+    /// Returns the text form of a primitive value or enumeration member in this version.
     func text(_ value: ODataValue, _ type: TypeReference?) -> String {
         if case .enumeration(let number) = value, case .enumeration(let name) = type,
             let enumeration = model.enumType(name)
@@ -80,7 +80,7 @@ extension AtomEntryWriter {
         return value.lexicalText ?? ""
     }
 
-    /// The name of a value's type, where a reader could take it for another: strings need none.
+    /// Returns the name of a value's type, or `nil` if none must be stated, as for strings.
     private func statedType(_ value: ODataValue, _ type: TypeReference?) -> String? {
         let actual: TypeReference
         switch value {
@@ -89,7 +89,7 @@ extension AtomEntryWriter {
             guard entity.shape != .untyped else { return nil }
             actual = .complex(entity.shape.name)
         case .collection:
-            // An empty one of no declared type would be taken for an empty string.
+            // Without a type, an empty collection would be read as an empty string.
             actual = type.flatMap { $0.isCollection ? $0 : nil } ?? .collection(.untyped("Edm.Untyped"))
         default:
             guard let known = type.flatMap({ if case .untyped = $0 { nil } else { $0 } }) ?? Self.type(of: value) else {
@@ -106,7 +106,7 @@ extension AtomEntryWriter {
         }
     }
 
-    /// The type of a value that no property declares.
+    /// Returns the type of a value without a declared property.
     private static func type(of value: ODataValue) -> TypeReference? {
         switch value {
         case .boolean: .primitive(.boolean)

@@ -1,20 +1,22 @@
 import ODataModel
 
-/// Writes Atom entries of every version (OData Atom Format 4.0, 5 to 10; OData V2, Atom Format): as answers with
-/// all links, or for requests that create and update with what these need, inlined content or none.
+/// Writes Atom entries of every version (OData Atom Format 4.0, 5 to 10; OData V2, Atom Format).
+///
+/// A response contains all links. A request to create or update contains only the necessary links, with or without
+/// inlined content.
 ///
 /// ```swift
 /// let writer = AtomEntryWriter(model: model, version: .v2, purpose: .create)
 /// let body = writer.document(order)
 /// ```
 public struct AtomEntryWriter: Sendable {
-    /// What an entry is written for.
+    /// The purposes of an entry.
     public enum Purpose: Hashable, Sendable {
-        /// The answer of a service: everything.
+        /// A response of a service, with all links and control information.
         case response
-        /// To create an entity: no links but those to existing entities, and inlined ones.
+        /// A request to create an entity, with links only to existing and inlined entities.
         case create
-        /// To update one: the properties that are loaded, and no inlined entries.
+        /// A request to update an entity, with the loaded properties and no inlined entries.
         case update
     }
 
@@ -22,21 +24,21 @@ public struct AtomEntryWriter: Sendable {
     public let model: EntityDataModel
     /// The protocol version.
     public let version: ODataVersion
-    /// What entries are written for.
+    /// The purpose of the entries.
     public let purpose: Purpose
-    /// Whether related entities are written within their entry.
+    /// Whether related entities are written inside their entry.
     public let includesRelated: Bool
-    /// The time that Atom wants of each entry where the entity tells none.
+    /// The time of the last update for entities that state none, because Atom requires a time in each entry.
     public let updated: ODataDateTimeOffset
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
     /// - Parameters:
     ///   - model: the model of the service.
     ///   - version: the protocol version.
-    ///   - purpose: what the entries are written for.
-    ///   - includesRelated: whether related entities go in; never for updates.
-    ///   - updated: the time stated of entries that have none.
+    ///   - purpose: the purpose of the entries.
+    ///   - includesRelated: whether related entities are included; ignored for updates.
+    ///   - updated: the time of the last update for entries that state none.
     public init(
         model: EntityDataModel, version: ODataVersion = .v2, purpose: Purpose = .response, includesRelated: Bool = true,
         updated: ODataDateTimeOffset = ODataDateTimeOffset(seconds: 0)
@@ -48,7 +50,7 @@ public struct AtomEntryWriter: Sendable {
         self.updated = updated
     }
 
-    /// An entry as a whole document.
+    /// Returns an entry as a whole document.
     public func document(_ entity: ODataEntity, context: String? = nil) -> [UInt8] {
         var xml = XMLOutput()
         xml.declaration()
@@ -56,7 +58,7 @@ public struct AtomEntryWriter: Sendable {
         return xml.bytes
     }
 
-    /// The namespaces that the root of a document declares.
+    /// Writes the namespace declarations of a document's root.
     func declareNamespaces(_ xml: inout XMLOutput) {
         xml.attribute("xmlns", AtomNames.atom)
         xml.attribute("xmlns:d", AtomNames.data(version))
@@ -64,7 +66,6 @@ public struct AtomEntryWriter: Sendable {
         xml.attribute("xmlns:gml", AtomNames.gml)
     }
 
-    /// Writes an entry.
     func write(_ entity: ODataEntity, isRoot: Bool = false, context: String? = nil, to xml: inout XMLOutput) {
         let control = entity.control
         let mappings = FeedMapping.mappings(of: entity.shape, in: model)
@@ -108,7 +109,8 @@ public struct AtomEntryWriter: Sendable {
             } else if let text = annotation("atom.\(name)") {
                 xml.element(name, text: text)
             } else if isMandatory, !placed.isTarget(name) {
-                // A mapped property that is not loaded must not be taken for an empty one.
+                // A mapped element is omitted if its property is not loaded. An empty element would be read as an
+                // empty value.
                 xml.element(name, text: usual)
             }
         }
@@ -265,7 +267,7 @@ public struct AtomEntryWriter: Sendable {
         }
     }
 
-    /// Annotations with terms of a vocabulary; those that other elements stand for are left out.
+    /// Writes annotations with vocabulary terms; annotations that other elements represent are skipped.
     private func writeAnnotations(_ entity: ODataEntity, to xml: inout XMLOutput) {
         for (name, value) in entity.control.annotations.sorted(by: { $0.key < $1.key }) {
             let at = name.firstIndex(of: "@")

@@ -1,10 +1,10 @@
 import ODataModel
 
-/// Reads an Atom feed or delta, fed in chunks as they arrive, in memory that does not grow with the number of
-/// entries (OData Atom Format 4.0, 6 and 13; RFC 6721 for tombstones).
+/// Reads an Atom feed or delta in chunks as they arrive (OData Atom Format 4.0, 6 and 13; RFC 6721 for tombstones).
 ///
-/// What comes out is what ``CollectionPayloadReader`` gives of the same collection in JSON. A document that holds a
-/// single entry is read as a feed of one.
+/// Memory use does not grow with the number of entries. The elements are the same as those of
+/// ``CollectionPayloadReader`` for the collection in JSON. A document with a single entry is read as a feed of one
+/// entry.
 ///
 /// ```swift
 /// var reader = AtomFeedReader(model: model, type: orderType)
@@ -22,24 +22,24 @@ public struct AtomFeedReader: ~Copyable, Sendable {
     private let type: QualifiedName
     private var base: String?
     private var summary = CollectionSummary()
-    /// The root where it is a single entry, whose parts come in one by one.
+    /// The root if it is a single entry, whose parts arrive one by one.
     private var entry: XMLFragment?
-    /// The root where it is an error.
+    /// The root if it is an error.
     private var error: XMLFragment?
     private var entries = 0
 
-    /// Makes a reader.
+    /// Creates a reader.
     ///
     /// - Parameters:
     ///   - model: the model of the service.
     ///   - type: the declared type of the entries.
-    ///   - strictness: what is made of undeclared properties.
+    ///   - strictness: the treatment of undeclared properties.
     public init(model: EntityDataModel, type: QualifiedName, strictness: Strictness = .lenient) {
         reader = AtomEntryReader(model: model, strictness: strictness)
         self.type = type
     }
 
-    /// Takes the next chunk.
+    /// Parses the next chunk.
     ///
     /// - Throws: ``PayloadError/malformedXML(_:)``.
     public mutating func append(_ bytes: some Sequence<UInt8>) throws(PayloadError) {
@@ -50,9 +50,9 @@ public struct AtomFeedReader: ~Copyable, Sendable {
         }
     }
 
-    /// Says that no chunk follows.
+    /// Marks the end of the document.
     ///
-    /// - Throws: ``PayloadError/malformedXML(_:)`` when something is missing.
+    /// - Throws: ``PayloadError/malformedXML(_:)`` if the document is incomplete.
     public mutating func finish() throws(PayloadError) {
         do throws(XMLFragmentError) {
             try parser.finish()
@@ -61,10 +61,10 @@ public struct AtomFeedReader: ~Copyable, Sendable {
         }
     }
 
-    /// The next element.
+    /// Returns the next element.
     ///
-    /// - Returns: `nil` when more bytes are needed, and after the end.
-    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error.
+    /// - Returns: `nil` if more bytes are needed, and after the end.
+    /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error.
     public mutating func next() throws(PayloadError) -> CollectionPayloadReader.Element? {
         while let event = parser.next() {
             switch event {
@@ -93,7 +93,7 @@ public struct AtomFeedReader: ~Copyable, Sendable {
         return nil
     }
 
-    /// Whether a single entry has been given and the end has not.
+    /// Whether a single entry was returned but the end was not.
     private var pendingEnd = false
 
     private mutating func begin(_ root: XMLFragment) throws(PayloadError) {
@@ -110,7 +110,7 @@ public struct AtomFeedReader: ~Copyable, Sendable {
 
     private mutating func readEntry(_ entry: XMLFragment) throws(PayloadError) -> ODataEntity {
         var declared = type
-        // Entries of another set stand in a delta with a context of their own.
+        // Entries of another set have their own context in a delta.
         if let context = entry.metadata("context") {
             declared = reader.model.entityType(context: context) ?? type
         }
@@ -145,7 +145,7 @@ public struct AtomFeedReader: ~Copyable, Sendable {
             summary.count = count
         case "link": return .link(try readLink(element))
         case "deleted-link": return .deletedLink(try readLink(element))
-        // What the service says when it breaks off within the feed.
+        // A service reports an error within the feed if it aborts the response.
         case "error": throw .service(ODataErrorPayload(element))
         default: break
         }

@@ -1,7 +1,7 @@
 import ODataModel
 
-/// Writes an Atom feed or delta piece by piece, so that a server sends 16 to 64 KB at a time
-/// (OData Atom Format 4.0, 6 and 13).
+/// Writes an Atom feed or delta piece by piece, so that a server can send 16 to 64 KB at a time (OData Atom Format
+/// 4.0, 6 and 13).
 ///
 /// ```swift
 /// var writer = AtomFeedWriter(AtomEntryWriter(model: model, version: .v2), type: orderType)
@@ -18,23 +18,23 @@ public struct AtomFeedWriter: Sendable {
     private let writer: AtomEntryWriter
     private var hasEntries = false
 
-    /// Makes a writer.
+    /// Creates a writer.
     public init(_ writer: AtomEntryWriter) { self.writer = writer }
 
-    /// How many bytes have been written and not yet taken away.
+    /// The number of bytes in the buffer.
     public var count: Int { xml.bytes.count }
 
-    /// Takes away what has been written so far.
+    /// Returns the output and empties the buffer.
     public mutating func takeBytes() -> [UInt8] { xml.takeBytes() }
 
-    /// Writes the beginning.
+    /// Writes the beginning of the feed.
     ///
     /// - Parameters:
     ///   - id: the URL of the collection.
-    ///   - title: its name.
-    ///   - context: the context URL, which V4 has.
-    ///   - count: the number of all entries that match.
-    ///   - selfLink: the URL that gives this very feed (RFC 4287, 4.1.1); that of the collection by default.
+    ///   - title: the name of the collection.
+    ///   - context: the context URL, which only V4 uses.
+    ///   - count: the number of all matching entries.
+    ///   - selfLink: the URL of this feed (RFC 4287, 4.1.1); by default that of the collection.
     public mutating func begin(
         id: String, title: String, context: String? = nil, count: Int64? = nil, selfLink: String? = nil
     ) {
@@ -50,22 +50,22 @@ public struct AtomFeedWriter: Sendable {
         if let count { xml.element("m:count", text: String(count)) }
     }
 
-    /// Writes an entry, new or changed.
+    /// Writes a new or changed entry.
     public mutating func entity(_ entity: ODataEntity, context: String? = nil) {
         hasEntries = true
         writer.write(entity, context: context, to: &xml)
     }
 
-    /// Writes that an entry left the result: a tombstone (RFC 6721, 3).
+    /// Writes a tombstone for an entry that left the result (RFC 6721, 3).
     public mutating func removed(id: String, reason: String) {
         var attributes = [("ref", id), ("when", writer.updated.description)]
         if writer.version >= .v4 { attributes.append(("m:reason", reason)) }
         xml.element("at:deleted-entry", attributes, text: "")
     }
 
-    /// Writes that a link was added or deleted, which V4 has (OData Atom Format 4.0, 13.4 and 13.5).
+    /// Writes an added or deleted link, which only V4 supports (OData Atom Format 4.0, 13.4 and 13.5).
     ///
-    /// - Parameter set: the entity set that the link starts from.
+    /// - Parameter set: the entity set at which the link starts.
     public mutating func link(_ link: DeltaLink, isDeleted: Bool, set: String) {
         var attributes = [("m:context", "$metadata#\(set)/\(isDeleted ? "$deletedLink" : "$link")")]
         attributes += [("source", link.source), ("relationship", link.relationship)]
@@ -73,10 +73,10 @@ public struct AtomFeedWriter: Sendable {
         xml.element(isDeleted ? "m:deleted-link" : "m:link", attributes, text: "")
     }
 
-    /// Writes the end.
+    /// Writes the end of the feed.
     public mutating func end(nextLink: String? = nil, deltaLink: String? = nil) {
         if !hasEntries {
-            // Without entries to have one each, the feed has the author (RFC 4287, 4.1.1).
+            // A feed without entries must state an author itself (RFC 4287, 4.1.1).
             xml.begin("author")
             xml.element("name", text: "")
             xml.end()
@@ -89,7 +89,8 @@ public struct AtomFeedWriter: Sendable {
         xml.end()
     }
 
-    /// Breaks off with an error: the reader knows that the feed is not whole (OData Atom Format 4.0, 19.2).
+    /// Aborts the feed with an error, so that the reader knows that the feed is incomplete (OData Atom Format 4.0,
+    /// 19.2).
     public mutating func fail(_ error: ODataErrorPayload) {
         xml.begin("m:error")
         xml.element("m:code", text: error.code)
@@ -100,20 +101,20 @@ public struct AtomFeedWriter: Sendable {
 }
 
 extension ODataEntity {
-    /// An entry with nothing in it, of the type of an entity set: what to fill in for a create.
+    /// Creates an empty entry of an entity set's type, as a template for a create.
     ///
-    /// - Returns: `nil` when the model has no such set.
+    /// - Returns: `nil` if the model does not declare the set.
     public init?(ofSet name: String, model: EntityDataModel) {
         guard let shape = model.shape(ofSet: name) else { return nil }
         self.init(shape: shape)
     }
 
-    /// Sets a value at a path into complex values, which are made where they are missing.
+    /// Sets a value at a path into complex values; missing complex values are created.
     ///
     /// ```swift
     /// try order.set("Rome", at: "ShipTo/Address/City", model: model)
     /// ```
-    /// - Throws: `EntityError` when a name is no property of the type before it, or that is not complex.
+    /// - Throws: `EntityError` if a name is not a property of its type, or an inner property is not complex.
     public mutating func set(_ value: ODataValue, at path: String, model: EntityDataModel) throws(EntityError) {
         try set(value, path.split(separator: "/").map(String.init)[...], model: model)
     }

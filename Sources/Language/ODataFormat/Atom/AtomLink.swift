@@ -1,20 +1,20 @@
 import ODataModel
 
-/// A link of an Atom entry that stands for no property (RFC 4287, 4.2.7): of gateways, the actions that they offer
-/// with an entry, icons, subscriptions and so on.
+/// A link of an Atom entry that does not represent a property (RFC 4287, 4.2.7), such as a gateway's actions, icons
+/// and subscriptions.
 public struct AtomLink: Hashable, Sendable {
-    /// What the link means.
+    /// The relation, which defines the meaning of the link.
     public var relation: String
-    /// Where it leads.
+    /// The target of the link.
     public var url: String
-    /// The media type of what is there.
+    /// The media type of the target.
     public var type: String?
-    /// A title for people.
+    /// The title for display.
     public var title: String?
     /// The attributes of other namespaces by local name, such as a gateway's `http-method`.
     public var attributes: [String: String]
 
-    /// Makes a link.
+    /// Creates a link.
     public init(
         relation: String, url: String, type: String? = nil, title: String? = nil, attributes: [String: String] = [:]
     ) {
@@ -25,30 +25,32 @@ public struct AtomLink: Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// The HTTP method to follow an action link with; `GET` where none is stated.
+    /// The HTTP method of an action link; `GET` if none is stated.
     public var httpMethod: String { attributes["http-method"] ?? attributes["httpMethod"] ?? "GET" }
 
-    /// What the link is for, where a gateway says so: `sap:semantics`.
+    /// The purpose of the link, if a gateway states it: `sap:semantics`.
     public var semantics: String? { attributes["semantics"] }
 
-    /// The names of the parameters of an action link: the places in braces, then those of its query.
+    /// The names of the parameters of an action link: the placeholders in braces, followed by query parameters.
     public var parameters: [String] {
         var names = URLTemplate(url).names.map(\.name)
         for pair in URLTemplate(url).query where !names.contains(pair.name) { names.append(pair.name) }
         return names
     }
 
-    /// The values that the query of an action link has already, unescaped, by the names of the parameters.
+    /// The unescaped values in the query of an action link, by parameter name.
     public var defaultParameterValues: [String: String] {
         var values: [String: String] = [:]
         for pair in URLTemplate(url).query where !pair.value.contains("{") { values[pair.name] = pair.value }
         return values
     }
 
-    /// The URL of an action link with parameters put in: each replaces its `{name}` where the URL is a template, or the
-    /// value that the query has for it, else it is added to the query.
+    /// Returns the URL of an action link with parameters.
     ///
-    /// - Parameter parameters: text by name; `%`, `&` and the like in them are escaped.
+    /// A parameter replaces the placeholder `{name}` or the value in the query. All other parameters are added to
+    /// the query.
+    ///
+    /// - Parameter parameters: the values by name; characters such as `%` and `&` are escaped.
     public func url(with parameters: [String: String]) -> String {
         var template = URLTemplate(url)
         var rest: [(String, String)] = []
@@ -60,8 +62,8 @@ public struct AtomLink: Hashable, Sendable {
     }
 }
 
-/// What Atom says of an entry besides its entity: kept as annotations whose terms start with `atom.`, so that
-/// every format carries it on.
+/// Terms for information of Atom entries besides the entity. The information is kept as annotations whose terms
+/// start with `atom.`, so that all formats preserve it.
 enum AtomAnnotation {
     static let links = "atom.links"
     static let texts = ["title", "summary", "updated", "published", "rights"]
@@ -71,7 +73,7 @@ enum AtomAnnotation {
 }
 
 extension ODataEntity {
-    /// The links of an Atom entry that stand for no property, in document order.
+    /// The links of an Atom entry that do not represent properties, in document order.
     public var atomLinks: [AtomLink] {
         get {
             guard case .collection(let values)? = control.annotations[AtomAnnotation.links] else { return [] }
@@ -106,13 +108,13 @@ extension ODataEntity {
     }
 }
 
-/// A URL with places in braces to be filled in (OpenSearch 1.1, *OpenSearch URL template syntax*).
+/// A URL with placeholders in braces (OpenSearch 1.1, *OpenSearch URL template syntax*).
 struct URLTemplate {
     private var url: String
 
     init(_ url: String) { self.url = url }
 
-    /// The names in braces; optional ones end in a question mark there, which is left out here.
+    /// The names in braces, without the question mark that follows optional names.
     var names: [(name: String, isOptional: Bool)] {
         url.split(separator: "{", omittingEmptySubsequences: false).dropFirst().compactMap { part in
             guard let end = part.firstIndex(of: "}") else { return nil }
@@ -121,7 +123,7 @@ struct URLTemplate {
         }
     }
 
-    /// Fills a place in; `false` when there is none of that name.
+    /// Fills in a placeholder; returns `false` if there is none with the name.
     mutating func replace(_ name: String, with value: String) -> Bool {
         var isFound = false
         for place in ["{\(name)}", "{\(name)?}"] where url.firstRange(of: place) != nil {
@@ -131,7 +133,7 @@ struct URLTemplate {
         return isFound
     }
 
-    /// The parameters of the query, unescaped.
+    /// The unescaped parameters of the query.
     var query: [(name: String, value: String)] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
         return url[url.index(after: mark)...].prefix { $0 != "#" }.split(separator: "&").map { pair in
@@ -140,7 +142,7 @@ struct URLTemplate {
         }
     }
 
-    /// Gives a parameter of the query another value; `false` when there is none of that name.
+    /// Replaces the value of a query parameter; returns `false` if there is none with the name.
     mutating func replaceInQuery(_ name: String, with value: String) -> Bool {
         guard let mark = url.firstIndex(of: "?"), query.contains(where: { $0.name == name }) else { return false }
         let start = url.index(after: mark)
@@ -153,7 +155,7 @@ struct URLTemplate {
         return true
     }
 
-    /// The URL with parameters added to its query.
+    /// Returns the URL with parameters added to its query.
     func text(adding parameters: [(String, String)]) -> String {
         var result = url
         for (name, value) in parameters {
@@ -163,7 +165,7 @@ struct URLTemplate {
         return result
     }
 
-    /// Every byte escaped that has a meaning in a URL (RFC 3986, 2.3).
+    /// Returns the text with all bytes escaped except unreserved characters (RFC 3986, 2.3).
     static func escaped(_ text: String) -> String {
         var result: [UInt8] = []
         let digits = Array("0123456789ABCDEF".utf8)

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// The namespaces and relations of Atom payloads, which V4 spells anew (OData Atom Format 4.0, 3; OData V2, Atom
+/// The namespaces and relations of Atom payloads, which differ in V4 (OData Atom Format 4.0, 3; OData V2, Atom
 /// Format).
 enum AtomNames {
     static let atom = "http://www.w3.org/2005/Atom"
@@ -13,13 +13,13 @@ enum AtomNames {
     private static let legacy = "http://schemas.microsoft.com/ado/2007/08/dataservices"
     private static let current = "http://docs.oasis-open.org/odata/ns"
 
-    /// The namespace of properties.
+    /// Returns the namespace of properties.
     static func data(_ version: ODataVersion) -> String { version < .v4 ? legacy : current + "/data" }
-    /// The namespace of everything else that is OData's.
+    /// Returns the namespace of all other elements and attributes of OData.
     static func metadata(_ version: ODataVersion) -> String { (version < .v4 ? legacy : current) + "/metadata" }
-    /// What category terms are types by.
+    /// Returns the scheme of categories whose terms are types.
     static func scheme(_ version: ODataVersion) -> String { (version < .v4 ? legacy : current) + "/scheme" }
-    /// The start of the relations of links that stand for properties; a name such as `related` follows.
+    /// Returns the relation of a link that represents a property, with a kind such as `related`.
     static func relation(_ version: ODataVersion, _ kind: String, property: String) -> String {
         "\(version < .v4 ? legacy : current)/\(kind)/\(property)"
     }
@@ -30,42 +30,42 @@ enum AtomNames {
     }
     static func isScheme(_ scheme: String?) -> Bool { scheme == legacy + "/scheme" || scheme == current + "/scheme" }
 
-    /// What a link's relation means: `related` and `Orders`, or `edit` and nothing.
+    /// Splits a link's relation into kind and property: `related` and `Orders`, or `edit` and an empty text.
     static func relation(_ text: String) -> (kind: String, property: String) {
         for base in [legacy, current] where text.hasPrefix(base + "/") {
             let rest = text.dropFirst(base.utf8.count + 1)
             guard let slash = rest.firstIndex(of: "/") else { return (String(rest), "") }
             return (String(rest[..<slash]), String(rest[rest.index(after: slash)...]))
         }
-        // IANA's relations may be written as URIs (RFC 4287, 4.2.7.2).
+        // IANA relations may be URIs (RFC 4287, 4.2.7.2).
         let registry = "http://www.iana.org/assignments/relation/"
         return (text.hasPrefix(registry) ? String(text.dropFirst(registry.utf8.count)) : text, "")
     }
 }
 
 extension XMLFragment {
-    /// The value of an attribute of OData's own, in either version's namespace.
+    /// Returns the value of an OData attribute in the namespace of any version.
     func metadata(_ name: String) -> String? {
         attributes.first { $0.name == name && AtomNames.isMetadata($0.namespace) }?.value
     }
 
-    /// Whether this is an element of OData's own.
+    /// Returns whether the fragment is an OData element with this name.
     func isMetadata(_ name: String) -> Bool { self.name == name && AtomNames.isMetadata(namespace) }
 
-    /// Whether this is an element of Atom.
+    /// Returns whether the fragment is an Atom element with this name.
     func isAtom(_ name: String) -> Bool { self.name == name && namespace == AtomNames.atom }
 
-    /// The text without white space around it, which layout may put there.
+    /// The text without surrounding white space, which may be formatting.
     var trimmedText: String { text.trimmingXMLSpace() }
 
-    /// An error at this element.
+    /// Returns an error with the position of the element.
     func error(_ reason: XMLPayloadError.Reason, expected: String) -> XMLPayloadError {
         XMLPayloadError(reason: reason, line: line, column: column, expected: expected)
     }
 }
 
 extension String {
-    /// Without the white space of XML at both ends.
+    /// Returns the string without XML white space at both ends.
     func trimmingXMLSpace() -> String {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
         guard let first = utf8.first, let last = utf8.last, isSpace(first) || isSpace(last) else { return self }
@@ -76,7 +76,7 @@ extension String {
 }
 
 extension XMLPayloadError {
-    /// The payload error behind a document that cannot be parsed.
+    /// Converts an error of the XML parser to an error of the payload.
     init(_ error: XMLFragmentError) {
         let (reason, expected): (Reason, String) =
             switch error.reason {
@@ -90,15 +90,19 @@ extension XMLPayloadError {
     }
 }
 
-/// A whole XML document as one fragment.
+/// Reading of a whole XML document as one fragment.
 enum XMLBody {
-    /// - Throws: ``PayloadError/malformedXML(_:)``, or ``PayloadError/service(_:)`` where the document is an error.
+    /// Parses a document.
+    ///
+    /// - Throws: ``PayloadError/malformedXML(_:)``, or ``PayloadError/service(_:)`` if the document is an error.
     static func read(_ bytes: [UInt8]) throws(PayloadError) -> XMLFragment {
         let root = try parse(bytes)
         if root.isMetadata("error") { throw .service(ODataErrorPayload(root)) }
         return root
     }
 
+    /// Parses a document, which may be an error response.
+    ///
     /// - Throws: ``PayloadError/malformedXML(_:)``.
     static func parse(_ bytes: [UInt8]) throws(PayloadError) -> XMLFragment {
         var root: XMLFragment?
@@ -123,7 +127,7 @@ enum XMLBody {
         return root
     }
 
-    /// Runs what reads a fragment.
+    /// Runs `body` and wraps its errors in ``PayloadError``.
     static func mapped<Result>(_ body: () throws(XMLPayloadError) -> Result) throws(PayloadError) -> Result {
         do throws(XMLPayloadError) {
             return try body()

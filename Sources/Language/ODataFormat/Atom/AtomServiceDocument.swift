@@ -1,128 +1,129 @@
 import ODataModel
 
-/// The AtomPub service document with everything that V2 services say in it (RFC 5023, 8; OData V2, Atom Format, 2),
-/// the attributes of gateways among it.
+/// The AtomPub service document with all content that V2 services provide, including attributes of gateways (RFC
+/// 5023, 8; OData V2, Atom Format, 2).
 ///
-/// ``ServiceDocument`` is the part of it that every format has.
+/// ``ServiceDocument`` contains the part that all formats have.
 public struct AtomServiceDocument: Hashable, Sendable {
     /// A group of collections.
     public struct Workspace: Hashable, Sendable {
-        /// A title for people.
+        /// The title for display.
         public var title: String
         /// The collections in document order.
         public var collections: [Collection]
         /// The attributes of other namespaces by local name, such as a gateway's `semantics`.
         public var attributes: [String: String]
 
-        /// What the workspace is for, where a gateway says so.
+        /// The purpose of the workspace, if a gateway states it.
         public var semantics: String? { attributes["semantics"] }
     }
 
-    /// The kinds of server that write service documents differently.
+    /// The kinds of server with different service documents.
     public enum ServerType: Hashable, Sendable {
-        /// A service of OData as the standard has it.
+        /// A service that follows the OData standard.
         case odata
-        /// A gateway, which describes collections with attributes and elements of SAP's.
+        /// A gateway, which describes collections with SAP attributes and elements.
         case gateway
     }
 
-    /// A collection of entries, or in V4 something else that the service offers.
+    /// A collection of entries, or another resource of the service in V4.
     public struct Collection: Hashable, Sendable {
-        /// Where it is, absolute or relative to ``AtomServiceDocument/baseURL``.
+        /// The URL, absolute or relative to ``AtomServiceDocument/baseURL``.
         public var url: String
-        /// A title for people.
+        /// The title for display.
         public var title: String
-        /// What it is.
+        /// The kind of resource.
         public var kind: ServiceDocument.Kind
-        /// The name, where it is not the title.
+        /// The name if it differs from the title.
         public var name: String?
-        /// What one member is called.
+        /// The title of a single member.
         public var memberTitle: String?
-        /// The media types that are accepted for new members.
+        /// The accepted media types of new members.
         public var accepts: [String]
-        /// The links: to icons, subscriptions, the OpenSearch description and so on.
+        /// The links, for example to icons, subscriptions and the OpenSearch description.
         public var links: [AtomLink]
         /// The attributes of other namespaces by local name, such as a gateway's `creatable` and `content-version`.
         public var attributes: [String: String]
 
-        /// Whether members can be created, as far as the document says.
+        /// Whether members can be created. The default is true.
         public var isCreatable: Bool { flag("creatable") ?? true }
-        /// Whether members can be changed.
+        /// Whether members can be changed. The default is true.
         public var isUpdatable: Bool { flag("updatable") ?? true }
-        /// Whether members can be deleted.
+        /// Whether members can be deleted. The default is true.
         public var isDeletable: Bool { flag("deletable") ?? true }
-        /// Whether members can be searched.
+        /// Whether members can be searched. The default is false.
         public var isSearchable: Bool { flag("searchable") ?? false }
-        /// Whether the collection is one to begin with.
+        /// Whether the collection is an entry point for users. The default is true.
         public var isTopLevel: Bool { flag("topLevel") ?? flag("top-level") ?? true }
-        /// Whether it can only be read with a filter.
+        /// Whether each request must have a filter. The default is false.
         public var requiresFilter: Bool { flag("requires-filter") ?? false }
-        /// Whether changes can be subscribed to.
+        /// Whether clients can subscribe to changes.
         public var isSubscribable: Bool { flag("subscribable") ?? (subscriptionLink != nil) }
-        /// The version of its content, which tells whether what is cached still holds.
+        /// The version of the content, with which a client can validate its cache.
         public var contentVersion: String? { attributes["content-version"] }
-        /// Its place among the others for people.
+        /// The position in lists for display.
         public var displayOrder: Int? {
             (attributes["display-order"] ?? attributes["addressable-order"]).flatMap { Int($0) }
         }
-        /// Whether it can be read by itself, not by navigation alone.
+        /// Whether the collection can be read directly, not only by navigation. The default is true.
         public var isAddressable: Bool { flag("addressable") ?? true }
-        /// Whether members are media with an entry each: what it says of itself, else what it accepts.
+        /// Whether members are media with an entry each, as stated or implied by the accepted media types.
         public var hasMedia: Bool {
             flag("has-media") ?? flag("hasMedia")
                 ?? accepts.contains { !$0.hasPrefix("application/atom") && !$0.hasPrefix("application/json") }
         }
-        /// What the members are, where a gateway says so.
+        /// The kind of members, if a gateway states it.
         public var semantics: String? { attributes["semantics"] }
-        /// Where to subscribe to changes.
+        /// The link for subscriptions to changes.
         public var subscriptionLink: AtomLink? {
             links.first { link in
                 link.relation == "subscriptions" || link.relation.hasSuffix("/subscriptions")
                     || link.relation.hasSuffix("#subscribe")
             }
         }
-        /// Where the OpenSearch description is.
+        /// The link to the OpenSearch description.
         public var searchLink: AtomLink? { links.first { $0.relation == "search" } }
-        /// The icons.
+        /// The links to icons.
         public var icons: [AtomLink] { links.filter { $0.relation == "icon" || $0.relation.hasSuffix("/icon") } }
 
-        /// The name of what it lists: its own, else its address.
+        /// The name of the resource, by default its URL.
         var setName: String { name ?? url.removingPercentEncoding() }
 
-        /// A boolean attribute; `nil` for a text that is no boolean, as if it were not there.
+        /// Returns the value of a boolean attribute; `nil` if the attribute is absent or invalid.
         private func flag(_ name: String) -> Bool? { attributes[name].flatMap { Bool(attribute: $0) } }
     }
 
-    /// What relative URLs are relative to.
+    /// The base of relative URLs.
     public var baseURL: String?
     /// The language of the titles.
     public var language: String?
-    /// The context URL, which V4 has.
+    /// The context URL, which only V4 uses.
     public var context: String?
     /// The workspaces in document order.
     public var workspaces: [Workspace]
     /// The links of the document itself.
     public var links: [AtomLink]
-    /// What kind of server wrote it, as far as it tells.
+    /// The kind of server that the document implies.
     public var serverType: ServerType {
         attributeNamespace?.hasPrefix(AtomNames.sap) == true ? .gateway : .odata
     }
-    /// The namespace of the attributes, SAP's where there are some of it; `nil` where there are none.
+    /// The namespace of gateway attributes, preferably SAP's; `nil` if there are none.
     private var attributeNamespace: String?
 
-    /// Where the latest version of the service is, which may be another than this one.
+    /// The link to the latest version of the service, which may differ from this version.
     public var latestVersionLink: AtomLink? { links.first { $0.relation == "latest-version" } }
 
     /// The collections of all workspaces.
     public var collections: [Collection] { workspaces.flatMap(\.collections) }
 
-    /// The workspaces of one meaning, which gateways state.
+    /// Returns the workspaces with a meaning, which gateways state.
     public func workspaces(semantics: String) -> [Workspace] { workspaces.filter { $0.semantics == semantics } }
 
-    /// The collection with a name: that of an entity set, with or without its container or schema before it, or the title.
+    /// Returns the collection with a name, which is the name of the entity set, optionally qualified by its
+    /// container or schema, or the title.
     public func collection(named name: String) -> Collection? { place(of: name)?.collection }
 
-    /// The workspace that the collection with a name stands in.
+    /// Returns the workspace that contains the collection with a name.
     public func workspace(ofCollection name: String) -> Workspace? { place(of: name)?.workspace }
 
     private func place(of name: String) -> (workspace: Workspace, collection: Collection)? {
@@ -133,7 +134,7 @@ public struct AtomServiceDocument: Hashable, Sendable {
             ?? all.first { $0.1.setName == unqualified }
     }
 
-    /// The document as every format has it.
+    /// The content of the document that all formats have.
     public var document: ServiceDocument {
         ServiceDocument(
             context: context,
@@ -147,8 +148,8 @@ public struct AtomServiceDocument: Hashable, Sendable {
 
     /// Reads a document.
     ///
-    /// - Throws: ``PayloadError/noServiceDocument(_:)`` when the root is another element, else ``PayloadError`` with the
-    ///   place: when a workspace or a collection's address is missing too.
+    /// - Throws: ``PayloadError/noServiceDocument(_:)`` if the root is another element. Other ``PayloadError``
+    ///   cases contain the position, for example of a collection without URL.
     public init(xml bytes: [UInt8]) throws(PayloadError) {
         let root = try XMLBody.read(bytes)
         guard root.name == "service", root.namespace == AtomNames.publishing else {
@@ -181,11 +182,11 @@ public struct AtomServiceDocument: Hashable, Sendable {
         }
     }
 
-    /// Makes the document of a model: what is to be listed of its container.
+    /// Creates the document of a model, with the listed resources of its container.
     ///
     /// - Parameters:
     ///   - model: the model.
-    ///   - baseURL: the root of the service.
+    ///   - baseURL: the root URL of the service.
     public init(model: EntityDataModel, baseURL: String?) {
         self.baseURL = baseURL
         language = nil
@@ -250,7 +251,7 @@ extension AtomServiceDocument.Workspace {
             xml.attribute("sap:\(name)", value)
         }
         xml.element("atom:title", text: title)
-        // Before V4 there were entity sets alone.
+        // Before V4, service documents list only entity sets.
         for collection in collections where version >= .v4 || collection.kind == .entitySet {
             collection.write(version, to: &xml)
         }
@@ -307,7 +308,7 @@ extension AtomServiceDocument.Collection {
 }
 
 extension AtomLink {
-    /// Reads a link; `nil` when it leads nowhere.
+    /// Reads a link; returns `nil` if it has no target.
     init?(_ element: XMLFragment) {
         guard let url = element.attribute("href") else { return nil }
         self.init(
@@ -329,17 +330,17 @@ extension AtomLink {
 }
 
 extension EntityDataModel {
-    /// The entity set that a collection of a service document lists: the two are joined by the unqualified name.
+    /// Returns the entity set that a collection of a service document represents, found by its unqualified name.
     public func entitySet(of collection: AtomServiceDocument.Collection) -> EntitySet? { entitySet(collection.setName) }
 }
 
 extension XMLFragment {
-    /// The namespace that a gateway's elements and attributes within have: SAP's, else the first that is no standard's.
+    /// The namespace of a gateway's elements and attributes: SAP's, or else the first nonstandard namespace.
     fileprivate var foreignNamespace: String? {
         var found: String?
         var waiting = [self]
         while let element = waiting.popLast() {
-            // What of an extension is kept: these two elements, and attributes of what the document lists.
+            // Extensions are kept only if they are these two elements or attributes of listed resources.
             let isKept = element.name == "member-title" || element.name == "semantics"
             let isListed = [
                 "workspace", "collection", "link", "singleton", "function-import", "service-document",
@@ -356,7 +357,7 @@ extension XMLFragment {
         return found
     }
 
-    /// The attributes of other namespaces than XML's own, by local name.
+    /// The attributes of namespaces other than XML's own, by local name.
     var foreignAttributes: [String: String] {
         var result: [String: String] = [:]
         for attribute in attributes where !attribute.namespace.isEmpty && attribute.namespace != AtomNames.xml {

@@ -1,35 +1,39 @@
 import ODataModel
 
-/// Where the metadata of V2 and V3 puts a property in an Atom entry besides or instead of `m:properties`: the
-/// attributes `m:FC_TargetPath` and its kin (OData CSDL V2, *Customizable Feeds*; MS-ODATA, 2.2.3.7.2.1).
+/// A feed mapping, by which V2 and V3 metadata move or copy a property from `m:properties` to another place in an
+/// Atom entry.
+///
+/// The mapping is defined by `m:FC_TargetPath` and related attributes (OData CSDL V2, *Customizable Feeds*;
+/// MS-ODATA, 2.2.3.7.2.1).
 struct FeedMapping: Hashable, Sendable {
     /// The path of the property, such as `Name` or `Address/City`.
     var sourcePath: [String]
-    /// The elements from the entry to the target, such as `title` or `author`, `name`.
+    /// The elements from the entry to the target, such as [`title`] or [`author`, `name`].
     var elements: [String]
     /// The attribute of the last element; `nil` for its text.
     var attribute: String?
-    /// The namespace of the elements, with the prefix to write.
+    /// The namespace of the elements, with its prefix below.
     var namespace: String
     var prefix: String?
-    /// `text`, `html` or `xhtml`.
+    /// The kind of content: `text`, `html` or `xhtml`.
     var contentKind: String
-    /// Whether the property stands among the others too.
+    /// Whether the property also remains in `m:properties`.
     var isKeptInContent: Bool
-    /// Which of several links or categories is meant; `nil` for the one that nothing else stands for.
+    /// The condition that selects one of several links or categories; `nil` for the one that no other mapping uses.
     var condition: Condition?
 
-    /// What an attribute of a link or category must be (MS-ODATA, 2.2.3.7.2.1: `FC_CriteriaValue`, since V3).
+    /// The required value of an attribute of a link or category (MS-ODATA, 2.2.3.7.2.1: `FC_CriteriaValue`, since
+    /// V3).
     struct Condition: Hashable, Sendable {
-        /// `rel` of links, `scheme` of categories.
+        /// `rel` of links, or `scheme` of categories.
         var attribute: String
         var value: String
     }
 
-    /// Whether it leads to one of Atom's elements that an entry may have several of.
+    /// Whether the target is an Atom element that can occur several times in an entry.
     var isRepeated: Bool { namespace == AtomNames.atom && (elements == ["link"] || elements == ["category"]) }
 
-    /// The mappings of a type with those of its base types.
+    /// Returns the mappings of a type, including those of its base types.
     static func mappings(of shape: TypeShape, in model: EntityDataModel) -> FeedMappings {
         var result: [FeedMapping] = []
         var current: TypeShape? = shape
@@ -43,7 +47,7 @@ struct FeedMapping: Hashable, Sendable {
         return FeedMappings(all: result)
     }
 
-    /// The targets that have names of their own.
+    /// The targets with special names.
     private static let syndication: [String: [String]] = [
         "SyndicationAuthorName": ["author", "name"], "SyndicationAuthorEmail": ["author", "email"],
         "SyndicationAuthorUri": ["author", "uri"], "SyndicationContributorName": ["contributor", "name"],
@@ -56,7 +60,8 @@ struct FeedMapping: Hashable, Sendable {
         "SyndicationCategoryScheme": ["category", "@scheme"], "SyndicationCategoryLabel": ["category", "@label"],
     ]
 
-    /// The mappings that attributes state; several on one element are told apart by a number at their end.
+    /// Returns the mappings in attributes; a number at the end of the names distinguishes several mappings on one
+    /// element.
     private static func read(_ annotations: [Annotation], property: String?) -> [FeedMapping] {
         var groups: [String: [String: String]] = [:]
         for annotation in annotations where annotation.term.hasPrefix("m:FC_") {
@@ -88,7 +93,7 @@ struct FeedMapping: Hashable, Sendable {
         }
     }
 
-    /// Whether a text can be the name of an element: what is not would break the document.
+    /// Returns whether a text is a valid element name; an invalid name would make the document malformed.
     static func isName(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, first == "_" || first.properties.isAlphabetic else { return false }
         return text.unicodeScalars.allSatisfy {
@@ -101,10 +106,10 @@ struct FeedMapping: Hashable, Sendable {
 struct FeedMappings: Sendable {
     var all: [FeedMapping]
 
-    /// The properties that are not among the others, whose value stands in its place alone.
+    /// Returns whether a property is written only in its mapped place.
     func isMoved(_ path: [String]) -> Bool { all.contains { !$0.isKeptInContent && $0.sourcePath == path } }
 
-    /// Reads the properties that have not been read from the content.
+    /// Reads the mapped properties that are absent from the content.
     func read(
         _ entry: XMLFragment, into instance: inout InstanceInProgress, using reader: AtomEntryReader
     ) throws(XMLPayloadError) {
@@ -118,7 +123,7 @@ struct FeedMappings: Sendable {
         }
     }
 
-    /// The element that a mapping leads to; `nil` when it is not there.
+    /// Returns the element that a mapping leads to; `nil` if the element is absent.
     private func place(of mapping: FeedMapping, in entry: XMLFragment) -> XMLFragment? {
         var place = entry
         for name in mapping.elements {
@@ -131,8 +136,8 @@ struct FeedMappings: Sendable {
         return place
     }
 
-    /// Whether a link or category is the one of a mapping: the one of its condition, or one that means nothing to
-    /// OData and is that of no other condition.
+    /// Returns whether a link or category is the target of a mapping. The target matches the condition of the
+    /// mapping, or has no OData meaning and matches no condition of another mapping.
     private func isMeant(_ element: XMLFragment, _ mapping: FeedMapping) -> Bool {
         if let condition = mapping.condition { return element.attribute(condition.attribute) == condition.value }
         if mapping.elements == ["category"], AtomNames.isScheme(element.attribute("scheme")) { return false }
@@ -146,7 +151,7 @@ struct FeedMappings: Sendable {
         }
     }
 
-    /// A link that is the place of a property is no link of the entry besides.
+    /// Removes the link that is the place of a property from the other links of the entry.
     private func forgetLink(_ place: XMLFragment, _ instance: inout InstanceInProgress) {
         let relation = place.attribute("rel") ?? ""
         let url = place.attribute("href") ?? ""
@@ -158,7 +163,7 @@ struct FeedMappings: Sendable {
 }
 
 extension FeedMapping {
-    /// The value at the target; `nil` when nothing stands there.
+    /// Returns the value at the target; `nil` if there is none.
     fileprivate func value(
         _ place: XMLFragment, _ type: TypeReference, reader: AtomEntryReader
     ) throws(XMLPayloadError) -> ODataValue? {
@@ -169,7 +174,7 @@ extension FeedMapping {
         } else if contentKind == "xhtml", place.attribute("type") != "text" {
             source.content = [.text(place.innerXML)]
         } else if namespace == AtomNames.atom, place.content.isEmpty, type.primitive != .string {
-            // Atom wants the element even where there is nothing to say.
+            // Atom requires the element even if it has no content.
             return nil
         }
         do throws(XMLPayloadError) {
@@ -181,7 +186,7 @@ extension FeedMapping {
 }
 
 extension ODataEntity {
-    /// The value at a path into complex values; `nil` when it is not loaded.
+    /// Returns the value at a path into complex values; `nil` if not loaded.
     func mappedValue(_ path: ArraySlice<String>) -> ODataValue? {
         guard let name = path.first, let value = self[name] else { return nil }
         if path.count == 1 { return value }
@@ -189,7 +194,7 @@ extension ODataEntity {
         return inner.mappedValue(path.dropFirst())
     }
 
-    /// Sets a value at a path; complex values on the way are made.
+    /// Sets a value at a path; missing complex values are created.
     fileprivate mutating func setMapped(_ value: ODataValue, _ path: ArraySlice<String>, model: EntityDataModel) {
         guard let name = path.first, let ordinal = shape.ordinal(of: name) else { return }
         if path.count == 1 {
@@ -211,7 +216,7 @@ extension ODataEntity {
 }
 
 extension TypeShape {
-    /// The type of the property at a path into complex values.
+    /// Returns the type of the property at a path into complex values.
     fileprivate func mappedType(_ path: ArraySlice<String>, _ model: EntityDataModel) -> TypeReference? {
         guard let name = path.first, let property = property(name) else { return nil }
         if path.count == 1 { return property.type }

@@ -1,10 +1,10 @@
 import ODataModel
 
-/// The values that a feed mapping puts into their places in one entry.
+/// The values that feed mappings write to other places in one entry.
 struct FeedPlacement {
     private var texts: [[String]: (text: String, kind: String)] = [:]
     private var custom: [(mapping: FeedMapping, text: String)] = []
-    /// The links and categories: each condition has one of its own.
+    /// The links and categories, one for each condition.
     private var repeated: [(condition: FeedMapping.Condition?, element: String, attributes: [(String, String)])] = []
     private let targets: Set<[String]>
 
@@ -39,13 +39,13 @@ struct FeedPlacement {
         for (_, element, attributes) in repeated { xml.element(element, attributes, text: "") }
     }
 
-    /// Gives the text that stands in an element of Atom, and forgets it.
+    /// Removes and returns the text of an Atom element.
     mutating func take(_ path: String...) -> (text: String, kind: String)? { texts.removeValue(forKey: path) }
 
-    /// Whether a property has its place in an element of Atom, loaded or not.
+    /// Returns whether an Atom element is the place of a property, even if the property is not loaded.
     func isTarget(_ path: String...) -> Bool { targets.contains(path) }
 
-    /// Writes the elements of other namespaces; those that begin alike share their beginning.
+    /// Writes the elements of other namespaces; elements with a common ancestor are written within it.
     func writeCustom(to xml: inout XMLOutput) {
         var remaining = custom
         while let first = remaining.first {
@@ -73,7 +73,7 @@ struct FeedPlacement {
         let attributes = declaration + own.compactMap { place in place.attribute.map { (prefix + $0, place.text) } }
         let text = own.first { $0.attribute == nil }?.text
         var inner = places.filter { $0.path.count > 1 }.map { ($0.path.dropFirst(), $0.attribute, $0.text) as Place }
-        // An element without a namespace stands in none, whatever the document's is.
+        // An element without a namespace must reset the document's default namespace.
         let space = prefix.isEmpty && declaration.isEmpty ? [("xmlns", "")] : []
         guard !inner.isEmpty else { return xml.element(prefix + name, space + attributes, text: text ?? "") }
         xml.begin(prefix + name)
@@ -87,6 +87,6 @@ struct FeedPlacement {
 }
 
 extension XMLBody {
-    /// Whether a text can stand as the content of an element.
+    /// Returns whether a text is valid as the XML content of an element.
     static func isContent(_ text: String) -> Bool { (try? parse(Array("<x>\(text)</x>".utf8))) != nil }
 }

@@ -1,14 +1,14 @@
 import ODataModel
 
-/// Geographic and geometric values in GML, as Atom payloads have them (OData Atom Format 4.0, 7.1; OGC 06-103r4,
-/// GML simple features).
+/// Geographic and geometric values in GML, as used in Atom payloads (OData Atom Format 4.0, 7.1; OGC 06-103r4, GML
+/// simple features).
 enum GeographyMarkup {
     // MARK: Reading
 
     /// Reads the geometry in an element.
     static func read(_ element: XMLFragment, _ type: PrimitiveType) throws(XMLPayloadError) -> ODataValue {
         guard let markup = element.elements.first(where: { $0.namespace == AtomNames.gml }) else {
-            // Some services write the text form here too.
+            // Some services write the text form in Atom payloads.
             if let value = try? ODataValue(lexical: element.trimmedText, type: type) { return value }
             throw element.error(.unexpected("no geometry"), expected: "an element of GML")
         }
@@ -18,7 +18,7 @@ enum GeographyMarkup {
         return .geo(value)
     }
 
-    /// The reference system; `nil` where none is named.
+    /// Returns the reference system; `nil` if none is stated.
     private static func srid(_ markup: XMLFragment) throws(XMLPayloadError) -> Int? {
         let name = markup.attribute("srsName", AtomNames.gml) ?? markup.attribute("srsName") ?? ""
         guard let number = name.split(whereSeparator: { $0 == "/" || $0 == ":" }).last.flatMap({ Int($0) }) else {
@@ -77,7 +77,7 @@ enum GeographyMarkup {
         }
     }
 
-    /// What stands in the elements that hold a member each, or all of them.
+    /// Returns the members in elements that contain one member each, or all members.
     private static func members(
         _ markup: XMLFragment, _ name: String, kind: String?
     ) throws(XMLPayloadError) -> [XMLFragment] {
@@ -113,8 +113,10 @@ enum GeographyMarkup {
         return rings
     }
 
-    /// The positions in `pos` elements, each of two to four numbers, and in `posList` elements, whose attribute
-    /// `srsDimension` tells how many numbers make a position: two where it says nothing.
+    /// Reads the positions in `pos` and `posList` elements.
+    ///
+    /// A `pos` element contains one position of two to four numbers. In a `posList` element, the attribute
+    /// `srsDimension` states how many numbers make a position, by default two.
     private static func positions(
         _ markup: XMLFragment, _ family: GeoValue.Family
     ) throws(XMLPayloadError) -> [GeoValue.Position] {
@@ -141,7 +143,7 @@ enum GeographyMarkup {
         return result
     }
 
-    /// GML has latitude before longitude on the earth.
+    /// Creates a position; geographic values in GML have the latitude before the longitude.
     private static func position(_ numbers: ArraySlice<Double>, _ family: GeoValue.Family) -> GeoValue.Position {
         let start = numbers.startIndex
         let (first, second) = (numbers[start], numbers[start + 1])
@@ -152,7 +154,7 @@ enum GeographyMarkup {
 
     // MARK: Writing
 
-    /// Writes a value as an element of GML.
+    /// Returns the GML element of a value.
     static func markup(_ value: GeoValue) -> String {
         markup(
             value.shape, value.family, reference: " gml:srsName=\"http://www.opengis.net/def/crs/EPSG/0/\(value.srid)\""
@@ -214,7 +216,7 @@ enum GeographyMarkup {
 
     private static func text(_ position: GeoValue.Position, _ family: GeoValue.Family) -> String {
         let plane = family == .geography ? [position.y, position.x] : [position.x, position.y]
-        // A measure stands behind a height, be it none.
+        // A measure must follow a height, which is 0 if absent.
         let height = position.z ?? (position.m == nil ? nil : 0)
         let numbers = plane + [height, position.m].compactMap { $0 }
         return numbers.map { ODataValue.double($0).lexicalText ?? "" }.joined(separator: " ")

@@ -1,27 +1,27 @@
 import ODataModel
 
-/// What a service says of its free text search (OpenSearch 1.1, *OpenSearch description document*).
+/// The description of a service's full-text search (OpenSearch 1.1, *OpenSearch description document*).
 public struct OpenSearchDescription: Hashable, Sendable {
-    /// A way to search: a URL with places for what is searched.
+    /// A template of a search URL.
     public struct Template: Hashable, Sendable {
-        /// The URL with places such as `{searchTerms}` or `{count?}`.
+        /// The URL with placeholders such as `{searchTerms}` or `{count?}`.
         public var template: String
-        /// The media type of the answer.
+        /// The media type of the response.
         public var type: String
 
-        /// Makes a template.
+        /// Creates a template.
         public init(template: String, type: String) {
             self.template = template
             self.type = type
         }
 
-        /// The names of the places; those that may be left empty are told.
+        /// The names of the placeholders, and whether each is optional.
         public var parameters: [(name: String, isOptional: Bool)] { URLTemplate(template).names }
 
-        /// The URL with the places filled in.
+        /// Returns the URL with the placeholders filled in.
         ///
-        /// - Parameter values: text by name; characters with a meaning in URLs are escaped.
-        /// - Returns: `nil` when a place that must be filled has no value.
+        /// - Parameter values: the values by name; characters with a meaning in URLs are escaped.
+        /// - Returns: `nil` if a required placeholder has no value.
         public func url(with values: [String: String]) -> String? {
             var template = URLTemplate(self.template)
             for (name, isOptional) in parameters {
@@ -34,12 +34,12 @@ public struct OpenSearchDescription: Hashable, Sendable {
 
     /// A short title.
     public var shortName: String
-    /// What is searched.
+    /// A description of the searched content.
     public var text: String
-    /// The ways to search in document order.
+    /// The search templates in document order.
     public var templates: [Template]
 
-    /// Makes a description.
+    /// Creates a description.
     public init(shortName: String, text: String, templates: [Template]) {
         self.shortName = shortName
         self.text = text
@@ -50,7 +50,7 @@ public struct OpenSearchDescription: Hashable, Sendable {
 
     /// Reads a document.
     ///
-    /// - Throws: ``PayloadError`` with the place.
+    /// - Throws: ``PayloadError`` with the position.
     public init(xml bytes: [UInt8]) throws(PayloadError) {
         let root = try XMLBody.read(bytes)
         self = try XMLBody.mapped { () throws(XMLPayloadError) in

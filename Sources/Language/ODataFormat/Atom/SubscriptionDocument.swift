@@ -1,6 +1,6 @@
 import ODataModel
 
-/// A wish to be told of changes, as gateways of V2 take it: an Atom entry that is posted to a collection's
+/// A subscription to changes, as V2 gateways support it: an Atom entry that is posted to a collection's
 /// subscription link.
 ///
 /// ```swift
@@ -8,22 +8,22 @@ import ODataModel
 /// post(wish.write(), to: collection.subscriptionLink)
 /// ```
 public struct SubscriptionDocument: Hashable, Sendable {
-    /// Identifies the subscription; `nil` before the service has given one.
+    /// The id of the subscription; `nil` before the service has assigned one.
     public var id: String?
-    /// A title for people.
+    /// The title for display.
     public var title: String
-    /// Where notifications go: the push endpoint.
+    /// The URL of the push endpoint for notifications.
     public var deliveryAddress: String
-    /// The collection whose changes are wanted.
+    /// The collection to watch.
     public var collection: String
-    /// Restricts them, as `$filter` does; empty for all.
+    /// The filter of changes, as in `$filter`; empty for all changes.
     public var filter: String
-    /// The kinds of change.
+    /// The kinds of change to report.
     public var changeType: String?
     /// Whether notifications are kept until they can be delivered.
     public var persistsNotifications: Bool
 
-    /// Makes a document.
+    /// Creates a document.
     public init(
         id: String? = nil, title: String, deliveryAddress: String, collection: String, filter: String = "",
         changeType: String? = nil, persistsNotifications: Bool = false
@@ -37,9 +37,9 @@ public struct SubscriptionDocument: Hashable, Sendable {
         self.persistsNotifications = persistsNotifications
     }
 
-    /// Reads the entry that a service answers with.
+    /// Reads the entry in a service's response.
     ///
-    /// - Throws: ``PayloadError`` with the place, or with the service's error.
+    /// - Throws: ``PayloadError`` with the position, or with the service's error.
     public init(xml bytes: [UInt8]) throws(PayloadError) {
         let root = try XMLBody.read(bytes)
         self = try XMLBody.mapped { () throws(XMLPayloadError) in

@@ -1,9 +1,12 @@
 import ODataModel
 
-/// Texts with characters that XML has no way to say: control characters, U+FFFE and U+FFFF (XML 1.0, 2.2). Whoever writes
-/// for others to read leaves those characters out; what is sent to be kept is better not sent.
+/// Detection of texts with characters that XML does not allow: control characters, U+FFFE and U+FFFF (XML 1.0,
+/// 2.2).
+///
+/// A writer of responses omits these characters. A request with such a text should not be sent, because data would
+/// be lost.
 extension ODataEntity {
-    /// The path of the first such text in this entity and in what is related to it; `nil` where there is none.
+    /// The path of the first such text in the entity or its related entities; `nil` if there is none.
     package var textBeyondXML: String? {
         func path(_ name: String, _ inner: String?) -> String? { inner.map { $0.isEmpty ? name : "\(name)/\($0)" } }
         for (property, value) in zip(shape.properties, values) {
@@ -28,7 +31,7 @@ extension ODataEntity {
 }
 
 extension ODataValue {
-    /// The path of the first such text in this value, empty for the value itself; `nil` where there is none.
+    /// The path of the first such text within the value, empty for the value itself; `nil` if there is none.
     package var textBeyondXML: String? {
         switch self {
         case .string(let text): XMLOutput.canSay(text) ? nil : ""

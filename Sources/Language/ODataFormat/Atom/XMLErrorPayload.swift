@@ -1,20 +1,20 @@
 import ODataModel
 
 extension ODataErrorPayload {
-    /// Reads a response body whose root is `m:error` (OData Atom Format 4.0, 19; MS-ODATA, 2.2.6.5.10), those of
-    /// gateways with their details within the inner error too.
+    /// Reads a response body whose root is `m:error` (OData Atom Format 4.0, 19; MS-ODATA, 2.2.6.5.10). Errors of
+    /// gateways may contain their details in the inner error.
     ///
-    /// - Throws: ``PayloadError/malformedXML(_:)`` when the body is something else.
+    /// - Throws: ``PayloadError/malformedXML(_:)`` if the root is another element.
     public init(xml bytes: [UInt8]) throws(PayloadError) {
         let root = try XMLBody.parse(bytes)
-        // Whatever the namespace: what is expected here is an error, and services get it wrong.
+        // Any namespace is accepted, because services often use a wrong one for errors.
         guard root.name == "error" else {
             throw .malformedXML(root.error(.unexpected("the element \(root.name)"), expected: "the element error"))
         }
         self.init(root)
     }
 
-    /// Reads the element `error`, or a `detail` of one.
+    /// Reads the element `error`, or a `detail` in it.
     init(_ element: XMLFragment) {
         self.init(code: "", message: "")
         for child in element.elements {
@@ -39,11 +39,11 @@ extension ODataErrorPayload {
         }
     }
 
-    /// An element as JSON: text as a string, elements by name, those of one name as an array.
+    /// Writes an element as JSON: text as a string, elements as members, and repeated elements as an array.
     private static func write(_ element: XMLFragment, to json: inout JSONWriter) {
         let children = element.elements
         if element.name == "errordetails" {
-            // Gateways have an array there in JSON.
+            // Gateways write this member as an array in JSON.
             json.beginArray()
             for child in children { write(child, to: &json) }
             return json.endArray()
@@ -123,7 +123,7 @@ extension ODataErrorPayload.Detail {
     }
 }
 
-/// JSON of no fixed shape on its way into XML.
+/// JSON of unknown structure, for conversion to XML.
 private indirect enum JSONTree {
     case text(String)
     case list([JSONTree])
@@ -152,7 +152,7 @@ private indirect enum JSONTree {
         }
     }
 
-    /// Names that XML does not allow are left out with what stands behind them.
+    /// Writes the value as XML. Members with names that XML does not allow are omitted.
     func write(_ name: String, to xml: inout XMLOutput) {
         switch self {
         case .text(let text): xml.element(name, text: text)

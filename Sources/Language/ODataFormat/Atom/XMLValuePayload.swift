@@ -1,12 +1,12 @@
 import ODataModel
 
 extension ValuePayload {
-    /// Reads a property, or the result of an operation, as an XML document: `<d:Name>…</d:Name>` of V1 to V3, whose
-    /// collections hold `d:element`, and `<m:value>…</m:value>` of V4 (OData Atom Format 4.0, 7.2 and 11; OData V2,
-    /// Atom Format, 4 and 5).
+    /// Reads a property, or the result of an operation, from an XML document.
     ///
-    /// Entries and feeds are read as values too, since operations return them.
-    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error.
+    /// In V1 to V3, the root is `<d:Name>…</d:Name>`, with `d:element` for the members of collections. In V4, the
+    /// root is `<m:value>…</m:value>` (OData Atom Format 4.0, 7.2 and 11; OData V2, Atom Format, 4 and 5). Entries
+    /// and feeds are also values, because operations return them.
+    /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error.
     public init(
         xml bytes: [UInt8], type: TypeReference, model: EntityDataModel, strictness: Strictness = .lenient
     ) throws(PayloadError) {
@@ -17,7 +17,7 @@ extension ValuePayload {
             switch type {
             case .entity(let name?):
                 guard root.isAtom("entry") else {
-                    // Some services answer with nothing but the properties.
+                    // Some services return only the properties.
                     return try reader.readValue(root, type: type)
                 }
                 return .complex(try reader.readEntry(root, name, base: nil))
@@ -36,7 +36,7 @@ extension ValuePayload {
                 guard AtomNames.isData(root.namespace) || AtomNames.isMetadata(root.namespace) else {
                     throw root.error(.unexpected("the element \(root.name)"), expected: "the element of a property")
                 }
-                // Where the result of an operation holds its value once more by name.
+                // Some results of operations repeat the name around the value.
                 if case .complex(let name) = type, let inner = root.elements.first, root.elements.count == 1,
                     AtomNames.isData(inner.namespace), inner.metadata("type") != nil,
                     name.flatMap({ model.shape($0) })?.ordinal(of: inner.name) == nil
@@ -53,9 +53,9 @@ extension ValuePayload {
     /// Writes the value as an XML document.
     ///
     /// - Parameters:
-    ///   - name: the name of the property or operation, which V4 leaves out.
+    ///   - name: the name of the property or operation, which V4 omits.
     ///   - type: the declared type.
-    ///   - writer: says how entries are written.
+    ///   - writer: the writer of entries.
     public func writeXML(named name: String, type: TypeReference?, using writer: AtomEntryWriter) -> [UInt8] {
         switch (value, type?.element) {
         case (.complex(let entity), .entity): return writer.document(entity, context: context)
@@ -76,10 +76,11 @@ extension ValuePayload {
 }
 
 extension ReferencePayload {
-    /// Reads an XML document: V4's `m:ref`, alone or in a feed, and `d:uri`, alone or in `d:links`, of V1 to V3
-    /// (OData Atom Format 4.0, 12; OData V2, Atom Format, 6).
+    /// Reads an XML document with references (OData Atom Format 4.0, 12; OData V2, Atom Format, 6).
     ///
-    /// - Throws: ``PayloadError`` with the place, or with the service's error.
+    /// The root is `m:ref` or a feed of these in V4, or `d:uri` or `d:links` in V1 to V3.
+    ///
+    /// - Throws: ``PayloadError`` with the position, or with the service's error.
     public init(xml bytes: [UInt8]) throws(PayloadError) {
         let root = try XMLBody.read(bytes)
         let base = root.attribute("base", AtomNames.xml)

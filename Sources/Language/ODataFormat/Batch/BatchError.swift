@@ -1,29 +1,29 @@
 import ErrorCodes
 import ODataModel
 
-/// Why a batch cannot be read.
+/// An error that prevents reading a batch.
 public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of error it is.
+    /// The kinds of error.
     public enum Reason: Hashable, Sendable {
-        /// The content type of the whole is not `multipart/mixed` with a boundary.
+        /// The content type of the batch is not `multipart/mixed` with a boundary.
         case noBoundary(String)
         /// No line with the boundary was found.
         case noPart(boundary: String)
         /// The text ends without the closing boundary.
         case notClosed(boundary: String)
-        /// A part is neither a request nor a change set.
+        /// The content type of a part is neither that of a request nor of a change set.
         case unexpectedContentType(String?)
-        /// A transfer encoding other than those that leave the bytes alone.
+        /// A transfer encoding changes the bytes.
         case unsupportedEncoding(String)
         /// A change set within a change set.
         case nestedChangeSet
         /// A change set without requests or responses.
         case emptyChangeSet
-        /// A request within a change set that changes nothing.
+        /// A request within a change set does not change data.
         case queryInChangeSet(String)
         /// One part is larger than ``BatchPartLimits/maxPartBytes``.
         case partTooLarge
-        /// The request or status line is none.
+        /// The request line or status line is malformed.
         case malformedStartLine(String)
         /// A header field has no colon or no name.
         case malformedHeader(String)
@@ -33,26 +33,26 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooManyHeaders
         /// A line is longer than ``BatchPartLimits/maxLineBytes``.
         case lineTooLong
-        /// Two requests have one id.
+        /// Two requests have the same id.
         case duplicateID(String)
-        /// A request depends on one that does not stand before it.
+        /// A request depends on an unknown id, or on a later request.
         case unknownDependency(String)
-        /// The requests of a group do not stand side by side.
+        /// The requests of a group are not adjacent.
         case scatteredGroup(String)
-        /// The JSON is not what it should be.
+        /// The JSON is malformed or unexpected.
         case json(JSONError)
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var reason: Reason
-    /// The offset of the byte, from the start of the batch.
+    /// The byte offset from the start of the batch.
     public var offset: Int
-    /// The line, from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// What was expected there.
+    /// A description of the expected content.
     public var expected: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(reason: Reason, offset: Int, line: Int, expected: String) {
         self.reason = reason
         self.offset = offset
@@ -60,7 +60,7 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// Whether only one request is wrong, so that the others of a batch can be read.
+    /// Whether the error affects only one request, so that the other requests of the batch can be read.
     var isOfOneRequest: Bool {
         switch reason {
         case .unexpectedContentType, .unsupportedEncoding, .nestedChangeSet, .queryInChangeSet, .malformedStartLine,
@@ -70,7 +70,7 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What is wrong, where, and what was expected.
+    /// A message with the error, its position and the expected content.
     public var description: String {
         let problem =
             switch reason {

@@ -1,11 +1,11 @@
 /// A header field of a request or response within a batch.
 public struct BatchHeader: Hashable, Sendable {
-    /// The name; compared without regard to case.
+    /// The name, which is compared without regard to case.
     public var name: String
-    /// The value.
+    /// The value of the field.
     public var value: String
 
-    /// Makes a header field.
+    /// Creates a header field.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -13,7 +13,7 @@ public struct BatchHeader: Hashable, Sendable {
 }
 
 extension Sequence<BatchHeader> {
-    /// The value of the first field with a name, whatever its case.
+    /// Returns the value of the first field with a name, without regard to case.
     public func value(of name: String) -> String? {
         let lower = name.lowercased()
         return first { $0.name.lowercased() == lower }?.value
@@ -22,29 +22,29 @@ extension Sequence<BatchHeader> {
 
 /// One request of a batch (OData 4.01, 11.7 *Batch Requests*).
 public struct BatchRequestPart: Hashable, Sendable {
-    /// The request id (`Content-ID` in multipart), by which others refer to it; `nil` for none.
+    /// The request id (`Content-ID` in multipart), by which other requests refer to this request; `nil` for none.
     public var id: String?
     /// The HTTP method.
     public var method: String
-    /// The URL: absolute, relative, or starting with `$` and another request's id.
+    /// The URL: absolute, relative, or starting with `$` and the id of another request.
     public var url: String
     /// The header fields.
     public var headers: [BatchHeader]
     /// The body; empty for none.
     public var body: [UInt8]
-    /// The requests of one group are all done or none; they stand side by side.
+    /// The group, whose requests succeed or fail together and are adjacent.
     public var atomicityGroup: String?
-    /// The ids of requests and groups that must have succeeded before; JSON batches only.
+    /// The ids of requests and groups that must succeed before this request; JSON batches only.
     public var dependsOn: [String]
-    /// An expression over earlier responses; the request is done where it is true. JSON batches only
+    /// An expression over earlier responses, which must be true for the request to be executed. JSON batches only
     /// (OData JSON Format 4.01, 19.1: `if`).
     public var condition: String?
-    /// The reason why this request cannot be read, although it is known where it ends; `nil` for a readable request.
+    /// The error that prevents reading this request; `nil` for a readable request.
     ///
     /// The other requests of the batch are not affected (OData Protocol 4.01, 11.7 *Batch Requests*).
     public var problem: BatchError?
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         id: String? = nil, method: String, url: String, headers: [BatchHeader] = [], body: [UInt8] = [],
         atomicityGroup: String? = nil, dependsOn: [String] = [], condition: String? = nil, problem: BatchError? = nil
@@ -74,7 +74,7 @@ public struct BatchResponsePart: Hashable, Sendable {
     /// The group of the request.
     public var atomicityGroup: String?
 
-    /// Makes a response.
+    /// Creates a response.
     public init(
         id: String? = nil, status: Int, headers: [BatchHeader] = [], body: [UInt8] = [],
         atomicityGroup: String? = nil
@@ -87,14 +87,14 @@ public struct BatchResponsePart: Hashable, Sendable {
     }
 }
 
-/// What a batch may hold at most.
+/// The limits of a batch.
 public enum BatchPartLimits {
-    /// How many requests or responses.
+    /// The maximum number of requests or responses.
     public static let maxParts = 1000
-    /// How many header fields each.
+    /// The maximum number of header fields in each request or response.
     public static let maxHeaders = 100
-    /// How long a header field or a request line may be, in bytes.
+    /// The maximum length of a header field or request line in bytes.
     public static let maxLineBytes = 16 * 1024
-    /// How large one request or response may be with its body, in bytes.
+    /// The maximum size of one request or response with its body in bytes.
     public static let maxPartBytes = 64 * 1024 * 1024
 }

@@ -1,7 +1,9 @@
 import ODataModel
 
-/// Reads a batch request fed in chunks as they arrive, in memory that does not grow with the number of requests:
-/// each comes out as soon as it is complete (OData 4.01, 11.7).
+/// Reads a batch request in chunks as they arrive (OData 4.01, 11.7).
+///
+/// Each request is returned as soon as it is complete, so that memory use does not grow with the number of
+/// requests.
 ///
 /// ```swift
 /// var reader = try BatchRequestReader(contentType: type)
@@ -14,31 +16,31 @@ import ODataModel
 /// ```
 public struct BatchRequestReader: Sendable {
     private var source: BatchSource
-    /// The ids and groups of a JSON batch so far, which later requests may depend on.
+    /// The ids of a JSON batch so far, on which later requests may depend.
     private var ids: Set<String> = []
     private var groups: Set<String> = []
     private var lastGroup: String?
 
-    /// Makes a reader of the format that a `Content-Type` header names.
+    /// Creates a reader for the format of a `Content-Type` header.
     ///
-    /// - Throws: ``BatchError/Reason/noBoundary(_:)`` when it is neither JSON nor multipart with a boundary.
+    /// - Throws: ``BatchError/Reason/noBoundary(_:)`` if the format is neither JSON nor multipart with a boundary.
     public init(contentType: String) throws(BatchError) {
         source = try BatchSource(contentType: contentType, isRequest: true)
     }
 
     init(_ source: BatchSource) { self.source = source }
 
-    /// Takes the next chunk.
+    /// Adds the next chunk.
     public mutating func append(_ bytes: some Sequence<UInt8>) { source.append(bytes) }
 
-    /// Says that no chunk follows: what is missing from now on is an error.
+    /// Marks the end of the batch.
     public mutating func finish() { source.finish() }
 
-    /// The next request; `nil` when more bytes are needed, and after the last one.
+    /// Returns the next request; `nil` if more bytes are needed, and after the last request.
     ///
-    /// A request that cannot be read itself comes out with its ``BatchRequestPart/problem``.
+    /// A single unreadable request is returned with its ``BatchRequestPart/problem``.
     ///
-    /// - Throws: ``BatchError`` with the line and the expected text, if the requests cannot be told apart.
+    /// - Throws: ``BatchError`` with the line and the expected text, if the requests cannot be separated.
     public mutating func next() throws(BatchError) -> BatchRequestPart? {
         switch try source.next() {
         case .message(let message): request(message)
@@ -87,7 +89,7 @@ public struct BatchRequestReader: Sendable {
         return part
     }
 
-    /// Checks a request against those before it, and notes its id and its group.
+    /// Checks a request against earlier requests, and records its id and group.
     private mutating func note(_ item: JSONBatchItem, _ position: JSONPosition) throws(BatchError) {
         let isNewGroup = item.group != lastGroup
         lastGroup = item.group
@@ -97,7 +99,7 @@ public struct BatchRequestReader: Sendable {
         guard !ids.contains(id), !groups.contains(id) else {
             throw .at(position, .duplicateID(id), expected: "each id once")
         }
-        // Others may depend on a request that cannot be read: they fail with it.
+        // Later requests may depend on an unreadable request and fail with it.
         ids.insert(id)
         for other in item.dependsOn where other == id || !ids.contains(other) && !groups.contains(other) {
             throw .at(position, .unknownDependency(other), expected: "the id of an earlier request or group")
@@ -111,7 +113,7 @@ public struct BatchRequestReader: Sendable {
         }
     }
 
-    /// All requests of a whole batch.
+    /// Returns all requests of a whole batch.
     mutating func all(_ bytes: [UInt8]) throws(BatchError) -> [BatchRequestPart] {
         append(bytes)
         finish()
@@ -124,28 +126,28 @@ public struct BatchRequestReader: Sendable {
     }
 }
 
-/// Reads a batch response fed in chunks as they arrive, in memory that does not grow with the number of responses.
+/// Reads a batch response in chunks as they arrive. Memory use does not grow with the number of responses.
 public struct BatchResponseReader: Sendable {
     private var source: BatchSource
 
-    /// Makes a reader of the format that a `Content-Type` header names.
+    /// Creates a reader for the format of a `Content-Type` header.
     ///
-    /// - Throws: ``BatchError/Reason/noBoundary(_:)`` when it is neither JSON nor multipart with a boundary.
+    /// - Throws: ``BatchError/Reason/noBoundary(_:)`` if the format is neither JSON nor multipart with a boundary.
     public init(contentType: String) throws(BatchError) {
         source = try BatchSource(contentType: contentType, isRequest: false)
     }
 
     init(_ source: BatchSource) { self.source = source }
 
-    /// Takes the next chunk.
+    /// Adds the next chunk.
     public mutating func append(_ bytes: some Sequence<UInt8>) { source.append(bytes) }
 
-    /// Says that no chunk follows: what is missing from now on is an error.
+    /// Marks the end of the batch.
     public mutating func finish() { source.finish() }
 
-    /// The next response; `nil` when more bytes are needed, and after the last one.
+    /// Returns the next response; `nil` if more bytes are needed, and after the last response.
     ///
-    /// - Throws: ``BatchError`` with the line and what was expected.
+    /// - Throws: ``BatchError`` with the line and the expected content.
     public mutating func next() throws(BatchError) -> BatchResponsePart? {
         switch try source.next() {
         case .message(let message): try response(message)
@@ -179,7 +181,7 @@ public struct BatchResponseReader: Sendable {
             atomicityGroup: item.group)
     }
 
-    /// All responses of a whole batch.
+    /// Returns all responses of a whole batch.
     mutating func all(_ bytes: [UInt8]) throws(BatchError) -> [BatchResponsePart] {
         append(bytes)
         finish()
@@ -189,7 +191,8 @@ public struct BatchResponseReader: Sendable {
     }
 }
 
-/// A batch in either format: one of the two readers is there, and is changed in place.
+/// A reader of a batch in either format. Exactly one of the two readers exists; separate properties allow changes
+/// in place.
 struct BatchSource: Sendable {
     private var multipart: MultipartReader?
     private var json: JSONBatchReader?

@@ -1,7 +1,7 @@
 import ODataModel
 
-/// Writes a batch response answer by answer, so that none has to wait for the others in memory
-/// (OData Protocol 4.01, 11.7.4).
+/// Writes a batch response one part at a time, so that no part must wait in memory for later parts (OData Protocol
+/// 4.01, 11.7.4).
 ///
 /// ```swift
 /// var output = BatchResponseOutput(.json)
@@ -10,26 +10,26 @@ import ODataModel
 /// bytes += output.finish()
 /// ```
 public struct BatchResponseOutput: Sendable {
-    /// How the response is written.
+    /// The formats of a batch response.
     public enum Form: Hashable, Sendable {
         /// OData JSON Format 4.01, 19.5.
         case json
-        /// `multipart/mixed` with a boundary between the answers.
+        /// `multipart/mixed` with a boundary between the parts.
         case multipart(boundary: String)
     }
 
     private var multipart: MultipartOutput?
     private var isFirst = true
 
-    /// Begins a response.
+    /// Creates an output.
     public init(_ form: Form) {
         if case .multipart(let boundary) = form {
             multipart = MultipartOutput(boundary: boundary, changeSetPrefix: "changesetresponse_")
         }
     }
 
-    /// The bytes of an answer with what stands before it. Answers side by side with one atomicity group become a change
-    /// set.
+    /// Returns the bytes of a part, including delimiters. Adjacent parts with the same atomicity group become a
+    /// change set.
     public mutating func append(_ part: BatchResponsePart) -> [UInt8] {
         defer { isFirst = false }
         guard multipart != nil else {
@@ -40,18 +40,18 @@ public struct BatchResponseOutput: Sendable {
         return multipart?.take() ?? []
     }
 
-    /// The bytes behind the last answer.
+    /// Returns the bytes after the last part.
     public mutating func finish() -> [UInt8] {
         guard multipart != nil else { return Array((isFirst ? "{\"responses\":[]}" : "]}").utf8) }
         return multipart?.finish() ?? []
     }
 
-    /// The bytes behind the last answer that is there, where others are still to come
-    /// (OData JSON Format 4.01, 19.6; Protocol 4.01, 11.7.6).
+    /// Returns the bytes after the last available part, if more parts follow later (OData JSON Format 4.01, 19.6;
+    /// Protocol 4.01, 11.7.6).
     ///
     /// - Parameters:
-    ///   - nextLink: where the others are found, absolute.
-    ///   - isPrefixed: whether JSON names it `@odata.nextLink`.
+    ///   - nextLink: the absolute URL of the following parts.
+    ///   - isPrefixed: whether the name in JSON is `@odata.nextLink`.
     public mutating func finish(nextLink: String, isPrefixed: Bool) -> [UInt8] {
         guard multipart == nil else {
             let part = BatchResponsePart(
@@ -67,7 +67,7 @@ public struct BatchResponseOutput: Sendable {
         return Array((isFirst ? "{\"responses\":[]," : "],").utf8) + json.bytes.dropFirst()
     }
 
-    /// The bytes of a whole response.
+    /// Returns the bytes of a whole response.
     static func write(_ parts: [BatchResponsePart], _ form: Form) -> [UInt8] {
         var output = BatchResponseOutput(form)
         var bytes: [UInt8] = []

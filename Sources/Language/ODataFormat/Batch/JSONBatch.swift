@@ -1,27 +1,27 @@
 import ODataModel
 
-/// Batches in JSON (OData JSON Format 4.01, 19 *Batch Requests and Responses*).
+/// Reading and writing of batches in JSON (OData JSON Format 4.01, 19 *Batch Requests and Responses*).
 ///
-/// A body of a JSON media type, or of none, stands as it is; text stands as a string, anything else as a
-/// string in base64url.
+/// A body with a JSON media type, or without a type, is embedded as JSON. Text is embedded as a string, and all
+/// other bodies as strings in base64url.
 public enum JSONBatch {
-    /// Reads a whole batch request; ``BatchRequestReader`` reads it in chunks.
+    /// Reads a whole batch request; ``BatchRequestReader`` reads chunks.
     ///
-    /// - Throws: ``BatchError`` with the line and what was expected.
+    /// - Throws: ``BatchError`` with the line and the expected content.
     public static func readRequest(_ bytes: [UInt8]) throws(BatchError) -> [BatchRequestPart] {
         var reader = BatchRequestReader(BatchSource(JSONBatchReader("requests")))
         return try reader.all(bytes)
     }
 
-    /// Reads a whole batch response; ``BatchResponseReader`` reads it in chunks.
+    /// Reads a whole batch response; ``BatchResponseReader`` reads chunks.
     ///
-    /// - Throws: ``BatchError`` with the line and what was expected.
+    /// - Throws: ``BatchError`` with the line and the expected content.
     public static func readResponse(_ bytes: [UInt8]) throws(BatchError) -> [BatchResponsePart] {
         var reader = BatchResponseReader(BatchSource(JSONBatchReader("responses")))
         return try reader.all(bytes)
     }
 
-    /// Writes a batch request. Requests without an id get their position as one, since JSON demands it.
+    /// Writes a batch request. Requests without an id get a number, because JSON requires ids.
     public static func writeRequest(_ parts: [BatchRequestPart]) -> [UInt8] {
         let taken = Set(parts.compactMap(\.id))
         var next = 0
@@ -55,7 +55,7 @@ public enum JSONBatch {
         BatchResponseOutput.write(parts, .json)
     }
 
-    /// One answer as an object.
+    /// Returns a response as a JSON object.
     static func response(_ part: BatchResponsePart) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
@@ -117,7 +117,7 @@ public enum JSONBatch {
         }
     }
 
-    /// How a body stands in a batch.
+    /// The representations of a body in a batch.
     enum BodyForm { case json, text, binary }
 
     static func form(_ headers: [BatchHeader]) -> BodyForm {
@@ -127,7 +127,7 @@ public enum JSONBatch {
         return media.hasPrefix("text/") ? .text : .binary
     }
 
-    /// Whether bytes may be put into JSON as they are: what is not would break the whole batch.
+    /// Returns whether bytes are valid JSON. Invalid bytes would make the whole batch malformed.
     private static func isJSON(_ bytes: [UInt8]) -> Bool {
         let checked: Void? = try? JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
             try scanner.skipValue()

@@ -1,7 +1,7 @@
 import ODataModel
 
-/// Gives the requests or responses of a JSON batch one by one, fed in chunks: each comes out as soon as it is
-/// complete, and no more than one is held (OData JSON Format 4.01, 19).
+/// Reads the requests or responses of a JSON batch in chunks (OData JSON Format 4.01, 19). Each item is returned as
+/// soon as it is complete, and at most one item is kept in memory.
 struct JSONBatchReader: Sendable {
     private enum Stage {
         case start, member, value(isItems: Bool), items, end
@@ -27,7 +27,7 @@ struct JSONBatchReader: Sendable {
 
     mutating func finish() { chunks.finish() }
 
-    /// The next item with its place; `nil` when more bytes are needed, and after the last one.
+    /// Returns the next item with its position; `nil` if more bytes are needed, and after the last item.
     mutating func next() throws(BatchError) -> (item: JSONBatchItem, position: JSONPosition)? {
         while chunks.isReady() {
             switch try step() {
@@ -48,7 +48,7 @@ struct JSONBatchReader: Sendable {
         return nil
     }
 
-    /// Reads one item or one member; `nil` when more bytes are needed.
+    /// Reads one item or one member; returns `nil` if more bytes are needed.
     private mutating func step() throws(BatchError) -> Outcome? {
         let name = name
         var (stage, isFound) = (stage, isFound)
@@ -93,7 +93,7 @@ struct JSONBatchReader: Sendable {
     }
 }
 
-/// The members of a request or response of a JSON batch; each has some of them.
+/// The members of a request or response in a JSON batch.
 struct JSONBatchItem: Sendable {
     var id: String?
     var method: String?
@@ -103,9 +103,9 @@ struct JSONBatchItem: Sendable {
     var group: String?
     var dependsOn: [String] = []
     var condition: String?
-    /// The body's JSON as it stands.
+    /// The raw JSON of the body.
     private var raw: [UInt8] = []
-    /// The body where it is a string.
+    /// The body if it is a string.
     private var text: String?
 
     init(_ scanner: inout JSONScanner) throws(JSONError) {
@@ -139,7 +139,7 @@ struct JSONBatchItem: Sendable {
         }
     }
 
-    /// The body's bytes by its media type.
+    /// Returns the bytes of the body, decoded according to its media type.
     func bytes(at position: JSONPosition) throws(BatchError) -> [UInt8] {
         switch JSONBatch.form(headers) {
         case .json: return raw

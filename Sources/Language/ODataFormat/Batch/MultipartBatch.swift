@@ -1,12 +1,12 @@
 import ODataModel
 
-/// Batches in `multipart/mixed`: those of every version (OData 4.01, 11.7.7 *Multipart Batch Format*; RFC 2046,
-/// 5.1).
+/// Reading and writing of batches in `multipart/mixed`, which every version supports (OData 4.01, 11.7.7 *Multipart
+/// Batch Format*; RFC 2046, 5.1).
 ///
-/// Either line ending is read; carriage return and line feed are written. A part ends at the line with the
-/// boundary, whatever `Content-Length` says: real clients state wrong lengths.
+/// Readers accept both line endings, and writers use a carriage return and a line feed. A part ends at the line
+/// with the boundary, regardless of `Content-Length`, because some clients state wrong lengths.
 public enum MultipartBatch {
-    /// The boundary that a `Content-Type` header names.
+    /// Returns the boundary in a `Content-Type` header.
     ///
     /// - Throws: ``BatchError/Reason/noBoundary(_:)``.
     public static func boundary(contentType: String) throws(BatchError) -> String {
@@ -17,28 +17,28 @@ public enum MultipartBatch {
         return boundary
     }
 
-    /// Reads a whole batch request; ``BatchRequestReader`` reads it in chunks. Change sets become atomicity groups,
-    /// named by their boundary.
+    /// Reads a whole batch request; ``BatchRequestReader`` reads chunks. Change sets become atomicity groups, named
+    /// by their boundary.
     ///
-    /// - Throws: ``BatchError`` with the line and what was expected.
+    /// - Throws: ``BatchError`` with the line and the expected content.
     public static func readRequest(_ bytes: [UInt8], boundary: String) throws(BatchError) -> [BatchRequestPart] {
         var reader = BatchRequestReader(BatchSource(MultipartReader(boundary: boundary, isRequest: true)))
         return try reader.all(bytes)
     }
 
-    /// Reads a whole batch response; ``BatchResponseReader`` reads it in chunks.
+    /// Reads a whole batch response; ``BatchResponseReader`` reads chunks.
     ///
-    /// - Throws: ``BatchError`` with the line and what was expected.
+    /// - Throws: ``BatchError`` with the line and the expected content.
     public static func readResponse(_ bytes: [UInt8], boundary: String) throws(BatchError) -> [BatchResponsePart] {
         var reader = BatchResponseReader(BatchSource(MultipartReader(boundary: boundary, isRequest: false)))
         return try reader.all(bytes)
     }
 
-    /// Writes a batch request. Requests side by side with one atomicity group become a change set.
+    /// Writes a batch request. Adjacent requests with the same atomicity group become a change set.
     ///
     /// - Parameters:
     ///   - parts: the requests.
-    ///   - boundary: stands between them; random enough that no body has a line with it.
+    ///   - boundary: the boundary between requests, which must be random enough to occur in no body.
     public static func writeRequest(_ parts: [BatchRequestPart], boundary: String) -> [UInt8] {
         var output = MultipartOutput(boundary: boundary, changeSetPrefix: "changeset_")
         for part in parts {
@@ -53,13 +53,13 @@ public enum MultipartBatch {
         BatchResponseOutput.write(parts, .multipart(boundary: boundary))
     }
 
-    /// Without the characters that would end a line: no value may smuggle in a header or a part.
+    /// Returns the text without control characters, so that no value can inject a header or a part.
     static func clean(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 < 0x20 }) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value >= 0x20 }))
     }
 
-    /// The reason phrase of a status (RFC 9110, 15).
+    /// Returns the reason phrase of a status (RFC 9110, 15).
     package static func reason(_ status: Int) -> String {
         switch status {
         case 200: "OK"
@@ -88,13 +88,13 @@ public enum MultipartBatch {
     }
 }
 
-/// Writes the parts of a multipart batch and opens and closes change sets as the groups change.
+/// Writes the parts of a multipart batch, and opens and closes change sets at changes of the group.
 struct MultipartOutput: Sendable {
     private var bytes: [UInt8] = []
     private let boundary: String
     private let changeSetPrefix: String
     private var group: String?
-    /// The boundary of the change set that is open.
+    /// The boundary of the open change set.
     private var innerBoundary: String?
     private var boundaries = DistinctNames()
 
@@ -120,7 +120,7 @@ struct MultipartOutput: Sendable {
         line("--\(innerBoundary ?? boundary)")
         line("Content-Type: application/http")
         line("Content-Transfer-Encoding: binary")
-        // Some services look for it within the request.
+        // Some services expect the id within the request.
         if let id, headers.value(of: "Content-ID") != id { line("Content-ID: \(MultipartBatch.clean(id))") }
         line("")
         line(startLine)
@@ -132,7 +132,7 @@ struct MultipartOutput: Sendable {
         line("")
     }
 
-    /// What was written since it was taken last.
+    /// Returns the output since the last call.
     mutating func take() -> [UInt8] {
         defer { bytes = [] }
         return bytes
@@ -150,7 +150,7 @@ struct MultipartOutput: Sendable {
         innerBoundary = nil
     }
 
-    /// A boundary has at most 70 characters of a small set (RFC 2046, 5.1.1).
+    /// Returns a boundary for a change set, with at most 70 of the allowed characters (RFC 2046, 5.1.1).
     private func changeSet(_ group: String) -> String {
         let allowed = group.utf8.filter { byte in
             switch byte {

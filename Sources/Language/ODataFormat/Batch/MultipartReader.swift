@@ -1,23 +1,23 @@
 import ODataModel
 
-/// Splits a multipart text into its HTTP messages, change sets included, fed in chunks: each message comes out as
-/// soon as it is complete, and no more than one is held.
+/// Splits a multipart text, including change sets, into HTTP messages in chunks. Each message is returned as soon
+/// as it is complete, and at most one message is kept in memory.
 struct MultipartReader: Sendable {
-    /// One line without its end.
+    /// A line without its line ending.
     struct Line: Hashable, Sendable {
         var text: String
         var offset: Int
         var number: Int
     }
 
-    /// One request or response, its start line not yet looked at.
+    /// A request or response with an unparsed start line.
     struct Message: Sendable {
         var id: String?
         var startLine: Line
         var headers: [BatchHeader]
         var body: [UInt8]
         var group: String?
-        /// The reason why a request cannot be read.
+        /// The error that prevents reading a request.
         var problem: BatchError?
     }
 
@@ -28,9 +28,9 @@ struct MultipartReader: Sendable {
         case headers
         /// In the message of a part.
         case message
-        /// Behind a change set, before the next delimiter of the batch.
+        /// After a change set, before the next delimiter of the batch.
         case afterChangeSet
-        /// Behind the closing delimiter, where anything may stand.
+        /// After the closing delimiter, which arbitrary text may follow.
         case epilogue
     }
 
@@ -43,7 +43,7 @@ struct MultipartReader: Sendable {
         var count = 0
     }
 
-    /// A place in the whole text.
+    /// A position in the whole text.
     private struct Position {
         var offset: Int
         var line: Int
@@ -56,19 +56,19 @@ struct MultipartReader: Sendable {
     private var phase = Phase.preamble
 
     private var buffer: [UInt8] = []
-    /// Where the part that is being read starts in the buffer; all before it can go.
+    /// The start of the current part in the buffer; earlier bytes can be dropped.
     private var partStart = 0
     private var messageStart = 0
-    /// The next line, and how far its end has been looked for.
+    /// The start of the next line, and the position from which its end is searched.
     private var lineStart = 0
     private var searched = 0
-    /// The place of the buffer's first byte in the whole text.
+    /// The offset of the buffer's first byte in the whole text.
     private var origin = 0
-    /// The line that starts at a place in the buffer, which moves on with the parts.
+    /// A position in the buffer with its line number, which advances with the parts.
     private var mark = (index: 0, line: 1)
     private var isComplete = false
     private var partHeaders: [BatchHeader] = []
-    /// The reason why the request in this part cannot be read.
+    /// The error that prevents reading the request in this part.
     private var partProblem: BatchError?
     private var count = 0
     private var groups = DistinctNames()
@@ -87,7 +87,7 @@ struct MultipartReader: Sendable {
 
     mutating func finish() { isComplete = true }
 
-    /// The next message; `nil` when more bytes are needed, and after the last one.
+    /// Returns the next message; `nil` if more bytes are needed, and after the last message.
     mutating func next() throws(BatchError) -> Message? {
         while phase != .epilogue {
             guard let (end, next) = nextLine() else {
@@ -120,7 +120,7 @@ struct MultipartReader: Sendable {
         }
     }
 
-    /// The end of the line at ``lineStart`` and the start of the one after it.
+    /// Returns the end of the line at ``lineStart`` and the start of the following line.
     private mutating func nextLine() -> (end: Int, next: Int)? {
         guard let feed = buffer[searched...].firstIndex(of: 0x0A) else {
             searched = buffer.count
@@ -148,7 +148,7 @@ struct MultipartReader: Sendable {
             }
             guard line.isEmpty else { return nil }
             try beginMessage(line.lowerBound)
-            // A change set goes on with its own preamble.
+            // A change set continues with its own preamble.
             if phase == .headers {
                 messageStart = next
                 phase = .message
@@ -163,10 +163,11 @@ struct MultipartReader: Sendable {
         return nil
     }
 
-    /// Whether a line is a delimiter, and whether it is the closing one; blanks may follow.
+    /// Returns whether a delimiter is the closing one; `nil` if the line is not a delimiter. Blanks may follow a
+    /// delimiter.
     private func isDelimiter(_ line: Range<Int>, _ delimiter: [UInt8]) -> Bool? {
         var start = line.lowerBound
-        // A byte order mark before the very first line.
+        // A byte order mark may precede the first line.
         if origin == 0, start == 0, buffer.starts(with: [0xEF, 0xBB, 0xBF]) { start = min(3, line.upperBound) }
         let line = buffer[start..<line.upperBound]
         guard line.starts(with: delimiter) else { return nil }
@@ -176,7 +177,8 @@ struct MultipartReader: Sendable {
         return rest.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? isLast : nil
     }
 
-    /// The line end before a delimiter belongs to the delimiter.
+    /// Returns the position before a line ending, because the line ending before a delimiter belongs to the
+    /// delimiter.
     private func beforeLineEnd(_ position: Int, _ start: Int) -> Int {
         var end = position
         if end > start, buffer[end - 1] == 0x0A { end -= 1 }
@@ -186,7 +188,7 @@ struct MultipartReader: Sendable {
 
     // MARK: Parts
 
-    /// Goes on behind a delimiter.
+    /// Continues after a delimiter.
     private mutating func beginPart(_ next: Int, _ isLast: Bool) throws(BatchError) {
         partStart = next
         moveMark(to: next)
@@ -207,7 +209,7 @@ struct MultipartReader: Sendable {
         phase = .afterChangeSet
     }
 
-    /// Reads the header fields of a part. A request with wrong ones is refused alone.
+    /// Reads the header fields of a part. Invalid fields affect only the request of the part.
     private mutating func beginMessage(_ end: Int) throws(BatchError) {
         partHeaders = []
         partProblem = nil
@@ -220,7 +222,7 @@ struct MultipartReader: Sendable {
         }
     }
 
-    /// Looks at the header fields of a part: it may be a change set.
+    /// Checks the header fields of a part and opens a change set if the part is one.
     private mutating func checkPart() throws(BatchError) {
         let contentType = partHeaders.value(of: "Content-Type")
         let type = MultipartSyntax.trimmed((contentType ?? "").prefix { $0 != ";" }).lowercased()
@@ -259,7 +261,7 @@ struct MultipartReader: Sendable {
         _ start: Int, _ end: Int, next: Int, isLast: Bool
     ) throws(BatchError) -> Message? {
         if phase == .preamble, let open = changeSet {
-            // The header fields of a change set with nothing behind them.
+            // The change set has header fields but no content.
             throw error(.noPart(boundary: open.boundary), at: start, expected: "the line --\(open.boundary)")
         }
         var message = try message(start, max(start, end))
@@ -278,7 +280,7 @@ struct MultipartReader: Sendable {
         return message
     }
 
-    /// Reads a message; a request that cannot be read comes out with its problem.
+    /// Reads a message; an unreadable request is returned with its problem.
     private func message(_ start: Int, _ end: Int) throws(BatchError) -> Message {
         let id = partHeaders.value(of: "Content-ID")
         let place = position(of: start)
@@ -298,7 +300,7 @@ struct MultipartReader: Sendable {
 
     private func readMessage(_ start: Int, _ end: Int) throws(BatchError) -> Message {
         var position = start
-        // Some writers put an empty line before the message.
+        // Some writers add an empty line before the message.
         while position < end, buffer[position] == 0x0D || buffer[position] == 0x0A { position += 1 }
         let (lineEnd, next) = line(at: position, before: end)
         let place = self.position(of: position)
@@ -315,17 +317,17 @@ struct MultipartReader: Sendable {
         {
             body.removeLast(body.count - length)
         } else if body.allSatisfy({ $0 == 0x0D || $0 == 0x0A }) {
-            // Empty lines after a message without a body are layout.
+            // Empty lines after a message without a body are formatting.
             body = []
         }
-        // Earlier versions have the content id among the message's own headers.
+        // In earlier versions, the content id is a header field of the message itself.
         let id = partHeaders.value(of: "Content-ID") ?? headers.value(of: "Content-ID")
         return Message(id: id, startLine: startLine, headers: headers, body: body, group: changeSet?.group)
     }
 
     // MARK: Header fields
 
-    /// The end of the line at a position, and the start of the next one.
+    /// Returns the end of the line at a position, and the start of the following line.
     private func line(at position: Int, before end: Int) -> (end: Int, next: Int) {
         guard let feed = buffer[position..<end].firstIndex(of: 0x0A) else { return (end, end) }
         return (feed > position && buffer[feed - 1] == 0x0D ? feed - 1 : feed, feed + 1)
@@ -338,7 +340,7 @@ struct MultipartReader: Sendable {
         return MultipartSyntax.trimmed(String(decoding: buffer[range], as: UTF8.self))
     }
 
-    /// Reads header fields up to and with the empty line.
+    /// Reads header fields up to and including the empty line.
     private func readHeaders(
         _ start: Int, _ end: Int
     ) throws(BatchError) -> (headers: [BatchHeader], next: Int) {
@@ -350,7 +352,7 @@ struct MultipartReader: Sendable {
             if lineEnd == position { break }
             let content = try text(position..<lineEnd)
             if buffer[position] == 0x20 || buffer[position] == 0x09, let last = headers.indices.last {
-                // A folded line goes on with the field before. One of blanks alone has nothing to add.
+                // A folded line continues the previous field. A line of blanks adds nothing.
                 let words = [headers[last].value, content].filter { !$0.isEmpty }
                 headers[last].value = words.joined(separator: " ")
                 continue
@@ -377,7 +379,7 @@ struct MultipartReader: Sendable {
         return Position(offset: origin + index, line: lines)
     }
 
-    /// Lines are counted from here on: nothing before it is asked for again.
+    /// Advances the mark from which lines are counted; no earlier position is requested again.
     private mutating func moveMark(to index: Int) { mark = (index, position(of: index).line) }
 
     private func error(_ reason: BatchError.Reason, at index: Int, expected: String) -> BatchError {
@@ -385,7 +387,7 @@ struct MultipartReader: Sendable {
         return BatchError(reason: reason, offset: place.offset, line: place.line, expected: expected)
     }
 
-    /// The text has ended within a part.
+    /// Returns the error for a text that ends within a part.
     private func endError() -> BatchError {
         if changeSet == nil, phase == .preamble {
             return BatchError(
@@ -396,11 +398,11 @@ struct MultipartReader: Sendable {
     }
 }
 
-/// Names of change sets, each given once: two that stand behind each other with one boundary are two.
+/// Unique names of change sets, because several change sets may use the same boundary.
 struct DistinctNames: Sendable {
     private var given: Set<String> = []
 
-    /// The name, with a number behind it when it was given before.
+    /// Returns the name, with a number appended if it was used before.
     mutating func next(_ name: String) -> String {
         var next = name
         var number = 2
@@ -412,9 +414,9 @@ struct DistinctNames: Sendable {
     }
 }
 
-/// What the readers and writers of multipart texts share.
+/// Syntax shared by readers and writers of multipart texts.
 enum MultipartSyntax {
-    /// The boundary parameter of a `multipart/mixed` content type, quotation marks removed.
+    /// Returns the boundary parameter of a `multipart/mixed` content type, without quotation marks.
     static func boundary(_ contentType: String) -> String? {
         let parts = contentType.split(separator: ";", omittingEmptySubsequences: false)
         guard let type = parts.first, trimmed(type).lowercased() == "multipart/mixed" else { return nil }
@@ -431,7 +433,7 @@ enum MultipartSyntax {
         return nil
     }
 
-    /// Without blanks and tabs at both ends.
+    /// Returns the text without blanks and tabs at both ends.
     static func trimmed(_ text: some StringProtocol) -> String {
         guard let first = text.firstIndex(where: { $0 != " " && $0 != "\t" }),
             let last = text.lastIndex(where: { $0 != " " && $0 != "\t" })

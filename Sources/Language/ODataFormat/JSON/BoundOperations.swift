@@ -1,17 +1,17 @@
 import ODataModel
 
-/// The actions and functions that can be called on an entity or a collection: what full metadata offers
-/// (OData JSON Format 4.01, 16 *Bound Function* and 17 *Bound Action*).
+/// The actions and functions that can be called on an entity or a collection, which full metadata advertise (OData
+/// JSON Format 4.01, 16 *Bound Function* and 17 *Bound Action*).
 struct BoundOperations: Sendable {
-    /// By the type of the binding parameter, overloads once.
+    /// The operations by type of the binding parameter, with overloads listed once.
     private var byType: [QualifiedName: [ODataOperation]] = [:]
-    /// The same for those that are bound to collections of entities of a type.
+    /// The operations bound to collections, by entity type, with overloads listed once.
     private var byCollection: [QualifiedName: [ODataOperation]] = [:]
 
-    /// None.
+    /// Creates an empty set of operations.
     init() {}
 
-    /// Those of a model that are bound to entities.
+    /// Collects the bound operations of a model.
     init(of model: EntityDataModel) {
         func add(_ operation: ODataOperation, to type: QualifiedName, _ all: inout [QualifiedName: [ODataOperation]]) {
             let isKnown = all[type]?.contains { $0.name == operation.name } ?? false
@@ -26,12 +26,12 @@ struct BoundOperations: Sendable {
         }
     }
 
-    /// Those that an entity of a type offers, inherited ones first.
+    /// Returns the operations for an entity of a type, with inherited ones first.
     func offered(with type: QualifiedName, in model: EntityDataModel) -> [ODataOperation] {
         Self.offered(byType, with: type, in: model)
     }
 
-    /// Those that a collection of entities of a type offers, inherited ones first.
+    /// Returns the operations for a collection of entities of a type, with inherited ones first.
     func offered(withCollectionOf type: QualifiedName, in model: EntityDataModel) -> [ODataOperation] {
         Self.offered(byCollection, with: type, in: model)
     }
@@ -55,7 +55,7 @@ struct BoundOperations: Sendable {
         return result
     }
 
-    /// What follows a function's name in its target: its parameters with aliases to be filled in.
+    /// Returns the text after a function's name in its target: the parameters, with aliases as values.
     static func parameterTemplate(_ operation: ODataOperation) -> String {
         guard operation.kind == .function else { return "" }
         return "(" + operation.parameters.dropFirst().map { "\($0.name)=@\($0.name)" }.joined(separator: ",") + ")"
@@ -63,23 +63,23 @@ struct BoundOperations: Sendable {
 }
 
 extension TypeShape {
-    /// Whether a property is a stream.
+    /// Whether the type has a stream property.
     var hasStreamProperties: Bool { primitiveTypes.contains(.stream) }
 }
 
-/// An action or function that a service offers with an entity.
+/// An action or function that a service advertises with an entity.
 public struct AdvertisedOperation: Hashable, Sendable {
-    /// The qualified name, for functions perhaps with the names of their parameters.
+    /// The qualified name, possibly with the parameter names of a function.
     public var name: String
-    /// A title for people.
+    /// The title for display.
     public var title: String?
-    /// Where it is called; `nil` when the service lets the client compute that.
+    /// The URL of the operation; `nil` if the client must compute the URL.
     public var target: String?
 }
 
 extension ODataEntity {
-    /// The actions and functions that the service offers with this entity; those it says to be unavailable
-    /// are left out (OData JSON Format 4.01, 16 and 17).
+    /// The actions and functions that the service advertises with this entity, without unavailable ones (OData JSON
+    /// Format 4.01, 16 and 17).
     public var advertisedOperations: [AdvertisedOperation] {
         control.annotations.filter { $0.key.hasPrefix("#") }.sorted { $0.key < $1.key }.flatMap { key, value in
             let offers: [ODataValue] = if case .collection(let values) = value { values } else { [value] }

@@ -1,7 +1,7 @@
 import ODataModel
 
-/// Reads a collection of entities or a delta, fed in chunks as they arrive, in memory that does not grow
-/// with the number of entities (OData JSON Format 4.01, 12 *Collection of Entities* and 15 *Delta Payload*).
+/// Reads a collection of entities or a delta in chunks as they arrive (OData JSON Format 4.01, 12 *Collection of
+/// Entities* and 15 *Delta Payload*). Memory use does not grow with the number of entities.
 ///
 /// ```swift
 /// var reader = CollectionPayloadReader(model: model, type: orderType)
@@ -13,36 +13,38 @@ import ODataModel
 /// while let element = try reader.next() { … }
 /// ```
 ///
-/// Where entities are not needed as such, ``read(into:)`` gives each one as a row cursor over the bytes instead.
+/// If entities are not needed as values, ``read(into:)`` returns each as a row cursor over the bytes.
 public struct CollectionPayloadReader: Sendable {
-    /// The size of the largest single element, in bytes.
+    /// The maximum size of a single element in bytes.
     public static let maxElementBytes = 64 * 1024 * 1024
 
-    /// What comes out.
+    /// The elements of a collection or delta.
     public enum Element: Hashable, Sendable {
-        /// An entity, new or changed in a delta.
+        /// An entity, which is new or changed in a delta.
         case entity(ODataEntity)
-        /// An entity that left the result (OData JSON Format 4.01, 15.3): known by its id, or by the key
-        /// properties and control information of `entity`. The reason is `deleted` or `changed`.
+        /// An entity that left the result (OData JSON Format 4.01, 15.3).
+        ///
+        /// The entity is identified by its id, or by the key properties and control information of `entity`. The
+        /// reason is `deleted` or `changed`.
         case removed(id: String?, entity: ODataEntity?, reason: String)
-        /// A link that was added (15.4).
+        /// An added link (15.4).
         case link(DeltaLink)
-        /// A link that was deleted (15.5).
+        /// A deleted link (15.5).
         case deletedLink(DeltaLink)
-        /// The end, with what the service said of the whole.
+        /// The end of the collection, with information about the whole collection.
         case finished(CollectionSummary)
     }
 
     @usableFromInline var chunks = JSONChunks()
     private var progress: CollectionProgress
 
-    /// Makes a reader.
+    /// Creates a reader.
     ///
     /// - Parameters:
     ///   - model: the model of the service.
     ///   - type: the declared type of the entities.
-    ///   - strictness: what is made of undeclared properties.
-    ///   - dialect: which of the JSON formats it is.
+    ///   - strictness: the treatment of undeclared properties.
+    ///   - dialect: the JSON format.
     public init(
         model: EntityDataModel, type: QualifiedName, strictness: Strictness = .lenient, dialect: JSONDialect = .light
     ) {
@@ -50,19 +52,19 @@ public struct CollectionPayloadReader: Sendable {
             reader: EntityPayloadReader(model: model, strictness: strictness), type: type, dialect: dialect)
     }
 
-    /// Takes the next chunk.
+    /// Adds the next chunk.
     public mutating func append(_ bytes: some Sequence<UInt8>) { chunks.append(bytes) }
 
-    /// Says that no chunk follows: what is missing from now on is an error.
+    /// Marks the end of the payload.
     public mutating func finish() { chunks.finish() }
 
-    /// The next element.
+    /// Returns the next element.
     ///
-    /// - Returns: `nil` when more bytes are needed, and after ``Element/finished(_:)``.
-    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
+    /// - Returns: `nil` if more bytes are needed, and after ``Element/finished(_:)``.
+    /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error object.
     public mutating func next() throws(PayloadError) -> Element? { try next(stoppingAtElements: false) }
 
-    /// The next element; `nil` also when the elements begin, for a reader of rows.
+    /// Returns the next element; `nil` also at the start of the elements, so that a reader of rows can take over.
     @usableFromInline
     mutating func next(stoppingAtElements stops: Bool) throws(PayloadError) -> Element? {
         let wasAmongElements = progress.isAmongElements
@@ -79,7 +81,7 @@ public struct CollectionPayloadReader: Sendable {
         return nil
     }
 
-    /// Reads one element or one member; `nil` when more bytes are needed.
+    /// Reads one element or one member; returns `nil` if more bytes are needed.
     private static func step(
         _ chunks: inout JSONChunks, _ progress: inout CollectionProgress
     ) throws(PayloadError) -> CollectionProgress.Outcome? {
@@ -103,11 +105,11 @@ public struct CollectionPayloadReader: Sendable {
     /// Whether the next token is an element of the collection or its end.
     @usableFromInline var isAmongElements: Bool { progress.isAmongElements }
 
-    /// Whether rows can be read: the elements have begun and not ended, and a whole one may be there.
+    /// Returns whether rows can be read: the position is among the elements, and a whole element may be available.
     @usableFromInline
     mutating func isReadyForRows() -> Bool { progress.isAmongElements && chunks.isReady() }
 
-    /// A row of the declared type; `nil` when the model does not declare it.
+    /// Returns a row of the declared type; `nil` if the model does not declare the type.
     @usableFromInline
     func makeRow() -> JSONRow? {
         progress.reader.model.shape(progress.type).map {
@@ -115,13 +117,13 @@ public struct CollectionPayloadReader: Sendable {
         }
     }
 
-    /// A pass over the rows of the buffer, which must be given to it.
+    /// Returns a pass over the rows of the buffer.
     @usableFromInline
     func makePass(_ bytes: UnsafeBufferPointer<UInt8>) -> RowPass {
         RowPass(chunks.scanner(over: bytes, progress.state), isStrict: progress.reader.strictness == .strict)
     }
 
-    /// Goes on where a pass ended.
+    /// Continues at the end of a pass.
     ///
     /// - Returns: whether the next element must be read as a value.
     @usableFromInline
@@ -140,26 +142,27 @@ public struct CollectionPayloadReader: Sendable {
 
 /// The two families of JSON formats.
 public enum JSONDialect: Hashable, Sendable {
-    /// That of V4, and V3's light one: control information beside the properties.
+    /// The JSON of V4 and the light JSON of V3, with control information beside the properties.
     case light
-    /// That of V1 to V3: everything in `d`, control information in `__metadata` (OData JSON Verbose Format 3.0).
+    /// The JSON of V1 to V3, with everything in `d` and control information in `__metadata` (OData JSON Verbose
+    /// Format 3.0).
     case verbose
 }
 
-/// What a service says of a collection besides its elements (OData JSON Format 4.01, 4.6.4 to 4.6.7).
+/// Information about a collection besides its elements (OData JSON Format 4.01, 4.6.4 to 4.6.7).
 public struct CollectionSummary: Hashable, Sendable {
     /// The context URL.
     public var context: String?
-    /// The number of all entities that match, whatever the paging.
+    /// The number of all matching entities, regardless of paging.
     public var count: Int64?
-    /// Where the next page is.
+    /// The link to the next page.
     public var nextLink: String?
-    /// Where the changes since then are.
+    /// The link to later changes.
     public var deltaLink: String?
     /// The annotations on the collection by full name, such as `Org.OData.Core.V1.Messages`.
     public var annotations: [String: ODataValue]
 
-    /// Makes a summary.
+    /// Creates a summary.
     public init(
         context: String? = nil, count: Int64? = nil, nextLink: String? = nil, deltaLink: String? = nil,
         annotations: [String: ODataValue] = [:]
@@ -174,14 +177,14 @@ public struct CollectionSummary: Hashable, Sendable {
 
 /// A link in a delta (OData JSON Format 4.01, 15.4 and 15.5).
 public struct DeltaLink: Hashable, Sendable {
-    /// The id of the entity that the link starts from.
+    /// The id of the entity at which the link starts.
     public var source: String
     /// The path of the navigation property.
     public var relationship: String
-    /// The id of the related entity; `nil` when a deleted single-valued link leaves it out.
+    /// The id of the related entity; `nil` if a deleted single-valued link omits the target.
     public var target: String?
 
-    /// Makes a link.
+    /// Creates a link.
     public init(source: String, relationship: String, target: String?) {
         self.source = source
         self.relationship = relationship

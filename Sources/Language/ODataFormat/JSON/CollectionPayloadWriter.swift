@@ -1,6 +1,6 @@
 import ODataModel
 
-/// Writes a collection of entities or a delta piece by piece, so that a server sends 16 to 64 KB at a time
+/// Writes a collection of entities or a delta piece by piece, so that a server can send 16 to 64 KB at a time
 /// (OData JSON Format 4.01, 12 and 15).
 ///
 /// ```swift
@@ -14,17 +14,17 @@ import ODataModel
 /// writer.json.flush(send)
 /// ```
 public struct CollectionPayloadWriter: Sendable {
-    /// Holds what has been written and not yet sent.
+    /// The writer, which contains the output that has not been flushed.
     public var json: JSONWriter
     private let writer: EntityPayloadWriter
     private let type: QualifiedName
-    /// The entity set, as the context tells.
+    /// The name of the entity set in the context URL.
     private var set = ""
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
     /// - Parameters:
-    ///   - writer: says how entities are written.
+    ///   - writer: the writer of entities.
     ///   - type: the declared type of the entities.
     public init(_ writer: EntityPayloadWriter, type: QualifiedName) {
         self.writer = writer
@@ -32,11 +32,11 @@ public struct CollectionPayloadWriter: Sendable {
         json = JSONWriter(reservingCapacity: 64 * 1024)
     }
 
-    /// Writes the beginning.
+    /// Writes the beginning of the collection.
     ///
     /// - Parameters:
-    ///   - context: the context URL; ends in `/$delta` for deltas.
-    ///   - count: the number of all entities that match.
+    ///   - context: the context URL, which ends in `/$delta` for deltas.
+    ///   - count: the number of all matching entities.
     public mutating func begin(context: String?, count: Int64? = nil) {
         if let fragment = context?.split(separator: "#").last {
             set = String(fragment.prefix { $0 != "/" && $0 != "(" })
@@ -54,26 +54,26 @@ public struct CollectionPayloadWriter: Sendable {
         json.beginArray()
     }
 
-    /// Writes an entity, new or changed, or removed where it says so.
+    /// Writes a new or changed entity, or a removed one if its control information has a reason for the removal.
     ///
     /// - Parameters:
     ///   - entity: the entity.
-    ///   - context: its own context URL, if it differs from that of the collection.
+    ///   - context: the context URL of the entity if it differs from that of the collection.
     public mutating func entity(_ entity: ODataEntity, context: String? = nil) {
         if let reason = entity.control.removedReason, let id = entity.control.id, writer.version < .v401 {
-            // 4.0 has an object of its own for it, which knows the id alone.
+            // 4.0 has a special object for removed entities, which contains only the id.
             return removed(id: id, reason: reason, set: set)
         }
         writer.write(entity, declared: type, context: context, to: &json)
     }
 
-    /// Writes that an entity left the result (OData JSON Format 4.01, 15.3).
+    /// Writes an entity that left the result (OData JSON Format 4.01, 15.3).
     ///
     /// - Parameters:
     ///   - id: the entity's id.
     ///   - reason: `deleted` or `changed`.
-    ///   - set: the name of the entity set, which 4.0 puts into the context URL.
-    ///   - etag: in a request of 4.01, the ETag that the entity must have.
+    ///   - set: the name of the entity set, which is part of the context URL in 4.0.
+    ///   - etag: in a request of 4.01, the required ETag of the entity.
     public mutating func removed(id: String, reason: String, set: String, etag: String? = nil) {
         json.beginObject()
         if writer.version >= .v401 {
@@ -99,13 +99,13 @@ public struct CollectionPayloadWriter: Sendable {
         json.endObject()
     }
 
-    /// Writes that a link was added or deleted (15.4 and 15.5).
+    /// Writes an added or deleted link (15.4 and 15.5).
     ///
     /// - Parameters:
     ///   - link: the link.
-    ///   - isDeleted: whether it was deleted.
-    ///   - set: the entity set of its source, which the context URL names.
-    ///   - annotations: the annotations of the item, by their qualified terms.
+    ///   - isDeleted: whether the link was deleted.
+    ///   - set: the entity set of the source, which is part of the context URL.
+    ///   - annotations: the annotations of the item, by qualified term.
     public mutating func link(
         _ link: DeltaLink, isDeleted: Bool, set: String, annotations: [String: ODataValue] = [:]
     ) {
@@ -127,7 +127,7 @@ public struct CollectionPayloadWriter: Sendable {
         json.endObject()
     }
 
-    /// Writes the end.
+    /// Writes the end of the collection.
     public mutating func end(nextLink: String? = nil, deltaLink: String? = nil) {
         json.endArray()
         if let nextLink {
@@ -141,14 +141,14 @@ public struct CollectionPayloadWriter: Sendable {
         json.endObject()
     }
 
-    /// Breaks off with an error: the array is closed, the error stands beside it, and the reader knows that
-    /// the collection is not whole (OData JSON Format 4.01, 21.2 *In-Stream Error*).
+    /// Aborts the collection with an error after the closed array, so that the reader knows that the collection is
+    /// incomplete (OData JSON Format 4.01, 21.2 *In-Stream Error*).
     public mutating func fail(_ error: ODataErrorPayload) {
         json.endArray()
         var body = JSONWriter()
         error.write(to: &body)
         json.key("error")
-        // The object within `{"error": …}`.
+        // The range is the object within `{"error": …}`.
         json.raw(body.bytes.dropFirst(9).dropLast())
         json.endObject()
     }

@@ -1,7 +1,7 @@
 import ODataModel
 
-/// How far a collection has been read. A step that runs out of bytes changes nothing, and is done again with more of
-/// them.
+/// The progress of reading a collection. A step that runs out of bytes changes nothing and is repeated with more
+/// bytes.
 struct CollectionProgress: Sendable {
     enum Stage: Hashable {
         case start, member, memberValue(String), elements, ended
@@ -16,15 +16,15 @@ struct CollectionProgress: Sendable {
 
     let reader: EntityPayloadReader
     let type: QualifiedName
-    /// The shape of that type, so that it is not looked up for each element.
+    /// The shape of `type`, which avoids a lookup for each element.
     private let shape: TypeShape
     var state = JSONScanner.State()
     private var stage = Stage.start
     private var summary = CollectionSummary()
     private var hasValue = false
-    /// Reads the elements of verbose JSON; `nil` for the light formats.
+    /// The reader of elements in verbose JSON; `nil` for the light formats.
     private let verbose: VerboseEntityReader?
-    /// Whether the object behind the name `d` is open.
+    /// Whether the object with the name `d` is open.
     private var isWithinD = false
 
     init(reader: EntityPayloadReader, type: QualifiedName, dialect: JSONDialect) {
@@ -115,7 +115,7 @@ struct CollectionProgress: Sendable {
         stage = .elements
     }
 
-    /// Takes the beginning of what stands behind `d`: an array in V1, an object with `results` since V2.
+    /// Reads the start of the value of `d`: an array in V1, or an object with `results` since V2.
     private mutating func isVerboseWrapper(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) -> Bool {
         guard verbose != nil, name == "d", !isWithinD, !hasValue else { return false }
         if try scanner.peekKind() == .array {
@@ -142,7 +142,7 @@ struct CollectionProgress: Sendable {
         }
     }
 
-    /// The name of a member that says something of the whole, without what spells it as that.
+    /// Returns the name of control information of the whole collection, without its prefix.
     private static func control(_ name: String) -> String? {
         for prefix in ["@odata.", "odata.", "@"] where name.hasPrefix(prefix) {
             return String(name.dropFirst(prefix.count))
@@ -154,7 +154,7 @@ struct CollectionProgress: Sendable {
         try scanner.takeNull() ? nil : try scanner.readString()
     }
 
-    /// A link; `nil` for null and for an empty text, which some services write where they have none.
+    /// Reads a link; returns `nil` for null and for blank text, which some services write instead of null.
     private func link(_ scanner: inout JSONScanner) throws(JSONError) -> String? {
         guard let link = try text(&scanner), !link.allSatisfy(\.isWhitespace) else { return nil }
         return link
@@ -163,8 +163,8 @@ struct CollectionProgress: Sendable {
     // MARK: Elements
 
     private mutating func readElement(_ scanner: inout JSONScanner) throws(JSONError) -> Outcome {
-        // A look at the first member mostly tells whether this is an entity of the collection: what is not has a
-        // context of its own, and that should stand first (OData JSON Format 4.01, 4.6.1).
+        // The first member usually identifies the kind of element. An element that is not an entity of the
+        // collection should begin with its own context (OData JSON Format 4.01, 4.6.1).
         let start = scanner
         var declared: QualifiedName?
         var isFirst = false
@@ -184,7 +184,7 @@ struct CollectionProgress: Sendable {
         do throws(JSONError) {
             entity = try readEntity(&scanner, declared)
         } catch {
-            // What is no entity may well be unreadable as one.
+            // An element of another kind may be unreadable as an entity.
             guard !isFirst, !error.needsMoreData, let context = try Self.context(of: start) else { throw error }
             scanner = start
             if let outcome = try readForeign(context, &scanner) { return outcome }
@@ -224,7 +224,7 @@ struct CollectionProgress: Sendable {
         key.firstByte == UInt8(ascii: "@") && (key == "@odata.context" || key == "@context")
     }
 
-    /// The context of the object that a scanner stands before, wherever in it that stands.
+    /// Returns the context of the object at a scanner, anywhere in the object.
     private static func context(of start: JSONScanner) throws(JSONError) -> String? {
         var scanner = start
         try scanner.beginObject()
@@ -235,7 +235,7 @@ struct CollectionProgress: Sendable {
         return nil
     }
 
-    /// A deleted entity in 4.0's spelling, or a link.
+    /// Reads a deleted entity in the notation of 4.0, or a link.
     private func readForeign(
         _ context: String, _ scanner: inout JSONScanner
     ) throws(JSONError) -> Outcome? {

@@ -1,10 +1,10 @@
 import ODataModel
 
 extension EntityDataModel {
-    /// The type of the entities that a context URL describes, such as those of `$metadata#Orders(1)/Items/$entity` or
-    /// `$metadata#Orders/NS.Rush` (OData 4.01, 10 *Context URL*).
+    /// Returns the type of the entities that a context URL describes, such as `$metadata#Orders(1)/Items/$entity`
+    /// or `$metadata#Orders/NS.Rush` (OData 4.01, 10 *Context URL*).
     ///
-    /// - Returns: `nil` where the context is of something else, or of what the model does not declare.
+    /// - Returns: `nil` if the context describes something else, or the model does not declare its elements.
     func entityType(context: String) -> QualifiedName? {
         guard let hash = context.lastIndex(of: "#") else { return nil }
         let segments = Self.names(context[context.index(after: hash)...])
@@ -26,7 +26,7 @@ extension EntityDataModel {
         return type.flatMap { shape($0)?.kind == .entity ? $0 : nil }
     }
 
-    /// The segments of a path without keys and lists of properties, in which slashes may stand too.
+    /// Returns the segments of a path without keys and lists of properties, which may contain slashes.
     private static func names(_ path: Substring) -> [String] {
         var names = [""]
         var depth = 0

@@ -1,27 +1,30 @@
 import ODataModel
 
-/// What a reader makes of what the model does not declare.
+/// The treatment of undeclared and invalid content by a reader.
 public enum Strictness: Hashable, Sendable {
-    /// Undeclared properties of closed types are ignored: what a client should do (OData 4.01, 5.2).
+    /// Ignores undeclared properties of closed types, as clients should (OData 4.01, 5.2).
     case lenient
-    /// As lenient; and a value that cannot be read costs its property alone, which is then not loaded
-    /// (`ControlInformation.unreadable`), and values are taken in other forms if they can mean one value only.
+    /// Tolerates unreadable values in addition to `lenient`.
+    ///
+    /// An unreadable value affects only its property, which is then not loaded (`ControlInformation.unreadable`).
+    /// Values in other unambiguous forms are accepted.
     case forgiving
-    /// Undeclared properties of closed types and members that stand twice are errors: what a service should do.
+    /// Rejects undeclared properties of closed types and duplicate members, as services should.
     case strict
 }
 
 /// A single entity as the body of a request or response.
 public struct EntityPayload: Hashable, Sendable {
-    /// The entity.
+    /// The entity in the body.
     public var entity: ODataEntity
     /// The context URL.
     public var context: String?
 }
 
-/// Reads single entities in OData JSON with everything they bring along: control information in either
-/// spelling, derived types, dynamic properties, expanded entities, bindings and nested deltas
-/// (OData JSON Format 4.01, 6 to 9 and 15).
+/// Reads single entities in OData JSON (OData JSON Format 4.01, 6 to 9 and 15).
+///
+/// The reader includes control information in both notations, derived types, dynamic properties, expanded entities,
+/// bindings and nested deltas.
 ///
 /// ```swift
 /// let reader = EntityPayloadReader(model: model)
@@ -30,26 +33,26 @@ public struct EntityPayload: Hashable, Sendable {
 public struct EntityPayloadReader: JSONValueReading, Sendable {
     /// The model of the service.
     public let model: EntityDataModel
-    /// What is made of undeclared properties.
+    /// The treatment of undeclared properties.
     public let strictness: Strictness
-    /// Services are strict about numbers.
+    /// Whether numbers in strings are rejected, as in services.
     public var wantsNumbers: Bool { strictness == .strict }
 
-    /// Makes a reader.
+    /// Creates a reader.
     public init(model: EntityDataModel, strictness: Strictness = .lenient) {
         self.model = model
         self.strictness = strictness
     }
 
-    /// Whether a value that cannot be read costs its property alone.
+    /// Whether an unreadable value affects only its property.
     public var isForgiving: Bool { strictness == .forgiving }
 
-    /// Reads a body.
+    /// Reads a whole body.
     ///
     /// - Parameters:
     ///   - bytes: the whole body.
-    ///   - type: the declared type; the entity may state a derived one.
-    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
+    ///   - type: the declared type; the entity may state a derived type.
+    /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error object.
     public func read(_ bytes: [UInt8], type: QualifiedName) throws(PayloadError) -> EntityPayload {
         guard let shape = model.shape(type) else { throw .unknownType(type) }
         var serviceError: ODataErrorPayload?
@@ -73,7 +76,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         throw .service(serviceError ?? ODataErrorPayload(code: "", message: ""))
     }
 
-    /// Takes the error object where one stands instead of an instance.
+    /// Reads an error object in place of an instance; returns `nil` if there is none.
     static func takeError(_ scanner: inout JSONScanner, _ shape: TypeShape) throws(JSONError) -> ODataErrorPayload? {
         guard shape.ordinal(of: "error") == nil, try scanner.peekKind() == .object else { return nil }
         var ahead = scanner
@@ -85,14 +88,14 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         return error
     }
 
-    /// Reads the entity or complex value that comes next.
+    /// Reads the next value as an entity or complex value.
     ///
-    /// - Throws: `JSONError` with the place and the property path.
+    /// - Throws: `JSONError` with the position and the property path.
     public func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> ODataEntity {
         try readInstance(&scanner, of: declared.flatMap { model.shape($0) } ?? .untyped)
     }
 
-    /// Reads the instance that comes next, for who has looked its type up.
+    /// Reads the next instance, for callers that know the shape of its type.
     func readInstance(_ scanner: inout JSONScanner, of shape: TypeShape) throws(JSONError) -> ODataEntity {
         var instance = InstanceInProgress(shape: shape)
         var next = 0
@@ -135,7 +138,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
 
     // MARK: Properties
 
-    /// An expanded navigation property, a dynamic property, or one that a derived type declares.
+    /// Reads an expanded navigation property, a dynamic property, or a property of a derived type.
     private func readUndeclared(
         _ key: JSONString, _ scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) {
@@ -147,7 +150,8 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
                 return
             }
             if let shape = try instance.typeAhead({ () throws(JSONError) in try typeAhead(scanner) }) {
-                // The type is stated after its properties: any order is allowed unless streaming was asked for.
+                // The type follows its properties, because the order of members is free unless streaming was
+                // requested.
                 instance.adopt(shape)
                 if let ordinal = shape.ordinal(of: name) {
                     let property = shape.properties[ordinal]
@@ -183,7 +187,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         scanner.error(.duplicateMember(key.string), at: key.offset, expected: "each member name once")
     }
 
-    /// The type that a later member of the same object states.
+    /// Returns the type that a later member of the object states.
     private func typeAhead(_ scanner: JSONScanner) throws(JSONError) -> TypeShape? {
         var ahead = scanner
         try ahead.skipValue()
@@ -247,7 +251,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
             } else {
                 try scanner.skipValue()
             }
-            // Without a reason, the entity has left the result for one that the service does not tell.
+            // Without a reason, the entity left the result for an unstated reason.
             instance.entity.control.removedReason = reason ?? "changed"
         default:
             instance.entity.control.annotations[control.annotationName] = try readValue(
@@ -265,7 +269,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
             guard let stated = try text(&scanner) else { return }
             let type = model.typeReference(fragment: stated)
             instance.statedTypes[property] = type
-            // The value may stand before its type: what JSON made of it is seen again with the type in hand.
+            // The value may precede its type and is then converted from its JSON form.
             guard let value = instance.entity.dynamicProperties[property] else { return }
             guard let typed = value.seen(as: type, model: model) else {
                 throw scanner.error(.invalidValue(stated), at: start, expected: "the type of the value before it")
@@ -292,7 +296,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         }
     }
 
-    /// The ids behind `Customer@odata.bind`: one or an array of them (OData JSON Format 4.0, 8.5).
+    /// Reads the ids of `Customer@odata.bind`: one id or an array (OData JSON Format 4.0, 8.5).
     private func readBinding(_ scanner: inout JSONScanner) throws(JSONError) -> [String] {
         guard try scanner.peekKind() == .array else { return try text(&scanner).map { [$0] } ?? [] }
         var ids: [String] = []

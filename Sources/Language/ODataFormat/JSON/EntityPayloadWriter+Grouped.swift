@@ -1,14 +1,14 @@
 import ODataModel
 
-/// What transformations made of rows: grouped paths are named as a whole, `Customer/Country`, and the payload has an
-/// object for each step (OData Data Aggregation 4.0, 3.2.3).
+/// Writing of transformed rows. Properties of such rows have paths as names, such as `Customer/Country`, and the
+/// payload has an object for each segment (OData Data Aggregation 4.0, 3.2.3).
 extension EntityPayloadWriter {
-    /// A value with what is left of the path that leads to it.
+    /// A value with the remaining path to it.
     private struct Leaf {
         var path: ArraySlice<Substring>
-        /// The whole path, which annotations name it by.
+        /// The whole path, by which annotations refer to the value.
         var name: String
-        /// The declared type; `nil` of a dynamic property.
+        /// The declared type; `nil` for a dynamic property.
         var type: TypeReference?
         var value: ODataValue
 
@@ -19,7 +19,7 @@ extension EntityPayloadWriter {
             self.value = value
         }
 
-        /// The same behind the first step of its path.
+        /// The leaf without the first segment of its path.
         var rest: Leaf {
             var leaf = self
             leaf.path = path.dropFirst()
@@ -27,7 +27,7 @@ extension EntityPayloadWriter {
         }
     }
 
-    /// Writes the properties of a row whose shape names paths.
+    /// Writes the properties of a row whose shape has paths as names.
     func writeGrouped(_ entity: ODataEntity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
         let leaves = zip(entity.shape.properties, entity.values).compactMap { property, value in
             value.map { Leaf(property.name, property.type, value: $0) }
@@ -35,7 +35,7 @@ extension EntityPayloadWriter {
         write(leaves, &annotations, to: &json)
     }
 
-    /// Writes what entities have beside their properties under paths.
+    /// Writes dynamic properties whose names are paths.
     func writeGrouped(
         _ properties: [(name: String, value: ODataValue)], _ annotations: inout AnnotationGroups,
         to json: inout JSONWriter

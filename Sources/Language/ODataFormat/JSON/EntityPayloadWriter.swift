@@ -1,17 +1,17 @@
 import ODataModel
 
-/// How much control information a payload carries (OData JSON Format 4.01, 3.1).
+/// The amount of control information in a payload (OData JSON Format 4.01, 3.1).
 public enum MetadataLevel: String, Hashable, Sendable {
-    /// Next links and counts only.
+    /// Only next links and counts.
     case none
-    /// What a client cannot compute.
+    /// Only control information that a client cannot compute.
     case minimal
-    /// Everything.
+    /// All control information.
     case full
 }
 
-/// Writes entities as OData JSON (OData JSON Format 4.01, 6 to 9): those properties that are loaded, expanded
-/// entities, and the control information that the entity has, as far as the metadata level wants it.
+/// Writes entities as OData JSON (OData JSON Format 4.01, 6 to 9): the loaded properties, expanded entities, and
+/// control information according to the metadata level.
 ///
 /// ```swift
 /// let writer = EntityPayloadWriter(model: model)
@@ -21,20 +21,22 @@ public enum MetadataLevel: String, Hashable, Sendable {
 public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     /// The model of the service.
     public let model: EntityDataModel
-    /// How much control information is written.
+    /// The amount of control information.
     public let metadata: MetadataLevel
-    /// 4.0 writes `@odata.id`, 4.01 writes `@id` or `@odata.id`, V3's light format `odata.id`.
+    /// The version, which determines the names of control information: `@odata.id` in 4.0, `@id` or `@odata.id` in
+    /// 4.01, and `odata.id` in the light format of V3.
     public let version: ODataVersion
-    /// Whether 4.01 writes `@odata.id`.
+    /// Whether 4.01 uses names such as `@odata.id`.
     public let isPrefixed: Bool
-    /// Whether 64-bit integers and decimals are written as strings; V3 knows nothing else.
+    /// Whether 64-bit integers and decimals are written as strings, as always before V4.
     public let isIEEE754Compatible: Bool
-    /// The operations that full metadata offers with each entity.
+    /// The operations that full metadata advertise with each entity.
     private let operations: BoundOperations
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
-    /// - Parameter isPrefixed: whether 4.01 writes control information as 4.0 does, for readers of both.
+    /// - Parameter isPrefixed: whether 4.01 uses the names of 4.0 for control information, for readers of both
+    ///   versions.
     public init(
         model: EntityDataModel, metadata: MetadataLevel = .minimal, version: ODataVersion = .v401,
         isIEEE754Compatible: Bool = false, isPrefixed: Bool = false
@@ -47,7 +49,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         operations = metadata == .full ? BoundOperations(of: model) : BoundOperations()
     }
 
-    /// The spelling of control information in this version.
+    /// Returns the name of control information in this version.
     public func control(_ name: String, of property: String = "") -> String {
         if !isPrefixed { return "\(property)@\(name)" }
         guard version < .v4, property.isEmpty else { return "\(property)@odata.\(name)" }
@@ -58,9 +60,9 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
     ///
     /// - Parameters:
     ///   - entity: the entity.
-    ///   - declared: the type that the context tells; another one is stated.
+    ///   - declared: the type that the context implies; another type is stated explicitly.
     ///   - context: the context URL, for whole bodies.
-    ///   - json: takes it.
+    ///   - json: the writer to append to.
     public func write(
         _ entity: ODataEntity, declared: QualifiedName?, context: String? = nil, to json: inout JSONWriter
     ) {
@@ -83,7 +85,8 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             annotations = AnnotationGroups(entity.control.annotations)
             writeControl(entity, declared, annotations: &annotations, to: &json)
         }
-        // The parts of a property that are needed, since copying all of one costs more than writing its value.
+        // Only the needed parts of a property are accessed, because copying a whole property costs more than
+        // writing its value.
         let shape = entity.shape
         let isGrouped = model.structuredType(shape.name) == nil && shape.properties.contains { $0.name.contains("/") }
         if isGrouped { writeGrouped(entity, &annotations, to: &json) }
@@ -118,13 +121,13 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         if !paths.isEmpty { writeGrouped(paths, &annotations, to: &json) }
         if metadata == .full, entity.shape.hasStreamProperties { writeStreams(entity, &annotations, to: &json) }
         if !entity.related.isEmpty || metadata == .full { writeRelated(entity, &annotations, to: &json) }
-        // Those on properties that have no value here, such as the links of streams.
+        // Annotations on properties without values, such as the links of streams, are written last.
         for (name, terms) in annotations.rest { write(terms, of: name, &json) }
     }
 
     // MARK: Control information
 
-    /// Types are fragments of the metadata URL since V4, and plain names before.
+    /// The prefix of types, which are fragments of the metadata URL since V4 and plain names before.
     private var typePrefix: String { version < .v4 ? "" : "#" }
 
     private func write(_ name: String, of property: String, value: String, to json: inout JSONWriter) {
@@ -151,7 +154,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             json.string(reason)
             json.endObject()
         }
-        // A type that transformations made is none that the metadata know.
+        // The metadata do not declare a type that results from transformations.
         if shape != .untyped, shape.name != declared || metadata == .full, model.structuredType(shape.name) != nil {
             write("type", typePrefix + "\(shape.name)", to: &json)
         }
@@ -175,7 +178,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         if isFull, let id { writeOperations(id, entity, to: &json) }
     }
 
-    /// Offers the operations bound to the entity's type (OData JSON Format 4.01, 16 and 17).
+    /// Writes the operations bound to the entity's type (OData JSON Format 4.01, 16 and 17).
     private func writeOperations(_ id: String, _ entity: ODataEntity, to json: inout JSONWriter) {
         write(
             operations.offered(with: entity.shape.name, in: model).filter {
@@ -183,13 +186,13 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             }, at: id, &json)
     }
 
-    /// Offers the operations bound to collections of entities of a type, where full metadata are asked for, as members of
-    /// the object that is being written (OData JSON Format 4.01, 16 and 17).
+    /// Writes the operations bound to collections of entities of a type as members of the open object, for full
+    /// metadata (OData JSON Format 4.01, 16 and 17).
     ///
     /// - Parameters:
     ///   - type: the declared type of the members.
     ///   - url: the URL of the collection, without query options.
-    ///   - json: takes them.
+    ///   - json: the writer to append to.
     public func writeOperations(onCollectionOf type: QualifiedName, at url: String, to json: inout JSONWriter) {
         write(operations.offered(withCollectionOf: type, in: model), at: url, &json)
     }
@@ -206,7 +209,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         }
     }
 
-    /// Says where the streams are that are properties (OData JSON Format 4.01, 10 *Stream Property*).
+    /// Writes the links of stream properties (OData JSON Format 4.01, 10 *Stream Property*).
     private func writeStreams(_ entity: ODataEntity, _ annotations: inout AnnotationGroups, to json: inout JSONWriter) {
         guard let id = entity.control.id else { return }
         for property in entity.shape.properties where property.type.primitive == .stream {
@@ -220,7 +223,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         }
     }
 
-    /// Writes the annotations on a property, or on the instance for the empty name.
+    /// Writes the annotations on a property, or on the instance if the name is empty.
     func write(
         _ annotations: [AnnotationGroups.Item], of property: String, _ json: inout JSONWriter
     ) {
@@ -236,7 +239,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         }
     }
 
-    /// States the type of a declared property unless JSON itself tells it (OData JSON Format 4.01, 4.6.3).
+    /// Writes the type of a declared property unless JSON implies the type (OData JSON Format 4.01, 4.6.3).
     func writeType(
         of name: String, _ type: TypeReference, value: ODataValue, to json: inout JSONWriter
     ) {
@@ -250,8 +253,10 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         json.string(fragment(type))
     }
 
-    /// What `type` says of a property that no metadata declare, such as a computed or aggregated one; `nil` where JSON
-    /// tells it: of strings, truth values and finite doubles (OData JSON Format 4.01, 4.6.3).
+    /// Returns the type to state for an undeclared property, such as a computed or aggregated one.
+    ///
+    /// - Returns: `nil` if JSON implies the type, as for strings, booleans and finite doubles (OData JSON Format
+    ///   4.01, 4.6.3).
     public func statedType(_ type: TypeReference, ofFiniteValue isFinite: Bool = true) -> String? {
         switch type {
         case .primitive(.string), .primitive(.boolean), .complex, .entity, .untyped: nil
@@ -269,23 +274,23 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         }
     }
 
-    /// States the type of a dynamic property where a reader would take the JSON for something else.
+    /// Writes the type of a dynamic property if a reader would infer another type from JSON.
     func writeDynamicType(of name: String, _ value: ODataValue, _ json: inout JSONWriter) {
         let type = value.untoldType(hasTextDecimals: isIEEE754Compatible) { member in
             switch member {
             case .duration where version < .v4: return .time
-            // A whole number would be taken for an integer.
+            // A decimal without a fraction would be read as an integer.
             case .decimal(let number) where number.scale <= 0: return .decimal
             default: return nil
             }
         }
-        // Without a name it would be the type of the instance.
+        // With an empty name, the type would apply to the instance.
         guard let type, !name.isEmpty else { return }
         json.key(control("type", of: name))
         json.string(fragment(type))
     }
 
-    /// Writes a dynamic property, with its type where that is to be stated.
+    /// Writes a dynamic property, with its type if necessary.
     package func writeDynamic(_ name: String, _ value: ODataValue, to json: inout JSONWriter) {
         if metadata != .none { writeDynamicType(of: name, value, &json) }
         json.key(name)
@@ -300,7 +305,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
             if metadata == .full, let id = entity.control.id, entity.control.removedReason == nil {
                 for (name, path) in [("navigationLink", ""), ("associationLink", "/$ref")]
                 where entity.control.annotations["\(property.name)@odata.\(name)"] == nil {
-                    // V3 says `navigationLinkUrl`, and `$links` before the name.
+                    // V3 uses the name `navigationLinkUrl`, and `$links` before the property name.
                     if version < .v4 {
                         json.key(control("\(name)Url", of: property.name))
                         json.string(path.isEmpty ? "\(id)/\(property.name)" : "\(id)/$links/\(property.name)")
@@ -339,7 +344,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
                 json.string(nextLink)
             }
         case .references(let ids):
-            // What a transformation or a cross join leads to is no property of the row: a link to it stands there.
+            // A row of a transformation or cross join contains a navigation link instead of the related entity.
             let isMade = model.structuredType(entity.shape.name) == nil
             if isMade, version >= .v4, !property.isCollection, let id = ids.first {
                 if metadata != .none { write("navigationLink", of: property.name, value: id, to: &json) }
@@ -349,7 +354,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         }
     }
 
-    /// `Customer@odata.bind` in 4.0, `"Customer": {"@id": …}` since 4.01 (OData JSON Format 4.01, 8.5).
+    /// Writes `Customer@odata.bind` in 4.0, or `"Customer": {"@id": …}` since 4.01 (OData JSON Format 4.01, 8.5).
     private func writeReferences(_ ids: [String], _ property: NavigationProperty, to json: inout JSONWriter) {
         let isNew = version >= .v401
         json.key(isNew ? property.name : control("bind", of: property.name))

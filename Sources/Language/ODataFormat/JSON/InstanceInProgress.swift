@@ -1,23 +1,23 @@
 import ODataModel
 
-/// An instance while its members come in: what belongs to a property may stand before or after it.
+/// An instance during reading, because annotations on a property may precede or follow the property.
 struct InstanceInProgress {
     var entity: ODataEntity
     var hasStatedType = false
-    /// Whether what is still to come was looked through for a type once: nothing else is there the next time.
+    /// Whether the remaining members were already searched for a type. A repeated search would find the same.
     private(set) var hasLookedAhead = false
-    /// What the payload states of the types of properties.
+    /// The types of properties that the payload states.
     var statedTypes: [String: TypeReference] = [:]
-    /// Entity ids by navigation property.
+    /// The entity ids by navigation property.
     var bindings: [String: [String]] = [:]
     var counts: [String: Int64] = [:]
     var nextLinks: [String: String] = [:]
 
     init(shape: TypeShape) { entity = ODataEntity(shape: shape) }
 
-    /// The type that a later member states, where none was stated so far and nobody has looked for it.
+    /// Returns the type that a later member states, if none was stated or searched for before.
     ///
-    /// - Parameter find: looks for it, in time proportional to what is still to come.
+    /// - Parameter find: a function that searches the remaining members, in time proportional to their length.
     mutating func typeAhead(_ find: () throws(JSONError) -> TypeShape?) throws(JSONError) -> TypeShape? {
         guard !hasStatedType, !hasLookedAhead else { return nil }
         let shape = try find()
@@ -25,7 +25,7 @@ struct InstanceInProgress {
         return shape == entity.shape ? nil : shape
     }
 
-    /// The type to read a declared property with: a stated one where the declaration leaves it open.
+    /// Returns the type with which to read a declared property: the stated type if the declaration is open.
     func type(of property: Property) -> TypeReference {
         guard !statedTypes.isEmpty, let stated = statedTypes[property.name] else { return property.type }
         switch (property.type, stated) {
@@ -35,7 +35,7 @@ struct InstanceInProgress {
         }
     }
 
-    /// Goes on as an instance of another type: base-type properties keep their ordinals.
+    /// Changes the instance to another type; properties of base types keep their ordinals.
     mutating func adopt(_ shape: TypeShape) {
         guard shape != entity.shape else { return }
         var next = ODataEntity(shape: shape)
@@ -43,21 +43,21 @@ struct InstanceInProgress {
             if let value { next[property.name] = value }
         }
         for (name, value) in entity.dynamicProperties { next[name] = value }
-        // What was read was not changed.
+        // Values from a payload do not count as changed.
         next.markUnchanged()
         next.related = entity.related
         next.control = entity.control
         entity = next
     }
 
-    /// The instance with counts, links and references put where they belong.
+    /// Returns the instance with counts, links and references added to its related entities.
     consuming func finished() -> ODataEntity {
-        // Most have none of it.
+        // Most instances have no such data.
         if bindings.isEmpty, counts.isEmpty, nextLinks.isEmpty { return entity }
         for (name, ids) in bindings {
             switch entity.related[name] {
             case .many(let entities, let count, let nextLink):
-                // Existing entities beside new ones: each reference is an entity of which only the id is known.
+                // New and existing entities may be mixed; each reference becomes an entity with only an id.
                 let type = entity.shape.navigationProperty(name)?.target
                 let shape = entities.first?.shape ?? TypeShape.untyped
                 let references = ids.map { id in
@@ -74,7 +74,7 @@ struct InstanceInProgress {
             if case .many(let entities, _, _)? = entity.related[name] {
                 entity.related[name] = .many(entities, count: counts[name], nextLink: nextLinks[name])
             } else {
-                // `$expand=Items/$count` and collections of values have a count and no entities.
+                // `$expand=Items/$count` and collections of values have a count but no entities.
                 if let count = counts[name] {
                     entity.control.annotations["\(name)@odata.count"] = .integer(count)
                 }
@@ -104,7 +104,8 @@ extension JSONValueReading {
 }
 
 extension ODataValue {
-    /// A value that was read without knowing its type, as a value of that type; `nil` when it is none.
+    /// Converts a value that was read without its type to the type; returns `nil` if the value is invalid for the
+    /// type.
     func seen(as type: TypeReference, model: EntityDataModel) -> ODataValue? {
         switch (self, type) {
         case (.null, _), (_, .untyped), (_, .complex), (_, .entity): return self

@@ -1,28 +1,31 @@
 import ODataModel
 
-/// JSON that arrives in chunks, for readers that take one element at a time: an element that is cut is scanned again
-/// only when its end has come, so that each byte is looked at a few times at most, and what has been read is let go.
+/// A buffer of JSON chunks for readers of one element at a time.
+///
+/// An incomplete element is scanned again only when its end has arrived, so that each byte is examined only a few
+/// times. Bytes that have been read are discarded.
 @usableFromInline
 struct JSONChunks: Sendable {
-    /// What has arrived and is still needed.
+    /// The bytes that have arrived and are still needed.
     @usableFromInline private(set) var bytes: [UInt8] = []
-    /// How much of the bytes has been read.
+    /// The number of bytes that have been read.
     private(set) var consumed = 0
-    /// Where the bytes start in the whole text.
+    /// The position of the bytes in the whole text.
     private(set) var origin = JSONPosition()
     private(set) var isComplete = false
-    /// Looks for the end of an element that ran over the end of the bytes, and how far it has looked.
+    /// The finder of the end of an incomplete element, and the position up to which it has searched.
     private var finder: JSONBoundaryFinder?
     private var searched = 0
-    /// The number of bytes that nothing more can be read from, nor from blanks behind them; -1 for none.
+    /// The number of bytes from which nothing more can be read until a byte other than a blank follows; -1 for
+    /// none.
     private var exhausted = -1
 
-    /// How many bytes have not been read.
+    /// The number of unread bytes.
     var pending: Int { bytes.count - consumed }
 
     mutating func append(_ chunk: some Sequence<UInt8>) {
         if consumed > 0 {
-            // What is left is part of one element: moving it is cheap.
+            // The rest is part of a single element, so that moving it is cheap.
             origin = bytes.withUnsafeBufferPointer {
                 origin.advanced(over: UnsafeBufferPointer(rebasing: $0[..<consumed]))
             }
@@ -36,11 +39,11 @@ struct JSONChunks: Sendable {
 
     mutating func finish() { isComplete = true }
 
-    /// Whether it makes sense to scan: whether the rest of an element that was cut may have come.
+    /// Returns whether scanning can succeed: the end of an incomplete element may have arrived.
     mutating func isReady() -> Bool {
         if isComplete { return true }
         guard var finder else {
-            // A name whose colon has not come: what was read would be read again for each blank that comes instead.
+            // After a member name without its colon, only a byte other than a blank justifies another scan.
             guard exhausted >= 0, bytes[exhausted...].allSatisfy({ " \t\n\r".utf8.contains($0) }) else { return true }
             exhausted = bytes.count
             return false
@@ -52,12 +55,12 @@ struct JSONChunks: Sendable {
         return end != nil
     }
 
-    /// Scans on from where the last scan ended.
+    /// Continues scanning at the end of the last scan.
     ///
     /// - Parameters:
-    ///   - state: what the scanner before knew; afterwards, what this one does.
-    ///   - body: reads something, and changes nothing when it throws.
-    /// - Returns: `nil` when the bytes end within it: more of them are needed then.
+    ///   - state: the state of the previous scanner, which is replaced by the new state.
+    ///   - body: a function that reads something and has no effect if it throws.
+    /// - Returns: `nil` if the bytes end too early and more are needed.
     mutating func scan<Result>(
         _ state: inout JSONScanner.State, _ body: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(JSONError) -> Result? {
@@ -77,27 +80,27 @@ struct JSONChunks: Sendable {
         }
     }
 
-    /// A scanner that goes on where the last one ended, over the bytes.
+    /// Returns a scanner over the bytes that continues at the end of the last scan.
     func scanner(over buffer: UnsafeBufferPointer<UInt8>, _ state: JSONScanner.State) -> JSONScanner {
         JSONScanner(
             UnsafeRawBufferPointer(buffer), isComplete: isComplete, origin: origin, startingAt: consumed,
             resuming: state)
     }
 
-    /// Goes on behind what has been read.
+    /// Continues after the bytes that have been read.
     mutating func advance(to end: Int) {
         finder = nil
         exhausted = -1
         consumed = end
     }
 
-    /// The bytes ended within an element: where its end is looked for from now on.
+    /// Starts the search for the end of an incomplete element.
     mutating func waitForEnd() {
         if finder == nil {
             finder = JSONBoundaryFinder()
             searched = consumed
         } else {
-            // An end was found where the scanner sees none: only more bytes can tell.
+            // The finder reported an end that the scanner does not accept, so that only more bytes can help.
             finder = nil
             exhausted = bytes.count
         }

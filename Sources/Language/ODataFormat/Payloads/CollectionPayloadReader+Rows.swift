@@ -1,30 +1,32 @@
 import ODataModel
 
-/// Takes the elements of a collection as they come: entities as row cursors, whatever else there is as values.
+/// A destination for the elements of a collection: entities as row cursors, and all other elements as values.
 ///
-/// This is the way from a response into typed structs or a database without an ``/ODataModel/Entity`` between.
+/// With a sink, a response can be read into typed structs or a database without an ``/ODataModel/Entity`` in
+/// between.
 public protocol CollectionSink {
-    /// Takes an entity that has only properties of the declared type: no related entities, no dynamic properties,
-    /// and its type is the declared one. Ids, ETags and annotations are among the row's members.
+    /// Receives an entity of the declared type without related entities and dynamic properties. Ids, ETags and
+    /// annotations are among the row's members.
     ///
-    /// - Parameter row: valid during the call.
+    /// - Parameter row: the row, valid during the call.
     mutating func row(_ row: borrowing JSONRow) throws
-    /// Notes that the memory of the rows so far is about to go: whoever kept places in it looks at them for the last time.
+    /// Notifies the sink that the memory of the rows so far becomes invalid after the call.
     ///
-    /// It comes before the element that follows the rows, and where their bytes end for now; not after the sink has thrown.
+    /// The method is called before the next other element and at the end of the available bytes, but not after an
+    /// error of the sink.
     mutating func endOfRows() throws
-    /// Takes every other element: entities of derived types or with more than properties, removed entities, links
+    /// Receives all other elements: entities of derived types or with more than properties, removed entities, links
     /// and, last, the end of the collection.
     mutating func element(_ element: CollectionPayloadReader.Element) throws
 }
 
 extension CollectionSink {
-    /// Does nothing: the rows were taken as they came.
+    /// Does nothing, for sinks that do not refer to the memory of rows.
     public mutating func endOfRows() throws {}
 }
 
 extension CollectionPayloadReader {
-    /// Gives a sink every element whose bytes have arrived.
+    /// Passes all available elements to a sink.
     ///
     /// ```swift
     /// for try await chunk in body {
@@ -34,7 +36,7 @@ extension CollectionPayloadReader {
     /// reader.finish()
     /// try reader.read(into: &sink)
     /// ```
-    /// - Throws: ``PayloadError`` with the place, and what the sink throws.
+    /// - Throws: ``PayloadError`` with the position, and errors of the sink.
     @inlinable
     public mutating func read<Sink: CollectionSink>(into sink: inout Sink) throws {
         let row = makeRow()
@@ -59,21 +61,21 @@ extension CollectionPayloadReader {
     }
 }
 
-/// Walks over the elements of a collection as long as they are plain rows.
+/// A pass over the elements of a collection as long as they are plain rows.
 @usableFromInline
 struct RowPass {
-    /// Why a pass ended.
+    /// The reasons for the end of a pass.
     @usableFromInline
     enum End: Sendable {
         /// The buffer ends within an element.
         case cut
-        /// The next element is no plain row, or the array ends.
+        /// The next element is not a plain row, or the array ends.
         case other
-        /// The text cannot be read.
+        /// The text is unreadable.
         case failed(JSONError)
     }
 
-    /// Stands behind the last row that was given.
+    /// The scanner, positioned after the last returned row.
     private(set) var scanner: JSONScanner
     private(set) var end: End?
     private let isStrict: Bool
@@ -83,7 +85,7 @@ struct RowPass {
         self.isStrict = isStrict
     }
 
-    /// Reads the next element into `row`; `false` at the end of the pass.
+    /// Reads the next element into `row`; returns `false` at the end of the pass.
     @usableFromInline
     mutating func next(_ row: JSONRow) -> Bool {
         var ahead = scanner
@@ -103,12 +105,12 @@ struct RowPass {
         return false
     }
 
-    /// Whether a member beside the properties may be left to the sink.
+    /// Returns whether a member besides the properties can be left to the sink.
     private func isPlain(_ member: JSONRow.Member, _ row: JSONRow) -> Bool {
-        // What nearly every row has.
+        // Nearly every row has an ETag.
         if member.name == "@odata.etag" || member.name == "@etag" { return true }
         guard let control = ControlName(member.name) else {
-            // What a closed type does not declare is left out, unless that is a mistake here.
+            // An undeclared member of a closed type is ignored, unless the reader is strict.
             let name = member.name.string
             return !isStrict && !row.shape.isOpen && row.shape.navigationProperty(name) == nil && name != "error"
         }

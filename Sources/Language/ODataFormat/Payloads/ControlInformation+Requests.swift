@@ -1,8 +1,10 @@
 import ODataModel
 
 extension ControlInformation {
-    /// What of it goes out with a request: the type, annotations, and what a nested collection is (`Items@delta`); none of the
-    /// links, tags and operations that the service once gave, which a strict service might take amiss.
+    /// The control information for a request: the type, annotations, and the kind of nested collections
+    /// (`Items@delta`).
+    ///
+    /// Links, ETags and operations from the service are removed, because a strict service could reject them.
     package var ofRequest: ControlInformation {
         var result = ControlInformation()
         result.type = type

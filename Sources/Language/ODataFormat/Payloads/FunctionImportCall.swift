@@ -1,8 +1,8 @@
 import ErrorCodes
 import ODataModel
 
-/// A call of a function import of V1 to V3: its URL, and what comes back. Functions and actions of V4 are called
-/// by the URLs of `ODataQuery`.
+/// A call of a function import of V1 to V3, with its URL and result. `ODataQuery` builds the URLs of V4 functions
+/// and actions.
 ///
 /// ```swift
 /// let call = try FunctionImportCall("SeatsOf", model: model)
@@ -12,7 +12,7 @@ import ODataModel
 public struct FunctionImportCall: Sendable {
     /// The kinds of result.
     public enum ResultKind: Hashable, Sendable {
-        /// Nothing.
+        /// No result.
         case none
         /// A value of a primitive or enumeration type.
         case simple
@@ -28,20 +28,20 @@ public struct FunctionImportCall: Sendable {
         case feed
     }
 
-    /// What was wrong with a call.
+    /// An error in a call.
     public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The service is of V4, whose calls are written otherwise.
+        /// The service is of V4, which has another syntax of calls.
         case unsupportedVersion(ODataVersion)
-        /// The container has no such import.
+        /// The container does not declare the import.
         case unknownImport(String)
-        /// The import has no such parameter.
+        /// The import does not declare the parameter.
         case unknownParameter(String, of: String)
-        /// An argument is missing.
+        /// A required argument is missing.
         case missingArgument(String, of: String)
-        /// A value of this type cannot stand in a URL.
+        /// The type of a value has no literals in URLs.
         case unsupportedArgument(String, type: TypeReference)
 
-        /// What is wrong.
+        /// A message that describes the error.
         public var description: String {
             switch self {
             case .unsupportedVersion(let version): "Calls of OData \(version.rawValue) are written otherwise."
@@ -55,17 +55,17 @@ public struct FunctionImportCall: Sendable {
 
     /// The name of the import.
     public let name: String
-    /// The HTTP method to call it with.
+    /// The HTTP method of the call.
     public let httpMethod: String
-    /// The parameters, in whichever direction they go.
+    /// The parameters of all directions.
     public let parameters: [ODataOperation.Parameter]
-    /// The parameters that a call has arguments for: all but those that only come back.
+    /// The parameters that a call has arguments for, without output parameters.
     public var writableParameters: [ODataOperation.Parameter] { parameters.filter { $0.mode != .output } }
     /// The type of the result; `nil` for none.
     public let returnType: TypeReference?
     private let model: EntityDataModel
 
-    /// Looks up a function import.
+    /// Creates a call of a function import of the model.
     public init(_ name: String, model: EntityDataModel) throws(CallError) {
         guard model.version < .v4 else { throw .unsupportedVersion(model.version) }
         guard let imported = model.operationImports(name).first,
@@ -91,10 +91,10 @@ public struct FunctionImportCall: Sendable {
         }
     }
 
-    /// The URL relative to the service root, with the arguments as literals of their types in the query
-    /// (OData V2, *URI Conventions*, 2.2.1.3 and 3.3).
+    /// Returns the URL relative to the service root, with the arguments as literals in the query (OData V2, *URI
+    /// Conventions*, 2.2.1.3 and 3.3).
     ///
-    /// - Parameter arguments: values by parameter name; null or left out where the parameter is optional.
+    /// - Parameter arguments: the values by parameter name; optional parameters may be null or absent.
     public func url(arguments: [String: ODataValue] = [:]) throws(CallError) -> String {
         let writable = writableParameters
         for name in arguments.keys.sorted() where !writable.contains(where: { $0.name == name }) {
@@ -114,10 +114,12 @@ public struct FunctionImportCall: Sendable {
         return pairs.isEmpty ? name : "\(name)?\(pairs.joined(separator: "&"))"
     }
 
-    /// The URL of a call that is not complete: the arguments that are known as literals, and for each that is missing and
-    /// needed a place in braces, such as `Id='{Id}'`, which an ``AtomLink`` fills in.
+    /// Returns the URL of an incomplete call, with literals for known arguments and placeholders for missing
+    /// required ones.
     ///
-    /// - Parameter arguments: values by parameter name.
+    /// A placeholder is a name in braces, such as `Id='{Id}'`, which an ``AtomLink`` can fill in.
+    ///
+    /// - Parameter arguments: the values by parameter name.
     public func template(arguments: [String: ODataValue]) throws(CallError) -> String {
         let missing = writableParameters.filter { arguments[$0.name] == nil && !$0.isNullable }
         var pairs: [String] = []
@@ -135,9 +137,9 @@ public struct FunctionImportCall: Sendable {
         return pairs.isEmpty ? self.name : "\(self.name)?\(pairs.joined(separator: "&"))"
     }
 
-    /// Reads the result: a value, entries as complex values of their type; null for none.
+    /// Reads the result: a value, with entries as complex values, or null for an operation without result.
     ///
-    /// - Throws: ``PayloadError`` with the place, or with the service's error.
+    /// - Throws: ``PayloadError`` with the position, or with the service's error.
     public func result(_ bytes: [UInt8], format: PayloadFormat) throws(PayloadError) -> ODataValue {
         guard let returnType else { return .null }
         return try PayloadDecoder(model: model, format: format).value(bytes, type: returnType).value

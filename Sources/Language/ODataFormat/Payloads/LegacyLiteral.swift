@@ -2,7 +2,8 @@ import ODataModel
 
 /// Literals in URLs of V1 to V3 (OData V2, *Overview*, 6 *Primitive Data Types*).
 enum LegacyLiteral {
-    /// The literal of a value, of the type asked for where the value can be one; `nil` for values that have none.
+    /// Returns the literal of a value, converted to the requested type if possible; `nil` if the value has no
+    /// literal.
     static func text(_ value: ODataValue, type: TypeReference) -> String? {
         let value = type.primitive.flatMap { value.legacyValue(of: $0) } ?? value
         switch value {
@@ -15,7 +16,7 @@ enum LegacyLiteral {
             case .dateTime: return quoted("datetime", text)
             case .dateTimeOffset: return quoted("datetimeoffset", text)
             case .duration: return quoted("time", text)
-            // Types that these versions lack: a service that has them takes V4's literal.
+            // These versions lack the type; a service that supports the type accepts the literal of V4.
             default: return text
             }
         case .integer(let number): return type.primitive == .int64 ? "\(number)L" : String(number)
@@ -35,7 +36,7 @@ enum LegacyLiteral {
         }
     }
 
-    /// A place in braces for a value, within what makes it a literal of its type.
+    /// Returns a placeholder in braces with the notation for literals of its type.
     static func place(named name: String, type: TypeReference) -> String {
         let place = "{\(name)}"
         switch type.primitive {
@@ -59,11 +60,11 @@ enum LegacyLiteral {
 }
 
 extension ODataValue {
-    /// The value as one of a type of V1 to V3, whose literals tell the types apart (`5L`, `5.00M`, `datetime'…'`), and
-    /// which has no dates and times of day.
+    /// Converts the value to a type of V1 to V3. The literals of these versions depend on the type (`5L`, `5.00M`,
+    /// `datetime'…'`), and the versions lack dates and times of day.
     ///
-    /// - Parameter type: the type of what the value is compared with or given to.
-    /// - Returns: `nil` where the value is of another kind, or would lose something.
+    /// - Parameter type: the type of the other operand or of the parameter.
+    /// - Returns: `nil` if the value has an incompatible type or would lose information.
     package func legacyValue(of type: PrimitiveType) -> ODataValue? {
         switch (self, type) {
         case (.integer, .int64): return self

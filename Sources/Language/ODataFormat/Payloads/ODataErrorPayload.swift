@@ -1,22 +1,22 @@
 import ErrorCodes
 import ODataModel
 
-/// The error object of a response (OData JSON Format 4.01, 21.1 *Error Response Body*), in whatever format it came.
+/// The error object of a response in any format (OData JSON Format 4.01, 21.1 *Error Response Body*).
 ///
-/// It is what stands in a body and no more. `ODataError` of `ODataService` is the refusal that it is part of: that
-/// has the status and the header fields too, is thrown by providers that know of no format, and stands on a
-/// floor that this one cannot see.
+/// The type contains only the content of the body. `ODataError` of `ODataService` also has a status and header
+/// fields. Providers throw `ODataError` without knowledge of a format, and this module does not depend on
+/// `ODataService`.
 public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One of several causes.
+    /// A detail of the error.
     public struct Detail: Hashable, Sendable {
-        /// A code that the service defines.
+        /// The code, defined by the service.
         public var code: String
-        /// A message for people.
+        /// The message for display.
         public var message: String
-        /// What the detail is about.
+        /// The target of the detail.
         public var target: String?
 
-        /// Makes a detail.
+        /// Creates a detail.
         public init(code: String, message: String, target: String? = nil) {
             self.code = code
             self.message = message
@@ -24,20 +24,20 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
         }
     }
 
-    /// A code that the service defines.
+    /// The code, defined by the service.
     public var code: String
-    /// A message for people.
+    /// The message for display.
     public var message: String
-    /// What the error is about, such as a property.
+    /// The target of the error, such as a property.
     public var target: String?
-    /// The causes.
+    /// The details.
     public var details: [Detail]
-    /// The `innererror` object as raw JSON, whatever the format it came in: for developers, of no fixed shape.
+    /// The `innererror` object as raw JSON in all formats, with information for developers in no fixed structure.
     public var innerError: String?
-    /// The language of the message, which V1 to V3 state.
+    /// The language of the message, which only V1 to V3 state.
     public var language: String?
 
-    /// Makes an error object.
+    /// Creates an error object.
     public init(
         code: String, message: String, target: String? = nil, details: [Detail] = [], innerError: String? = nil,
         language: String? = nil
@@ -50,7 +50,7 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
         self.innerError = innerError
     }
 
-    /// Code, message and target.
+    /// The code, the message and the target.
     public var description: String {
         let place = target.map { " (\($0))" } ?? ""
         return code.isEmpty ? message + place : "\(code): \(message)\(place)"
@@ -58,15 +58,15 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
 
     /// Reads a response body `{"error": {…}}`.
     ///
-    /// V2's message object with language and value is read too.
-    /// - Throws: ``PayloadError/malformed(_:)`` when the body is something else.
+    /// The message may also be an object with language and value, as in V2.
+    /// - Throws: ``PayloadError/malformed(_:)`` if the body has another structure.
     public init(json bytes: [UInt8]) throws(PayloadError) {
         do throws(JSONError) {
             self = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> ODataErrorPayload in
                 var result: ODataErrorPayload?
                 try scanner.beginObject()
                 while let key = try scanner.nextKey() {
-                    // V1 and V3 spell it with the prefix of their control information.
+                    // V1 and V3 use the prefix of their control information.
                     if key == "error" || key == "odata.error" {
                         result = try ODataErrorPayload(scanning: &scanner)
                     } else {
@@ -84,7 +84,7 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
         }
     }
 
-    /// Reads the object behind the name `error`.
+    /// Reads the value of the member `error`.
     init(scanning scanner: inout JSONScanner) throws(JSONError) {
         self.init(code: "", message: "")
         try scanner.beginObject()
@@ -108,7 +108,7 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
         }
     }
 
-    /// V2 has no details; gateways put theirs into `innererror`, as `errordetails`.
+    /// Reads `errordetails` in `innererror`, the notation of gateways for details, which V2 lacks.
     private static func gatewayDetails(_ scanner: inout JSONScanner) throws(JSONError) -> [Detail] {
         guard try scanner.peekKind() == .object else { return [] }
         var details: [Detail] = []
@@ -144,7 +144,7 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
         return try text(&scanner, language: &language)
     }
 
-    /// A string, V2's `{"lang": …, "value": …}`, or whatever else stands there as it is written.
+    /// Reads a string, an object `{"lang": …, "value": …}` of V2, or any other value as raw JSON.
     private static func text(_ scanner: inout JSONScanner, language: inout String?) throws(JSONError) -> String? {
         switch try scanner.peekKind() {
         case .string: return try scanner.readString()
@@ -171,8 +171,8 @@ public struct ODataErrorPayload: Error, Hashable, Sendable, CustomStringConverti
     /// Writes `{"error": {…}}`.
     ///
     /// - Parameters:
-    ///   - writer: takes it.
-    ///   - dialect: verbose JSON has an object with the language for the message, and no target.
+    ///   - writer: the writer to append to.
+    ///   - dialect: the JSON format; verbose JSON has a message object with a language, and no target.
     public func write(to writer: inout JSONWriter, dialect: JSONDialect = .light) {
         writer.beginObject()
         writer.key("error")

@@ -1,7 +1,7 @@
 import ODataModel
 
-/// Reads bodies in any format into the same entities, values and documents: what a client or server calls, so
-/// that it switches by media type alone.
+/// Reads bodies of any format into the same entities, values and documents, so that callers depend only on the
+/// media type.
 ///
 /// ```swift
 /// guard let format = PayloadFormat(contentType: type, version: model.version) else { … }
@@ -11,12 +11,12 @@ import ODataModel
 public struct PayloadDecoder: Sendable {
     /// The model of the service.
     public let model: EntityDataModel
-    /// The format.
+    /// The format of the bodies.
     public let format: PayloadFormat
-    /// What is made of undeclared properties.
+    /// The treatment of undeclared properties.
     public let strictness: Strictness
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     public init(model: EntityDataModel, format: PayloadFormat, strictness: Strictness = .lenient) {
         self.model = model
         self.format = format
@@ -32,7 +32,7 @@ public struct PayloadDecoder: Sendable {
         }
     }
 
-    /// A reader of a collection of entities or a delta, to be fed in chunks.
+    /// Returns a reader of chunks of a collection or delta.
     public func collection(type: QualifiedName) -> EntityStreamReader {
         EntityStreamReader(model: model, type: type, format: format, strictness: strictness)
     }
@@ -63,7 +63,7 @@ public struct PayloadDecoder: Sendable {
         }
     }
 
-    /// Reads the body of a refusal.
+    /// Reads the body of an error response.
     public func error(_ bytes: [UInt8]) throws(PayloadError) -> ODataErrorPayload {
         switch format {
         case .json, .verboseJSON: try ODataErrorPayload(json: bytes)
@@ -72,7 +72,7 @@ public struct PayloadDecoder: Sendable {
     }
 }
 
-/// Reads a collection of entities or a delta in any format, fed in chunks as they arrive.
+/// Reads a collection of entities or a delta of any format in chunks as they arrive.
 public struct EntityStreamReader: ~Copyable, Sendable {
     private var json: CollectionPayloadReader?
     private var atom: AtomFeedReader?
@@ -86,25 +86,25 @@ public struct EntityStreamReader: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the next chunk.
+    /// Adds the next chunk.
     ///
-    /// - Throws: ``PayloadError`` with the place.
+    /// - Throws: ``PayloadError`` with the position.
     public mutating func append(_ bytes: some Sequence<UInt8>) throws(PayloadError) {
         json?.append(bytes)
         try atom?.append(bytes)
     }
 
-    /// Says that no chunk follows: what is missing from now on is an error.
+    /// Marks the end of the payload.
     ///
-    /// - Throws: ``PayloadError`` with the place.
+    /// - Throws: ``PayloadError`` with the position.
     public mutating func finish() throws(PayloadError) {
         json?.finish()
         try atom?.finish()
     }
 
-    /// The next element; `nil` when more bytes are needed, and after the end.
+    /// Returns the next element; `nil` if more bytes are needed, and after the end.
     ///
-    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error.
+    /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error.
     public mutating func next() throws(PayloadError) -> CollectionPayloadReader.Element? {
         if json != nil { return try json?.next() ?? nil }
         return try atom?.next() ?? nil

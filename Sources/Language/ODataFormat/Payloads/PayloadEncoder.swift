@@ -1,7 +1,7 @@
 import ODataModel
 
-/// Writes bodies in any format from the same entities, values and documents: what a client or server calls, so
-/// that it switches by media type alone.
+/// Writes bodies of any format from the same entities, values and documents, so that callers depend only on the
+/// media type.
 ///
 /// ```swift
 /// let encoder = PayloadEncoder(model: model, format: .atom(.v2), purpose: .create)
@@ -9,29 +9,29 @@ import ODataModel
 /// request.headerFields[.contentType] = encoder.format.contentType(.entry)
 /// ```
 public struct PayloadEncoder: Sendable {
-    /// What bodies are written for.
+    /// The purposes of a body.
     public typealias Purpose = AtomEntryWriter.Purpose
 
     /// The model of the service.
     public let model: EntityDataModel
-    /// The format.
+    /// The format of the bodies.
     public let format: PayloadFormat
-    /// What bodies are written for.
+    /// The purpose of the bodies.
     public let purpose: Purpose
-    /// Whether related entities are written within their entity.
+    /// Whether related entities are written inside their entity.
     public let includesRelated: Bool
-    /// The time that Atom wants of each entry and feed where an entity tells none.
+    /// The time of the last update for entities that state none, because Atom requires a time in each entry and
+    /// feed.
     public let updated: ODataDateTimeOffset
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     ///
     /// - Parameters:
     ///   - model: the model of the service.
     ///   - format: the format.
-    ///   - purpose: what the bodies are written for: requests have none of the links and tags that a service once
-    ///     gave.
-    ///   - includesRelated: whether related entities go in.
-    ///   - updated: the time that Atom states of entries and feeds that have none.
+    ///   - purpose: the purpose of the bodies; requests contain no links and ETags of the service.
+    ///   - includesRelated: whether related entities are included.
+    ///   - updated: the time of the last update for entries and feeds that state none.
     public init(
         model: EntityDataModel, format: PayloadFormat, purpose: Purpose = .response, includesRelated: Bool = true,
         updated: ODataDateTimeOffset = ODataDateTimeOffset(seconds: 0)
@@ -66,9 +66,10 @@ public struct PayloadEncoder: Sendable {
     ///
     /// - Parameters:
     ///   - entity: the entity.
-    ///   - declared: the type that the reader expects; another one is stated. The entity's own by default, unless
-    ///     its control information has a type.
-    ///   - context: the context URL, for the answers of V3 and V4.
+    ///   - declared: the type that the reader expects; another type is stated explicitly. The default is the
+    ///     entity's own type,
+    ///     unless its control information has a type.
+    ///   - context: the context URL, for responses of V3 and V4.
     public func entity(_ entity: ODataEntity, declared: QualifiedName? = nil, context: String? = nil) -> [UInt8] {
         switch format {
         case .json:
@@ -84,7 +85,7 @@ public struct PayloadEncoder: Sendable {
         }
     }
 
-    /// An entity without what only answers have.
+    /// Returns an entity without content that only responses have.
     func outgoing(_ entity: ODataEntity) -> ODataEntity {
         var result = entity
         if !includesRelated { result.related = [:] }
@@ -93,7 +94,7 @@ public struct PayloadEncoder: Sendable {
         return result
     }
 
-    /// A writer of a collection of entities or a delta.
+    /// Returns a writer of a collection of entities or a delta.
     ///
     /// - Parameter type: the declared type of the entities.
     public func collection(type: QualifiedName) -> EntityStreamWriter { EntityStreamWriter(self, type: type) }
@@ -102,8 +103,8 @@ public struct PayloadEncoder: Sendable {
     ///
     /// - Parameters:
     ///   - payload: the value.
-    ///   - name: the name of the property or operation, which some formats put around it.
-    ///   - type: its declared type.
+    ///   - name: the name of the property or operation, which some formats include.
+    ///   - type: the declared type.
     public func value(_ payload: ValuePayload, named name: String, type: TypeReference) -> [UInt8] {
         var json = JSONWriter()
         switch format {
@@ -128,7 +129,7 @@ public struct PayloadEncoder: Sendable {
     /// Writes the service document of the model.
     ///
     /// - Parameters:
-    ///   - baseURL: the root of the service, for Atom.
+    ///   - baseURL: the root URL of the service, for Atom.
     ///   - context: the context URL, for JSON.
     public func serviceDocument(baseURL: String?, context: String?) -> [UInt8] {
         var json = JSONWriter()
@@ -141,7 +142,7 @@ public struct PayloadEncoder: Sendable {
         return json.bytes
     }
 
-    /// Writes the body of a refusal.
+    /// Writes the body of an error response.
     public func error(_ error: ODataErrorPayload) -> [UInt8] {
         var json = JSONWriter()
         switch format {
@@ -153,8 +154,8 @@ public struct PayloadEncoder: Sendable {
     }
 }
 
-/// Writes a collection of entities or a delta in any format piece by piece, so that a server sends 16 to 64 KB at
-/// a time.
+/// Writes a collection of entities or a delta of any format piece by piece, so that a server can send 16 to 64 KB
+/// at a time.
 ///
 /// ```swift
 /// var writer = encoder.collection(type: orderType)
@@ -167,7 +168,7 @@ public struct PayloadEncoder: Sendable {
 /// send(writer.takeBytes())
 /// ```
 public struct EntityStreamWriter: Sendable {
-    /// One of these is there: each is changed in place, so that its buffer is never copied.
+    /// Exactly one of the writers exists. Separate properties allow changes in place without copying buffers.
     private var light: CollectionPayloadWriter?
     private var verbose: VerboseCollectionWriter?
     private var atom: AtomFeedWriter?
@@ -183,10 +184,10 @@ public struct EntityStreamWriter: Sendable {
         }
     }
 
-    /// How many bytes have been written and not yet taken away.
+    /// The number of bytes in the buffer.
     public var count: Int { light?.json.bytes.count ?? verbose?.json.bytes.count ?? atom?.count ?? 0 }
 
-    /// Takes away what has been written so far.
+    /// Returns the output and empties the buffer.
     public mutating func takeBytes() -> [UInt8] {
         var bytes: [UInt8] = []
         light?.json.flush { bytes = $0 }
@@ -195,14 +196,14 @@ public struct EntityStreamWriter: Sendable {
         return bytes
     }
 
-    /// Writes the beginning.
+    /// Writes the beginning of the collection.
     ///
     /// - Parameters:
-    ///   - url: the URL of the collection, which Atom wants.
+    ///   - url: the URL of the collection, for Atom.
     ///   - set: the name of the entity set.
     ///   - context: the context URL.
-    ///   - count: the number of all entities that match.
-    ///   - selfLink: the URL that gives this answer, which Atom wants; that of the collection by default.
+    ///   - count: the number of all matching entities.
+    ///   - selfLink: the URL of this response, for Atom; by default that of the collection.
     public mutating func begin(
         url: String, set: String, context: String?, count: Int64? = nil, selfLink: String? = nil
     ) {
@@ -212,7 +213,7 @@ public struct EntityStreamWriter: Sendable {
         atom?.begin(id: url, title: set, context: context, count: count, selfLink: selfLink)
     }
 
-    /// Writes an entity, new or changed.
+    /// Writes a new or changed entity.
     public mutating func entity(_ entity: ODataEntity) {
         let entity = encoder.outgoing(entity)
         light?.entity(entity)
@@ -220,7 +221,7 @@ public struct EntityStreamWriter: Sendable {
         atom?.entity(entity)
     }
 
-    /// Writes that an entity left the result.
+    /// Writes an entity that left the result.
     ///
     /// - Parameters:
     ///   - id: the entity's id.
@@ -231,7 +232,7 @@ public struct EntityStreamWriter: Sendable {
         atom?.removed(id: id, reason: reason)
     }
 
-    /// Writes that a link was added or deleted.
+    /// Writes an added or deleted link.
     ///
     /// - Throws: ``PayloadError/unsupported(_:)`` before V4.
     public mutating func link(_ link: DeltaLink, isDeleted: Bool) throws(PayloadError) {
@@ -240,14 +241,14 @@ public struct EntityStreamWriter: Sendable {
         atom?.link(link, isDeleted: isDeleted, set: set)
     }
 
-    /// Writes the end.
+    /// Writes the end of the collection.
     public mutating func end(nextLink: String? = nil, deltaLink: String? = nil) {
         light?.end(nextLink: nextLink, deltaLink: deltaLink)
         verbose?.end(nextLink: nextLink, deltaLink: deltaLink)
         atom?.end(nextLink: nextLink, deltaLink: deltaLink)
     }
 
-    /// Breaks off with an error: the reader knows that the collection is not whole.
+    /// Aborts the collection with an error, so that the reader knows that the collection is incomplete.
     public mutating func fail(_ error: ODataErrorPayload) {
         light?.fail(error)
         verbose?.fail(error)

@@ -1,25 +1,25 @@
 import ErrorCodes
 import ODataModel
 
-/// Why a payload gives nothing.
+/// An error that prevents reading or writing a payload.
 public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The payload is not what it should be; the error has the place and the property path.
+    /// The JSON is malformed or unexpected; the associated value has the position and the property path.
     case malformed(JSONError)
-    /// The same of a payload in XML.
+    /// The XML is malformed or unexpected; the associated value has the position and the property path.
     case malformedXML(XMLPayloadError)
-    /// The service sent an error instead, or broke off within the payload with one
-    /// (OData JSON Format 4.01, 21 *Error Response* and 21.2 *In-Stream Error*).
+    /// The service sent an error instead of the payload or within it (OData JSON Format 4.01, 21 *Error Response*
+    /// and 21.2 *In-Stream Error*).
     case service(ODataErrorPayload)
-    /// The payload is no service document, though it may be a payload of another kind.
+    /// The payload is not a service document but may be a payload of another kind.
     case noServiceDocument(NoServiceDocument)
-    /// The model declares no entity type, or complex type, of this name: without one nothing can be read.
+    /// The model does not declare the required entity type or complex type.
     case unknownType(QualifiedName)
     /// One element is larger than ``CollectionPayloadReader/maxElementBytes``.
     case elementTooLarge(at: JSONPosition)
-    /// The format has no way to say it.
+    /// The format does not support the content.
     case unsupported(String)
 
-    /// What is wrong.
+    /// A message that describes the error.
     public var description: String {
         switch self {
         case .malformed(let error): error.description
@@ -34,61 +34,61 @@ public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What stands where a service document should.
+/// A description of a payload that is not a service document.
 public struct NoServiceDocument: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was found, such as `the element feed`.
+    /// A description of the actual content, such as `the element feed`.
     public var found: String
-    /// The line, from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// The column, from 1.
+    /// The column, counted from 1.
     public var column: Int
-    /// What was expected there.
+    /// A description of the expected content.
     public var expected: String
 
-    /// What was found, where, and what was expected.
+    /// A message with the actual content, its position and the expected content.
     public var description: String {
         "No service document: line \(line), column \(column) has \(found); expected \(expected)."
     }
 }
 
-/// Why a payload in XML cannot be read.
+/// An error that prevents reading a payload in XML.
 public struct XMLPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of error it is.
+    /// The kinds of error.
     public enum Reason: Hashable, Sendable {
-        /// The document is not well-formed; the parser's own words.
+        /// The document is not well-formed; the associated value is the parser's message.
         case notWellFormed(String)
         /// The document ends before it is complete.
         case truncated
-        /// The document has a DOCTYPE: entities are never declared, expanded or loaded.
+        /// The document has a DOCTYPE. Entities are never declared, expanded or loaded.
         case documentType
         /// Elements are nested deeper than ``XMLPayloadLimits/maxDepth``.
         case tooDeep
         /// One element of a feed, or a whole document, is larger than ``XMLPayloadLimits/maxElementBytes``.
         case tooLarge
-        /// Another element or text stands there.
+        /// The document contains an unexpected element or text; the associated value describes it.
         case unexpected(String)
         /// An element lacks an attribute.
         case missingAttribute(String)
-        /// The text is no value of the type expected.
+        /// The text is not valid for the expected type.
         case invalidValue(String)
-        /// The type declares no such property and is not open.
+        /// The type does not declare the property and is not open.
         case unknownProperty(String)
-        /// An element stands twice.
+        /// An element occurs twice.
         case duplicate(String)
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var reason: Reason
-    /// The line, from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// The column, from 1: near the start of the element at fault.
+    /// The column, counted from 1, near the start of the element.
     public var column: Int
-    /// What was expected there.
+    /// A description of the expected content.
     public var expected: String
     /// The property path from the outermost entry, such as `Items/0/Price`; empty at the top.
     public var path: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(reason: Reason, line: Int, column: Int, expected: String, path: String = "") {
         self.reason = reason
         self.line = line
@@ -97,14 +97,14 @@ public struct XMLPayloadError: Error, Hashable, Sendable, CustomStringConvertibl
         self.path = path
     }
 
-    /// The same error seen from one level further out.
+    /// Returns the error with the name of an enclosing property or index prepended to its path.
     public func within(_ name: String) -> XMLPayloadError {
         var result = self
         result.path = path.isEmpty ? name : "\(name)/\(path)"
         return result
     }
 
-    /// What is wrong, where, and what was expected.
+    /// A message with the error, its position and the expected content.
     public var description: String {
         let problem =
             switch reason {
@@ -124,11 +124,11 @@ public struct XMLPayloadError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// What a payload in XML may hold at most.
+/// The limits of a payload in XML.
 public enum XMLPayloadLimits {
-    /// How deep elements may be nested.
+    /// The maximum nesting depth of elements.
     public static let maxDepth = 100
-    /// The size of the largest single element of a feed, or of any other document, in bytes of names and text.
+    /// The maximum size of an element of a feed, or of any other document, in bytes of names and text.
     public static let maxElementBytes = 64 * 1024 * 1024
 }
 

@@ -1,21 +1,22 @@
 import ODataModel
 
-/// The formats that bodies of OData come in, each in its versions.
+/// The formats of OData bodies, each with its version.
 public enum PayloadFormat: Hashable, Sendable {
-    /// V4's JSON and V3's light one.
+    /// The JSON of V4 and the light JSON of V3.
     case json(ODataVersion, metadata: MetadataLevel = .minimal, isIEEE754Compatible: Bool = false)
-    /// The JSON of V1 to V3.
+    /// The verbose JSON of V1 to V3.
     case verboseJSON(ODataVersion)
-    /// Atom, AtomPub and the XML documents that go with them.
+    /// Atom, AtomPub and related XML documents.
     case atom(ODataVersion)
 
-    /// The format of a body by its media type and the protocol version that goes with it.
+    /// Creates the format of a body from its media type and protocol version.
     ///
     /// - Parameters:
     ///   - contentType: the `Content-Type` header.
-    ///   - version: what `OData-Version` or `DataServiceVersion` says, else the version of the service's model:
-    ///     `application/json` alone is verbose JSON in V1 and V2.
-    /// - Returns: `nil` when the media type is none of OData's formats.
+    ///   - version: the version in `OData-Version` or `DataServiceVersion`, or else the version of the service's
+    ///     model. In V1
+    ///     and V2, `application/json` without parameters is verbose JSON.
+    /// - Returns: `nil` if the media type is not a format of OData.
     public init?(contentType: String, version: ODataVersion) {
         let parts = contentType.split(separator: ";").map { String($0).trimmingXMLSpace().lowercased() }
         guard let type = parts.first else { return nil }
@@ -50,7 +51,7 @@ public enum PayloadFormat: Hashable, Sendable {
         }
     }
 
-    /// What a body holds, as far as media types tell it apart.
+    /// The kinds of body that media types distinguish.
     public enum Content: Hashable, Sendable {
         /// An entity.
         case entry
@@ -58,11 +59,11 @@ public enum PayloadFormat: Hashable, Sendable {
         case feed
         /// A service document.
         case serviceDocument
-        /// Anything else: values, references, errors.
+        /// Any other body, such as values, references and errors.
         case other
     }
 
-    /// The media type of a body in this format.
+    /// Returns the media type of a body in this format.
     public func contentType(_ content: Content = .other) -> String {
         switch (self, content) {
         case (.json(let version, let metadata, let isCompatible), _):

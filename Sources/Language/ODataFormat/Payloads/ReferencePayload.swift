@@ -1,19 +1,19 @@
 import ODataModel
 
-/// References to entities: one, or a collection of them (OData JSON Format 4.01, 14 *Entity Reference*).
+/// References to entities: one reference or a collection (OData JSON Format 4.01, 14 *Entity Reference*).
 public struct ReferencePayload: Hashable, Sendable {
     /// The ids of the entities, absolute or relative to the service root.
     public var ids: [String]
-    /// Whether it is a collection, which may hold one or none too.
+    /// Whether the references are a collection, which may have any number of members.
     public var isCollection: Bool
     /// The context URL.
     public var context: String?
-    /// For collections: the number of all members.
+    /// The number of all members of a collection.
     public var count: Int64?
-    /// For collections: where the next page is.
+    /// The link to the next page of a collection.
     public var nextLink: String?
 
-    /// Makes a payload.
+    /// Creates a payload.
     public init(
         ids: [String], isCollection: Bool, context: String? = nil, count: Int64? = nil, nextLink: String? = nil
     ) {
@@ -24,9 +24,9 @@ public struct ReferencePayload: Hashable, Sendable {
         self.nextLink = nextLink
     }
 
-    /// Reads a body in JSON: V4's and V3's light format, and V2's links, `{"d": {"uri": …}}`.
+    /// Reads a body in the light JSON of V4 and V3, or a body with links of V2, `{"d": {"uri": …}}`.
     ///
-    /// - Throws: ``PayloadError`` with the place, or with the service's error object.
+    /// - Throws: ``PayloadError`` with the position, or with the service's error object.
     public init(json bytes: [UInt8]) throws(PayloadError) {
         self = try VerboseBody.read(bytes, .untyped) { (scanner) throws(JSONError) -> ReferencePayload in
             var result = ReferencePayload(ids: [], isCollection: false)
@@ -45,7 +45,7 @@ public struct ReferencePayload: Hashable, Sendable {
 
     private mutating func readMember(_ name: String, _ scanner: inout JSONScanner) throws(JSONError) {
         switch name {
-        // V1 to V3 name the reference so.
+        // V1 to V3 use these names for the reference.
         case "@id", "@odata.id", "uri", "url", "odata.id": ids.append(try scanner.readString())
         case "@context", "@odata.context", "odata.metadata": context = try scanner.readString()
         case "@nextLink", "@odata.nextLink", "odata.nextLink", "__next": nextLink = try scanner.readString()
@@ -76,7 +76,7 @@ public struct ReferencePayload: Hashable, Sendable {
 
     /// Writes a body in the light formats.
     public func write(using writer: EntityPayloadWriter, to json: inout JSONWriter) {
-        // V3 has `url`, and no collection without control information.
+        // V3 uses `url`, and requires control information in collections.
         let idName = writer.version < .v4 ? "url" : writer.control("id")
         json.beginObject()
         if writer.metadata != .none, let context {

@@ -2,7 +2,7 @@ import ODataModel
 
 /// The document at the root of a service (OData JSON Format 4.01, 5 *Service Document*).
 public struct ServiceDocument: Hashable, Sendable {
-    /// What an entry is.
+    /// The kinds of entry.
     public enum Kind: String, Hashable, Sendable {
         /// A set of entities.
         case entitySet = "EntitySet"
@@ -10,22 +10,22 @@ public struct ServiceDocument: Hashable, Sendable {
         case singleton = "Singleton"
         /// A function without parameters.
         case functionImport = "FunctionImport"
-        /// Another service's document.
+        /// The document of another service.
         case serviceDocument = "ServiceDocument"
     }
 
-    /// One entry.
+    /// An entry of a service document.
     public struct Entry: Hashable, Sendable {
-        /// The name.
+        /// The name of the resource.
         public var name: String
-        /// A title for people.
+        /// The title for display.
         public var title: String?
-        /// What it is.
+        /// The kind of resource.
         public var kind: Kind
-        /// Where it is, absolute or relative to the context URL.
+        /// The URL, absolute or relative to the context URL.
         public var url: String
 
-        /// Makes an entry.
+        /// Creates an entry.
         public init(name: String, title: String? = nil, kind: Kind = .entitySet, url: String) {
             self.name = name
             self.title = title
@@ -34,18 +34,18 @@ public struct ServiceDocument: Hashable, Sendable {
         }
     }
 
-    /// The context URL: that of the metadata document.
+    /// The context URL, which is the URL of the metadata document.
     public var context: String?
     /// The entries in document order.
     public var entries: [Entry]
 
-    /// Makes a document.
+    /// Creates a document.
     public init(context: String? = nil, entries: [Entry]) {
         self.context = context
         self.entries = entries
     }
 
-    /// The document of a model: what is to be listed of its container.
+    /// Creates the document of a model, with the listed resources of its container.
     public init(model: EntityDataModel, context: String?) {
         let container = model.container
         let functions = container.operationImports.filter { $0.isInServiceDocument && $0.kind == .function }
@@ -56,10 +56,10 @@ public struct ServiceDocument: Hashable, Sendable {
         self.context = context
     }
 
-    /// Reads a document. Entries of a kind that nobody knows are left out.
+    /// Reads a document. Entries of unknown kinds are left out.
     ///
-    /// - Throws: ``PayloadError/noServiceDocument(_:)`` when there is no member `value`, else ``PayloadError`` with the
-    ///   place, or with the service's error object.
+    /// - Throws: ``PayloadError/noServiceDocument(_:)`` if the member `value` is missing. Other ``PayloadError``
+    ///   cases contain the position, or the service's error object.
     public init(json bytes: [UInt8]) throws(PayloadError) {
         var result = ServiceDocument(entries: [])
         var missing: NoServiceDocument?
@@ -107,14 +107,14 @@ public struct ServiceDocument: Hashable, Sendable {
         guard let name = members["name"], let url = members["url"] else {
             throw scanner.error(.unexpected("an entry without them"), expected: "the members name and url")
         }
-        // Without a kind it is an entity set (OData JSON Format 4.01, 5).
+        // The default kind is an entity set (OData JSON Format 4.01, 5).
         guard let kind = Kind(rawValue: members["kind"] ?? Kind.entitySet.rawValue) else { return nil }
         return Entry(name: name, title: members["title"], kind: kind, url: url)
     }
 
     /// Writes the document.
     ///
-    /// - Parameter isPrefixed: whether 4.01 writes `@odata.context` as 4.0 does, for readers of both.
+    /// - Parameter isPrefixed: whether 4.01 writes `@odata.context` as in 4.0, for readers of both versions.
     public func write(version: ODataVersion = .v401, isPrefixed: Bool = false, to json: inout JSONWriter) {
         json.beginObject()
         if let context {
@@ -143,7 +143,7 @@ public struct ServiceDocument: Hashable, Sendable {
 }
 
 extension NoServiceDocument {
-    /// An object that lacks what makes it a service document.
+    /// Creates the error for an object without the required member.
     init(expected: String, _ scanner: JSONScanner) {
         let place = scanner.error(.unexpectedEnd, expected: expected).position
         self.init(found: "an object without it", line: place.line, column: place.column, expected: expected)

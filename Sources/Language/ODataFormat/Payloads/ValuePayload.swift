@@ -1,18 +1,18 @@
 import ODataModel
 
-/// A property value or the result of an operation: `{"value": …}`, or the members of a complex value
-/// (OData JSON Format 4.01, 11 *Individual Property or Operation Response*).
+/// A property value or the result of an operation: `{"value": …}`, or the members of a complex value (OData JSON
+/// Format 4.01, 11 *Individual Property or Operation Response*).
 public struct ValuePayload: Hashable, Sendable {
     /// The value.
     public var value: ODataValue
     /// The context URL.
     public var context: String?
-    /// For collections: where the next page is.
+    /// The link to the next page of a collection.
     public var nextLink: String?
-    /// For collections: the number of all members.
+    /// The number of all members of a collection.
     public var count: Int64?
 
-    /// Makes a payload.
+    /// Creates a payload.
     public init(_ value: ODataValue, context: String? = nil, nextLink: String? = nil, count: Int64? = nil) {
         self.value = value
         self.context = context
@@ -20,15 +20,15 @@ public struct ValuePayload: Hashable, Sendable {
         self.count = count
     }
 
-    /// Reads a body.
+    /// Reads a whole body.
     ///
-    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
+    /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error object.
     public init(
         json bytes: [UInt8], type: TypeReference, model: EntityDataModel, strictness: Strictness = .lenient
     ) throws(PayloadError) {
         let reader = EntityPayloadReader(model: model, strictness: strictness)
         switch type {
-        // Operations return entities too.
+        // Operations can return entities.
         case .complex(let name?), .entity(let name?):
             let payload = try reader.read(bytes, type: name)
             self.init(.complex(payload.entity), context: payload.context)
@@ -68,7 +68,7 @@ public struct ValuePayload: Hashable, Sendable {
                 case "@odata.count", "@count":
                     if case .integer(let number) = try scanner.readPrimitive(.int64) { count = number }
                 case "@odata.null" where try scanner.peekKind() == .boolean:
-                    // Early V4 services say null so.
+                    // Early V4 services use this notation for null.
                     hasValue = try scanner.readBoolean() || hasValue
                 default: try scanner.skipValue()
                 }
@@ -79,7 +79,7 @@ public struct ValuePayload: Hashable, Sendable {
         guard hasValue else { throw scanner.error(.unexpected("no such member"), expected: "the member value") }
     }
 
-    /// Writes a body. Complex values are written with their own members.
+    /// Writes a whole body. Complex values are written with their members at the top level.
     public func write(
         type: TypeReference, using writer: EntityPayloadWriter, to json: inout JSONWriter
     ) {

@@ -1,12 +1,12 @@
 import ODataModel
 
-/// What stands around the payloads of verbose JSON: `{"d": …}` in responses, nothing in requests.
+/// The envelope of payloads in verbose JSON: `{"d": …}` in responses, and none in requests.
 enum VerboseBody {
-    /// Reads a body whose content `read` takes.
+    /// Reads a body whose content `read` parses.
     ///
     /// - Parameters:
     ///   - bytes: the whole body.
-    ///   - shape: the type of the content, whose properties are no wrappers.
+    ///   - shape: the type of the content, whose property names are not envelopes.
     static func read<Result>(
         _ bytes: [UInt8], _ shape: TypeShape, read: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(PayloadError) -> Result {
@@ -44,13 +44,13 @@ enum VerboseBody {
         return result
     }
 
-    /// Where the value of a property or of an operation's result starts: behind its name, if that stands there.
+    /// Reads the value of a property or operation result, which may be a member with its name.
     ///
-    /// `{"Price": "2.5"}` holds a value by its name, `{"City": "Rome", "Zip": "1"}` is itself one.
+    /// `{"Price": "2.5"}` contains a named value, but `{"City": "Rome", "Zip": "1"}` is itself a value.
     /// - Parameters:
-    ///   - scanner: stands before the value or the object that names it.
-    ///   - shape: the type of a structured value; untyped for others.
-    ///   - isStructured: whether the value is an object of its own.
+    ///   - scanner: the scanner, positioned before the value or the object that contains it.
+    ///   - shape: the type of a structured value; untyped for other values.
+    ///   - isStructured: whether the value or its members are objects.
     static func readNamed<Result>(
         _ scanner: inout JSONScanner, _ shape: TypeShape, isStructured: Bool, isCollection: Bool,
         read: (inout JSONScanner) throws(JSONError) -> Result
@@ -83,11 +83,12 @@ enum VerboseBody {
 }
 
 extension ValuePayload {
-    /// Reads a property or the result of an operation in verbose JSON: the value itself, or an object that holds
-    /// it by its name, with or without `d` around it.
+    /// Reads a property or operation result in verbose JSON.
     ///
-    /// Entries are read as values too, since operations return them: ``ODataValue/complex(_:)`` of their type.
-    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
+    /// The body contains the value itself, or an object with the value as a named member, with or without `d`
+    /// around it. Entries are also read as values, because operations return them: ``ODataValue/complex(_:)`` of
+    /// their type.
+    /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error object.
     public init(
         verboseJSON bytes: [UInt8], type: TypeReference, model: EntityDataModel, strictness: Strictness = .lenient
     ) throws(PayloadError) {
@@ -114,8 +115,8 @@ extension ValuePayload {
 extension ServiceDocument {
     /// Reads a document in verbose JSON: `{"d": {"EntitySets": […]}}`.
     ///
-    /// - Throws: ``PayloadError/noServiceDocument(_:)`` when there is no member `EntitySets`, else ``PayloadError`` with
-    ///   the place, or with the service's error object.
+    /// - Throws: ``PayloadError/noServiceDocument(_:)`` if the member `EntitySets` is missing. Other
+    ///   ``PayloadError`` cases contain the position, or the service's error object.
     public init(verboseJSON bytes: [UInt8]) throws(PayloadError) {
         var missing: NoServiceDocument?
         let names = try VerboseBody.read(bytes, .untyped) { (scanner) throws(JSONError) -> [String] in
@@ -158,7 +159,7 @@ extension ServiceDocument {
 }
 
 extension String {
-    /// The characters behind `%` and two hexadecimal digits put in; as it stands where that gives no UTF-8.
+    /// Returns the text with percent-encoded characters decoded; unchanged if the result is not UTF-8.
     func removingPercentEncoding() -> String {
         guard utf8.contains(UInt8(ascii: "%")) else { return self }
         var bytes: [UInt8] = []

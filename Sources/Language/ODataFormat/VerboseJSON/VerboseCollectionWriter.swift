@@ -9,16 +9,16 @@ import ODataModel
 /// writer.end(nextLink: next)
 /// ```
 public struct VerboseCollectionWriter: Sendable {
-    /// Holds what has been written and not yet sent.
+    /// The writer, which contains the output that has not been flushed.
     public var json = JSONWriter(reservingCapacity: 64 * 1024)
     private let writer: VerboseEntityWriter
 
-    /// Makes a writer.
+    /// Creates a writer.
     public init(_ writer: VerboseEntityWriter) { self.writer = writer }
 
-    /// Writes the beginning.
+    /// Writes the beginning of the feed.
     ///
-    /// - Parameter count: the number of all entities that match; V1 has no place for it.
+    /// - Parameter count: the number of all matching entities, which V1 does not support.
     public mutating func begin(count: Int64? = nil) {
         json.beginObject()
         json.key("d")
@@ -36,7 +36,7 @@ public struct VerboseCollectionWriter: Sendable {
     /// Writes an entry.
     public mutating func entity(_ entity: ODataEntity) { writer.writeInstance(entity, to: &json) }
 
-    /// Writes that an entry left the result, as V4 does within a feed of V2.
+    /// Writes an entry that left the result, in the notation of V4 within a feed of V2.
     public mutating func removed(id: String, set: String) {
         json.beginObject()
         json.key("@odata.context")
@@ -46,7 +46,7 @@ public struct VerboseCollectionWriter: Sendable {
         json.endObject()
     }
 
-    /// Writes the end.
+    /// Writes the end of the feed.
     public mutating func end(nextLink: String? = nil, deltaLink: String? = nil) {
         json.endArray()
         if writer.version > .v1 {
@@ -63,7 +63,7 @@ public struct VerboseCollectionWriter: Sendable {
         json.endObject()
     }
 
-    /// Breaks off with an error: what follows is no JSON, so that nobody takes the feed for whole (OData JSON Verbose
-    /// Format 3.0, 8.9; V2 has no other way).
+    /// Aborts the feed with an error. The result is malformed JSON, so that no reader takes the feed for complete
+    /// (OData JSON Verbose Format 3.0, 8.9; V2 has no other way).
     public mutating func fail(_ error: ODataErrorPayload) { error.write(to: &json, dialect: .verbose) }
 }

@@ -1,31 +1,31 @@
 import ODataModel
 
-/// Reads entries of V1, V2 and V3 in verbose JSON: `__metadata`, `__deferred`, `__mediaresource`, inlined entries
-/// and feeds, and values in the spelling of those versions (OData JSON Verbose Format 3.0; OData V2, JSON Format).
+/// Reads entries of V1, V2 and V3 in verbose JSON (OData JSON Verbose Format 3.0; OData V2, JSON Format).
 ///
-/// What it gives is what ``EntityPayloadReader`` gives of the same entity in V4's format.
+/// The reader supports `__metadata`, `__deferred`, `__mediaresource`, inlined entries and feeds, and the value
+/// notation of these versions. The result is the same as that of ``EntityPayloadReader`` for the entity in V4 JSON.
 public struct VerboseEntityReader: JSONValueReading, Sendable {
     /// The model of the service.
     public let model: EntityDataModel
-    /// What is made of undeclared properties; a service, which is strict, takes a deferred link of what is to be
-    /// created for a reference to an existing entity.
+    /// The treatment of undeclared properties. With `strict`, as in a service, a deferred link in a create request
+    /// is a reference to an existing entity.
     public let strictness: Strictness
 
-    /// Makes a reader.
+    /// Creates a reader.
     public init(model: EntityDataModel, strictness: Strictness = .lenient) {
         self.model = model
         self.strictness = strictness
     }
 
-    /// Whether a value that cannot be read costs its property alone.
+    /// Whether an unreadable value affects only its property.
     public var isForgiving: Bool { strictness == .forgiving }
 
-    /// Reads a body: `{"d": {…}}`, or the entry alone, as requests have it.
+    /// Reads a whole body: `{"d": {…}}`, or only the entry, as in requests.
     ///
     /// - Parameters:
     ///   - bytes: the whole body.
-    ///   - type: the declared type; the entry may state a derived one.
-    /// - Throws: ``PayloadError`` with the place and the property path, or with the service's error object.
+    ///   - type: the declared type; the entry may state a derived type.
+    /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error object.
     public func read(_ bytes: [UInt8], type: QualifiedName) throws(PayloadError) -> EntityPayload {
         guard let shape = model.shape(type) else { throw .unknownType(type) }
         return try VerboseBody.read(bytes, shape) { (scanner) throws(JSONError) in
@@ -33,16 +33,16 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         }
     }
 
-    /// Reads the entry or complex value that comes next.
+    /// Reads the next value as an entry or complex value.
     ///
-    /// - Throws: `JSONError` with the place and the property path.
+    /// - Throws: `JSONError` with the position and the property path.
     public func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> ODataEntity {
         var instance = InstanceInProgress(shape: declared.flatMap { model.shape($0) } ?? .untyped)
         var members = JSONMemberSet()
         var predicted = 0
         try scanner.beginObject()
         while let key = try scanner.nextKey() {
-            // An entry in which a name stands twice means nobody knows what.
+            // The meaning of duplicate members is undefined.
             try members.insert(key, in: scanner)
             if let ordinal = instance.entity.shape.ordinal(of: key, predicted: predicted) {
                 predicted = ordinal + 1
@@ -87,7 +87,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
 
     // MARK: Values
 
-    /// Reads a value in the spelling of these versions: collections may stand in an object with `results`.
+    /// Reads a value in the notation of these versions, in which collections may be objects with `results`.
     func readVerboseValue(_ scanner: inout JSONScanner, type: TypeReference) throws(JSONError) -> ODataValue {
         if try scanner.takeNull() { return .null }
         switch type {
@@ -98,7 +98,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         }
     }
 
-    /// An array, or an object whose `results` is one.
+    /// Reads an array, or an object whose member `results` is an array.
     private func readResults(_ scanner: inout JSONScanner, _ element: TypeReference) throws(JSONError) -> [ODataValue] {
         guard try scanner.peekKind() == .object else { return try readArray(&scanner, element) }
         var values: [ODataValue]?
@@ -124,7 +124,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         return values
     }
 
-    /// GeoJSON, in which `__metadata` may stand too.
+    /// Reads GeoJSON, which may contain `__metadata`.
     private func readGeo(_ scanner: inout JSONScanner, _ type: PrimitiveType) throws(JSONError) -> ODataValue {
         guard try scanner.peekKind() == .object else { return try readValue(&scanner, type: .primitive(type)) }
         let start = scanner.offset
@@ -151,7 +151,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
     private func readUntyped(_ scanner: inout JSONScanner) throws(JSONError) -> ODataValue {
         switch try scanner.peekKind() {
         case .object:
-            // A collection says so by its only member besides the metadata.
+            // A collection is an object with the single member `results` besides the metadata.
             var ahead = scanner
             try ahead.beginObject()
             var isCollection = false
@@ -196,7 +196,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         instance.entity.dynamicProperties[name] = try readUntyped(&scanner)
     }
 
-    /// The type that a later `__metadata` states.
+    /// Returns the type that a later `__metadata` states.
     private func typeAhead(_ scanner: JSONScanner) throws(JSONError) -> TypeShape? {
         var ahead = scanner
         try ahead.skipValue()
@@ -209,7 +209,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         return nil
     }
 
-    /// A link or stream of a name that the model does not know, kept as what it is.
+    /// Reads a link or stream with an undeclared name, and keeps it as an annotation.
     private func readLinkOrStream(
         _ name: String, _ scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) -> Bool {
@@ -227,7 +227,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         return true
     }
 
-    /// `{"__mediaresource": {"media_src": …}}`: a stream that is a property (V3).
+    /// Reads a stream property of V3: `{"__mediaresource": {"media_src": …}}`.
     private func readStream(
         _ name: String, _ scanner: inout JSONScanner, instance: inout InstanceInProgress
     ) throws(JSONError) {
@@ -270,7 +270,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
             if key == "__deferred" {
                 guard let uri = try deferredURI(&scanner) else { return }
                 if strictness == .strict, instance.entity.control.id == nil {
-                    // In what is to be created, a link says what to be linked to.
+                    // In a request that creates an entity, a link refers to an existing entity.
                     instance.bindings[name, default: []].append(uri)
                 } else {
                     instance.entity.control.annotations["\(name)@odata.navigationLink"] = .string(uri)
@@ -306,7 +306,8 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
         return Self.related(entities, count, nextLink: nextLink)
     }
 
-    /// Entries of which only the URI is known are references to existing ones (OData V2, *Creating Entries*).
+    /// Returns the content of a collection. Entries that have only a URI are references to existing entities (OData
+    /// V2, *Creating Entries*).
     private static func related(_ entities: [ODataEntity], _ count: Int64?, nextLink: String?) -> RelatedEntities {
         let references = entities.compactMap(reference)
         if count == nil, nextLink == nil, !entities.isEmpty, references.count == entities.count {
@@ -344,7 +345,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
 }
 
 extension EntityDataModel {
-    /// The shape of the type that a payload states, as a plain name or as a fragment.
+    /// Returns the shape of the type that a payload states, as a plain name or as a fragment.
     func stated(_ name: String) -> TypeShape? {
         switch typeReference(fragment: name) {
         case .entity(let name?), .complex(let name?): shape(name)

@@ -11,14 +11,14 @@ import ODataModel
 public struct VerboseEntityWriter: Sendable {
     /// The model of the service.
     public let model: EntityDataModel
-    /// The protocol version: V1 has no `results` around feeds, V3 no `/Date(…)/`.
+    /// The protocol version: V1 has no `results` around feeds, and V3 has no `/Date(…)/`.
     public let version: ODataVersion
-    /// Whether links and other `__metadata` than the type are written: what responses have and requests do not.
+    /// Whether links and other `__metadata` besides the type are written, as in responses.
     public let isResponse: Bool
     /// Whether related entities are written with the entity.
     public let includesRelated: Bool
 
-    /// Makes a writer.
+    /// Creates a writer.
     public init(
         model: EntityDataModel, version: ODataVersion = .v2, isResponse: Bool = true, includesRelated: Bool = true
     ) {
@@ -28,17 +28,17 @@ public struct VerboseEntityWriter: Sendable {
         self.includesRelated = includesRelated
     }
 
-    /// Writes an entry as a whole body, in `d` for responses.
+    /// Writes an entry as a whole body, within `d` for responses.
     public func writeBody(_ entity: ODataEntity, to json: inout JSONWriter) {
         wrap(&json) { json in writeInstance(entity, to: &json) }
     }
 
-    /// Writes a property, or the result of an operation, as a whole body: an object that holds it by its name.
+    /// Writes a property or operation result as a whole body: an object with the value as a named member.
     public func writeBody(_ value: ODataValue, named name: String, type: TypeReference?, to json: inout JSONWriter) {
         wrap(&json) { json in
             switch value {
             case .collection:
-                // A collection stands by itself: its `results` tell what it is.
+                // A collection has no name, because `results` identifies it.
                 write(value, type: type, to: &json)
             case .complex(let entity) where entity.shape.kind == .entity: writeInstance(entity, to: &json)
             default:
@@ -160,7 +160,7 @@ public struct VerboseEntityWriter: Sendable {
         json.key("actions")
         json.beginObject()
         for (name, value) in operations {
-            // Overloads stand side by side, so each name has an array.
+            // Each name has an array, because overloads are adjacent.
             let offers: ODataValue = if case .collection = value { value } else { .collection([value]) }
             json.key(name)
             json.value(offers, type: nil, model: model)
@@ -263,7 +263,7 @@ public struct VerboseEntityWriter: Sendable {
 
     // MARK: Values
 
-    /// Writes a value: 64-bit integers and all numbers with a fraction as strings, instants as `/Date(…)/` in V1
+    /// Writes a value: 64-bit integers and numbers with a fraction as strings, and date-times as `/Date(…)/` in V1
     /// and V2 (OData V2, JSON Format, 4).
     public func write(_ value: ODataValue, type: TypeReference?, to json: inout JSONWriter) {
         switch value {
@@ -282,7 +282,8 @@ public struct VerboseEntityWriter: Sendable {
         }
     }
 
-    /// Ticks count milliseconds. What is finer than that is written as V3 writes it, which V2 services read.
+    /// Writes a date-time as a number of milliseconds. More precise values have the notation of V3, which V2
+    /// services accept.
     private func write(
         _ instant: ODataDateTime, offset: Int?, _ value: ODataValue, to json: inout JSONWriter
     ) {
@@ -316,7 +317,7 @@ public struct VerboseEntityWriter: Sendable {
     }
 }
 
-/// Base64 as the formats before V4 have it: the plain alphabet, padded (RFC 4648, 4).
+/// Base64 in formats before V4, with the standard alphabet and padding (RFC 4648, 4).
 enum PlainBase64 {
     static func text(_ bytes: [UInt8]) -> String {
         var text = (ODataValue.binary(bytes).lexicalText ?? "").utf8.map { byte -> UInt8 in

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// The object behind `__metadata` or `__mediaresource` (OData JSON Verbose Format 3.0, 8.4 and 8.7).
+/// The value of `__metadata` or `__mediaresource` (OData JSON Verbose Format 3.0, 8.4 and 8.7).
 struct VerboseMetadata {
     var id: String?
     var uri: String?
@@ -12,7 +12,7 @@ struct VerboseMetadata {
     var mediaEtag: String?
     /// The association links by navigation property (V3).
     var associationLinks: [String: String] = [:]
-    /// The actions and functions offered, by name, as annotation values (V3).
+    /// The advertised actions and functions by name, as annotation values (V3).
     var operations: [String: ODataValue] = [:]
 
     init(_ scanner: inout JSONScanner, model: EntityDataModel) throws(JSONError) {
@@ -70,7 +70,7 @@ struct VerboseMetadata {
         }
     }
 
-    /// Puts it where the model of an entity has it.
+    /// Adds the metadata to the control information of an instance.
     func apply(to instance: inout InstanceInProgress, model: EntityDataModel) {
         if let type {
             instance.hasStatedType = true
@@ -81,7 +81,7 @@ struct VerboseMetadata {
                 instance.entity.control.annotations["odata.type"] = .string(type)
             }
         }
-        // V2 knows one URI, which identifies the entry and is where it is edited.
+        // V2 has a single URI, which identifies the entry and is also its edit link.
         instance.entity.control.id = id ?? uri
         if let uri, let id, uri != id { instance.entity.control.editLink = uri }
         instance.entity.control.etag = etag

@@ -1,20 +1,20 @@
 private let capabilities = Vocabulary.capabilities
 
 extension ODataSchema {
-    /// The version of the schema within that of the service, which grows with each addition: `sap:schema-version`,
-    /// `Core.SchemaVersion`.
+    /// The version of the schema within the version of the service, which grows with each addition:
+    /// `sap:schema-version`, `Core.SchemaVersion`.
     public var schemaVersion: String? { string(Vocabulary.schemaVersion) }
 }
 
 extension EntityContainer {
-    /// The media types that the service answers in: `sap:supported-formats`, `Capabilities.SupportedFormats`; empty where
-    /// nothing is said.
+    /// The media types of responses: `sap:supported-formats`, `Capabilities.SupportedFormats`; empty if none are
+    /// stated.
     public var supportedFormats: [String] {
         guard case .collection(let items)? = annotation(capabilities + "SupportedFormats")?.value else { return [] }
         return items.compactMap(\.string)
     }
 
-    /// Whether every request is to be sent in a batch, so that no address shows what is asked for: `sap:use-batch`.
+    /// Whether every request must be sent in a batch, so that no URL reveals its content: `sap:use-batch`.
     public var requiresBatch: Bool { flag("use-batch") ?? false }
 
     /// Whether the service understands the header field `sap-message-scope`: `sap:message-scope-supported`.
@@ -22,23 +22,24 @@ extension EntityContainer {
 }
 
 extension NavigationProperty {
-    /// Whether related entities can be created through it: `sap:creatable`. The default is true.
+    /// Whether related entities can be created through the property: `sap:creatable`. The default is true.
     ///
-    /// Where ``creatablePath`` is stated, each entity tells; where both attributes are, none can be created.
+    /// If only ``creatablePath`` is stated, the property at that path decides for each entity. If both attributes
+    /// are stated, no entity can be created.
     public var isCreatable: Bool {
         guard let isCreatable = flag("creatable") else { return true }
         return isCreatable && creatablePath == nil
     }
 
-    /// The path of the property that tells whether related entities can be created: `sap:creatable-path`.
+    /// The path of the property that controls whether related entities can be created: `sap:creatable-path`.
     public var creatablePath: String? { sapAttribute("creatable-path") }
 
-    /// Whether filters may go through it: `sap:filterable`. The default is true.
+    /// Whether filters may follow the property: `sap:filterable`. The default is true.
     public var isFilterable: Bool { flag("filterable") ?? true }
 }
 
 extension AssociationSet {
-    /// Whether links can be made: `sap:creatable`. The default is true.
+    /// Whether links can be created: `sap:creatable`. The default is true.
     public var isCreatable: Bool { flag("creatable") ?? true }
 
     /// Whether links can be changed: `sap:updatable`. The default is true.
@@ -49,19 +50,21 @@ extension AssociationSet {
 }
 
 extension OperationImport {
-    /// The entity type whose entities it acts on: `sap:action-for`.
+    /// The entity type that the operation acts on: `sap:action-for`.
     public var actionFor: String? { sapAttribute("action-for") }
 
-    /// The path of the property that tells whether it may be called: `sap:applicable-path`.
+    /// The path of the property that controls whether the operation may be called: `sap:applicable-path`.
     public var applicablePath: String? { sapAttribute("applicable-path") }
 
-    /// Whether it makes or changes plan data of other sets: `sap:planning-function`.
+    /// Whether the operation creates or changes plan data of other sets: `sap:planning-function`.
     public var isPlanningFunction: Bool { flag("planning-function") ?? false }
 }
 
 extension EntityDataModel {
-    /// Whether filters over a set may name a property: `sap:filterable` of it, or `Capabilities.FilterRestrictions` of the
-    /// set, whose `NonFilterableProperties` name it in V4.
+    /// Returns whether filters over a set may use a property.
+    ///
+    /// The answer comes from `sap:filterable` of the property, or `Capabilities.FilterRestrictions` of the set,
+    /// whose `NonFilterableProperties` list the property in V4.
     ///
     /// - Parameters:
     ///   - path: the path of the property from the set's type, such as `Address/City`.
@@ -73,8 +76,10 @@ extension EntityDataModel {
         return property(path, of: found.type)?.isFilterable ?? true
     }
 
-    /// Whether entities of a set may be ordered by a property: `sap:sortable` of it, or `Capabilities.SortRestrictions` of
-    /// the set, whose `NonSortableProperties` name it in V4.
+    /// Returns whether entities of a set may be ordered by a property.
+    ///
+    /// The answer comes from `sap:sortable` of the property, or `Capabilities.SortRestrictions` of the set, whose
+    /// `NonSortableProperties` list the property in V4.
     public func isSortable(_ path: String, in set: String) -> Bool {
         guard let found = entitySet(set) else { return true }
         if found.restriction(capabilities + "SortRestrictions", "Sortable") == false { return false }
@@ -82,16 +87,19 @@ extension EntityDataModel {
         return property(path, of: found.type)?.isSortable ?? true
     }
 
-    /// Whether each filter over a set must name a property: `sap:required-in-filter` of it, or
-    /// `Capabilities.FilterRestrictions` of the set, whose `RequiredProperties` name it in V4.
+    /// Returns whether each filter over a set must use a property.
+    ///
+    /// The answer comes from `sap:required-in-filter` of the property, or `Capabilities.FilterRestrictions` of the
+    /// set, whose `RequiredProperties` list the property in V4.
     public func isRequiredInFilter(_ path: String, in set: String) -> Bool {
         guard let found = entitySet(set) else { return false }
         return found.names(path, capabilities + "FilterRestrictions", list: "RequiredProperties")
             || property(path, of: found.type)?.isRequiredInFilter ?? false
     }
 
-    /// Where the navigation properties of a set or singleton lead: the names of sets by those of the properties. A
-    /// property whose set cannot be told is not there.
+    /// Returns the target sets of the navigation properties of a set or singleton, by property name.
+    ///
+    /// A property is omitted if its target set cannot be determined.
     public func targetSets(of source: String) -> [String: String] {
         guard let type = entitySet(source)?.type ?? singleton(source)?.type, let shape = shape(type) else { return [:] }
         let name = entitySet(source)?.name ?? source
@@ -104,7 +112,7 @@ extension EntityDataModel {
 }
 
 extension EntitySet {
-    /// Whether a list of paths in a restriction has a path.
+    /// Returns whether a list of paths in a restriction contains a path.
     fileprivate func names(_ path: String, _ term: String, list: String) -> Bool {
         guard case .collection(let items)? = annotation(term)?.value?.recordProperty(list) else { return false }
         return items.contains { item in

@@ -1,7 +1,7 @@
-/// A model element that can be annotated: with annotations of V3 and V4, and with attributes of other vocabularies such
-/// as `sap:label`, which mean the same in V2.
+/// A model element with annotations.
 ///
-/// What an element says is asked in one way, however its document says it:
+/// V3 and V4 have annotations. V2 has attributes of other vocabularies such as `sap:label` with the same meaning.
+/// The properties give the same answer for both notations:
 ///
 /// ```swift
 /// property.label                       // sap:label or Common.Label
@@ -10,14 +10,14 @@
 /// property.rawAttribute("sap:display-format")
 /// ```
 public protocol AnnotatedElement {
-    /// The annotations as the document has them; attributes of other vocabularies have terms such as `sap:label`.
+    /// The annotations as stated in the document; attributes of other vocabularies have terms such as `sap:label`.
     var annotations: [Annotation] { get }
-    /// What kind of element it is, as far as the meaning of an attribute depends on it.
+    /// The kind of element, which determines the meaning of some attributes.
     static var annotatedKind: AnnotatedKind { get }
 }
 
-/// Kinds of model element that read the same attribute differently: what `sap:creatable` says of a set is another thing
-/// than what it says of a property.
+/// Kinds of model elements that interpret the same attribute differently: `sap:creatable` has different meanings on
+/// a set and on a property.
 public enum AnnotatedKind: Sendable {
     /// An entity set or singleton.
     case entitySet
@@ -27,16 +27,16 @@ public enum AnnotatedKind: Sendable {
     case other
 }
 
-/// An attribute of another vocabulary than CSDL's, as the document has it.
+/// An attribute of a vocabulary other than CSDL, as stated in the document.
 public struct RawAttribute: Hashable, Sendable {
     /// The namespace; empty for an attribute without prefix.
     public var namespace: String
     /// The name without prefix.
     public var name: String
-    /// The value.
+    /// The value as text.
     public var value: String
 
-    /// Makes an attribute.
+    /// Creates an attribute.
     public init(namespace: String, name: String, value: String) {
         self.namespace = namespace
         self.name = name
@@ -45,7 +45,7 @@ public struct RawAttribute: Hashable, Sendable {
 }
 
 extension AnnotatedElement {
-    /// Most elements have no kind of their own.
+    /// The default: an element without a kind of its own.
     public static var annotatedKind: AnnotatedKind { .other }
 
     /// The attributes of other vocabularies, in document order.
@@ -58,31 +58,31 @@ extension AnnotatedElement {
         }
     }
 
-    /// The value of an attribute of another vocabulary.
+    /// Returns the value of an attribute of another vocabulary.
     ///
-    /// - Parameter name: the name with the usual prefix, `sap:`, `gp:`, `m:` or `xml:`, whatever the document has in its
-    ///   place; or `{namespace}name`.
+    /// - Parameter name: the name with the usual prefix `sap:`, `gp:`, `m:` or `xml:`, or `{namespace}name`. The
+    ///   prefix in the document does not matter.
     public func rawAttribute(_ name: String) -> String? {
         annotations.first { $0.term == name }?.value?.string
     }
 
-    /// The value of an attribute of SAP's, with the newer prefix `sap:` or the older `gp:`.
+    /// Returns the value of a SAP attribute with the newer prefix `sap:` or the older prefix `gp:`.
     public func sapAttribute(_ name: String) -> String? { rawAttribute("sap:\(name)") ?? rawAttribute("gp:\(name)") }
 
-    /// All annotations of V3 and V4: those that the document has, and those that its attributes of SAP's mean.
+    /// All annotations of V3 and V4: those in the document, and the equivalents of its SAP attributes.
     ///
-    /// Where both are there, what the document says as an annotation holds.
+    /// If the document has both for one term, its annotation takes precedence.
     public var vocabularyAnnotations: [Annotation] {
         let stated = annotations.filter { ForeignAttribute($0) == nil }
         let meant = SAPAttributes.annotations(for: annotations, on: Self.annotatedKind)
         return stated + meant.filter { annotation in !stated.contains { $0.term == annotation.term } }
     }
 
-    /// The annotation with a term, whether the document has it or an attribute of SAP's that means it.
+    /// Returns the annotation with a term, stated in the document or derived from a SAP attribute.
     ///
     /// - Parameters:
     ///   - term: the full name, such as `Org.OData.Core.V1.Description`.
-    ///   - qualifier: the qualifier; `nil` for the annotation without one, else the first that has one.
+    ///   - qualifier: the qualifier; `nil` for the annotation without one, or the first one if all are qualified.
     public func annotation(_ term: String, qualifier: String? = nil) -> Annotation? {
         if let qualifier { return annotations.first { $0.term == term && $0.qualifier == qualifier } }
         if let annotation = annotations.annotation(term) { return annotation }
@@ -91,18 +91,18 @@ extension AnnotatedElement {
 
     func string(_ term: String) -> String? { annotation(term)?.value?.string }
 
-    /// The value of a term that is a tag: what states it without a value means it.
+    /// Returns the value of a tagging term; an annotation without a value means `true`.
     package func tag(_ term: String) -> Bool? {
         guard let annotation = annotation(term) else { return nil }
         return annotation.value.map { $0.boolean ?? true } ?? true
     }
 
-    /// A boolean property of a term whose values are records.
+    /// Returns a boolean property of a term whose values are records.
     func restriction(_ term: String, _ property: String) -> Bool? {
         annotation(term)?.value?.recordProperty(property)?.boolean
     }
 
-    /// The path that a property of a term whose values are records has for its value.
+    /// Returns the path in a property of a term whose values are records.
     func restrictionPath(_ term: String, _ property: String) -> String? {
         guard case .path(_, let path)? = annotation(term)?.value?.recordProperty(property) else { return nil }
         return path
@@ -115,7 +115,7 @@ extension AnnotatedElement {
 }
 
 extension AnnotationExpression {
-    /// The value of a property of a record; `nil` where this is no record or does not state it.
+    /// Returns the value of a property of a record; `nil` if the expression is not a record or lacks the property.
     public func recordProperty(_ name: String) -> AnnotationExpression? {
         guard case .record(_, let properties) = self else { return nil }
         return properties.first { $0.name == name }?.value
@@ -130,22 +130,22 @@ extension EnumType.Member: AnnotatedElement {}
 extension TypeDefinition: AnnotatedElement {}
 extension Term: AnnotatedElement {}
 extension Property: AnnotatedElement {
-    /// Properties are restricted one by one.
+    /// The kind of an element that is restricted individually.
     public static var annotatedKind: AnnotatedKind { .property }
 }
 extension NavigationProperty: AnnotatedElement {}
 extension ODataOperation: AnnotatedElement {}
 extension ODataOperation.Parameter: AnnotatedElement {
-    /// Parameters are described as properties are.
+    /// The kind of properties, because parameters are described in the same way.
     public static var annotatedKind: AnnotatedKind { .property }
 }
 extension EntityContainer: AnnotatedElement {}
 extension EntitySet: AnnotatedElement {
-    /// Sets are restricted as a whole.
+    /// The kind of an element that is restricted as a whole.
     public static var annotatedKind: AnnotatedKind { .entitySet }
 }
 extension Singleton: AnnotatedElement {
-    /// Singletons are restricted as sets are.
+    /// The kind of entity sets, because singletons are restricted in the same way.
     public static var annotatedKind: AnnotatedKind { .entitySet }
 }
 extension OperationImport: AnnotatedElement {}

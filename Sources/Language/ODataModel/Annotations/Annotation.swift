@@ -1,15 +1,15 @@
 /// A term applied to a model element (OData CSDL 4.01, 14 *Vocabulary and Annotation*).
 public struct Annotation: Hashable, Sendable {
-    /// The term, alias resolved, such as `Org.OData.Core.V1.Description`.
+    /// The term with its alias resolved, such as `Org.OData.Core.V1.Description`.
     public var term: String
-    /// Distinguishes several applications of one term; `nil` for none.
+    /// The qualifier that distinguishes several annotations with one term; `nil` for none.
     public var qualifier: String?
-    /// The value; `nil` where the term's default value applies.
+    /// The value; `nil` if the term's default value applies.
     public var value: AnnotationExpression?
     /// The annotations on this annotation.
     public var annotations: [Annotation]
 
-    /// Makes an annotation.
+    /// Creates an annotation.
     public init(
         term: String, qualifier: String? = nil, value: AnnotationExpression? = nil, annotations: [Annotation] = []
     ) {
@@ -28,15 +28,15 @@ public struct TargetedAnnotations: Hashable, Sendable {
     /// The annotations.
     public var annotations: [Annotation]
 
-    /// Makes targeted annotations.
+    /// Creates targeted annotations.
     public init(target: String, annotations: [Annotation]) {
         self.target = target
         self.annotations = annotations
     }
 }
 
-/// The value of an annotation: constants, paths, collections and records; dynamic expressions keep
-/// their element tree (OData CSDL 4.01, 14.3 and 14.4).
+/// The value of an annotation: constants, paths, collections and records. Dynamic expressions keep their element
+/// tree (OData CSDL 4.01, 14.3 and 14.4).
 public indirect enum AnnotationExpression: Hashable, Sendable {
     /// A constant of the named kind in its lexical form, such as (`String`, `Order number`).
     case constant(kind: String, text: String)
@@ -49,15 +49,15 @@ public indirect enum AnnotationExpression: Hashable, Sendable {
     /// Any other expression element (`Apply`, `If`, `And`, …) with its attributes and operands.
     case dynamic(element: String, attributes: [String: String], operands: [AnnotationExpression])
 
-    /// One property of a record, or an annotation on the record or one of its properties: its name is then
-    /// `@term#qualifier` or `property@term#qualifier`, as in CSDL JSON.
+    /// One property of a record, or an annotation on the record or one of its properties. The name of an annotation
+    /// is `@term#qualifier` or `property@term#qualifier`, as in CSDL JSON.
     public struct RecordProperty: Hashable, Sendable {
         /// The property's name.
         public var name: String
-        /// Its value; `nil` where the property's default applies.
+        /// The property's value; `nil` if the default applies.
         public var value: AnnotationExpression?
 
-        /// Makes a record property.
+        /// Creates a record property.
         public init(name: String, value: AnnotationExpression?) {
             self.name = name
             self.value = value
@@ -76,7 +76,7 @@ public indirect enum AnnotationExpression: Hashable, Sendable {
 }
 
 extension AnnotationExpression {
-    /// An annotation among the operands of an expression: it says something of the expression.
+    /// Returns the representation of an annotation as an operand of an expression.
     static func annotation(_ annotation: Annotation) -> AnnotationExpression {
         var attributes = ["Term": annotation.term]
         attributes["Qualifier"] = annotation.qualifier
@@ -86,7 +86,7 @@ extension AnnotationExpression {
             operands: value + annotation.annotations.map { .annotation($0) })
     }
 
-    /// The annotation, where this is one among operands.
+    /// The annotation that this operand represents; `nil` for other operands.
     var annotation: Annotation? {
         guard case .dynamic("Annotation", let attributes, let operands) = self, let term = attributes["Term"] else {
             return nil
@@ -99,14 +99,13 @@ extension AnnotationExpression {
 }
 
 extension Annotation {
-    /// `Core.Description`, which stands for the summary of V2's documentation too.
+    /// `Core.Description`, which also represents the summary of V2 documentation.
     static let description = Vocabulary.description
-    /// `Core.LongDescription`.
     static let longDescription = Vocabulary.longDescription
 }
 
 extension Sequence<Annotation> {
-    /// The first unqualified annotation with `term`, else the first one with it.
+    /// Returns the first unqualified annotation with `term`, or else the first qualified one.
     public func annotation(_ term: String) -> Annotation? {
         var qualified: Annotation?
         for annotation in self where annotation.term == term {

@@ -1,24 +1,26 @@
 extension EntityDataModel {
-    /// The paths of the properties that a list of entities shows, in the order to show them: what `UI.LineItem` of the
-    /// type says, else `sap:visible-in-list` and `sap:list-display-order` of the properties.
+    /// Returns the paths of the properties that a list of entities shows, in display order.
     ///
-    /// Properties of complex types have paths such as `Address/City`. Where nothing is said of any property, all are
-    /// shown but those that are hidden.
+    /// The paths come from `UI.LineItem` of the type, or else from `sap:visible-in-list` and
+    /// `sap:list-display-order` of the properties. Properties of complex types have paths such as `Address/City`.
+    /// If no property states its visibility, all properties are shown except hidden ones.
     public func visibleInListPaths(of type: QualifiedName) -> [String] {
         visiblePaths(
             of: type, lineItems: Vocabulary.userInterface + "LineItem", isVisible: \.isVisibleInList,
             order: \.listDisplayOrder)
     }
 
-    /// The paths of the properties that a page of one entity shows, in the order to show them: what
-    /// `UI.Identification` of the type says, else `sap:visible-in-detail` and `sap:detail-display-order`.
+    /// Returns the paths of the properties that a page of one entity shows, in display order.
+    ///
+    /// The paths come from `UI.Identification` of the type, or else from `sap:visible-in-detail` and
+    /// `sap:detail-display-order` of the properties.
     public func visibleInDetailPaths(of type: QualifiedName) -> [String] {
         visiblePaths(
             of: type, lineItems: Vocabulary.userInterface + "Identification", isVisible: \.isVisibleInDetail,
             order: \.detailDisplayOrder)
     }
 
-    /// How deep complex types within each other are shown.
+    /// The maximum nesting depth of complex types that are shown.
     private static let maxComplexDepth = 8
 
     private func visiblePaths(
@@ -38,7 +40,8 @@ extension EntityDataModel {
         let shown = leaves.filter { leaf in
             leaf.property.isVisible && (leaf.property[keyPath: isVisible] ?? !isAnyStated)
         }
-        // Those with a number first, by it; the sort is stable for the others.
+        // Properties with a number come first, in its order. All other properties keep their order because the sort
+        // is stable.
         return shown.enumerated().sorted { left, right in
             let leftOrder = left.element.property[keyPath: order] ?? .max
             let rightOrder = right.element.property[keyPath: order] ?? .max
@@ -59,8 +62,8 @@ extension EntityDataModel {
         }
     }
 
-    /// The property that a path from a type leads to, through complex properties and casts; navigation properties
-    /// end it.
+    /// Returns the property at a path from a type. The path may contain complex properties and casts, but no
+    /// navigation properties.
     public func property(_ path: String, of type: QualifiedName) -> Property? {
         var shape = shape(type)
         var found: Property?
@@ -78,13 +81,13 @@ extension EntityDataModel {
 }
 
 extension ODataValue {
-    /// The text of a primitive value, escaped so that it can stand in HTML, between tags and in attributes alike;
-    /// `nil` for values that have no text: collections, complex values.
+    /// The text of a primitive value, escaped for HTML text and attributes; `nil` for collections and complex
+    /// values, which have no text.
     public var htmlText: String? { isNull ? "" : lexicalText?.escapedForHTML }
 }
 
 extension String {
-    /// With references in place of the five characters that mean something in HTML.
+    /// The string with references in place of the five special characters of HTML.
     fileprivate var escapedForHTML: String {
         var result = ""
         for scalar in unicodeScalars {

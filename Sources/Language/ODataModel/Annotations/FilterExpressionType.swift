@@ -1,37 +1,37 @@
-/// How a filter may compare a property (Capabilities vocabulary, `FilterExpressionType`).
+/// The comparisons that a filter may apply to a property (Capabilities vocabulary, `FilterExpressionType`).
 public enum FilterExpressionType: String, Hashable, Sendable {
-    /// With one value, by a single `eq`: `single-value` in SAP's attributes.
+    /// One value in a single `eq`: `single-value` in SAP attributes.
     case singleValue = "SingleValue"
-    /// With some values, by `eq` and `in` combined by `or`: `multi-value` in SAP's attributes.
+    /// Several values, in `eq` and `in` combined by `or`: `multi-value` in SAP attributes.
     case multiValue = "MultiValue"
-    /// With one interval: a single `eq`, `lt`, `le`, `gt` or `ge`, or a lower and an upper bound combined by `and`:
-    /// `interval` in SAP's attributes.
+    /// One interval: a single `eq`, `lt`, `le`, `gt` or `ge`, or a lower and an upper bound combined by `and`. The
+    /// SAP attribute is `interval`.
     case singleRange = "SingleRange"
-    /// With some intervals, combined by `or`.
+    /// Several intervals, combined by `or`.
     case multiRange = "MultiRange"
-    /// By `startswith`, `endswith` and `contains`.
+    /// `startswith`, `endswith` and `contains`.
     case searchExpression = "SearchExpression"
-    /// With some intervals, or by `startswith`, `endswith` and `contains`, combined by `or`.
+    /// Several intervals, or `startswith`, `endswith` and `contains`, combined by `or`.
     case multiRangeOrSearchExpression = "MultiRangeOrSearchExpression"
 }
 
 private let restrictions = Vocabulary.filterRestrictions
 
 extension Property {
-    /// How a filter may compare it: `sap:filter-restriction`, `Common.FilterExpressionType`; `nil` where nothing is said, or
-    /// what is said is not known.
+    /// The comparisons that a filter may apply: `sap:filter-restriction`, `Common.FilterExpressionType`; `nil` if
+    /// the value is absent or unknown.
     public var filterExpressionType: FilterExpressionType? {
         guard
             case .constant(_, let text)? = annotation(Vocabulary.common + "FilterExpressionType")?.value,
             let name = text.split(separator: "/").last
         else { return nil }
-        // The older term, whose values are members of an enumeration, has a name of its own for an interval.
+        // The older term, whose values are enumeration members, has another name for an interval.
         return name == "SingleInterval" ? .singleRange : FilterExpressionType(rawValue: String(name))
     }
 }
 
 extension EntitySet {
-    /// How filters over the set may compare its properties, by path: `FilterExpressionRestrictions` of
+    /// The comparisons that filters over the set may apply, by property path: `FilterExpressionRestrictions` of
     /// `Capabilities.FilterRestrictions`.
     public var filterExpressionRestrictions: [String: FilterExpressionType] {
         guard

@@ -1,12 +1,13 @@
-/// An attribute that is not CSDL's own, such as `sap:label` or `m:FC_TargetPath`, by its namespace and name.
+/// An attribute that is not part of CSDL, such as `sap:label` or `m:FC_TargetPath`, by its namespace and name.
 ///
-/// The model keeps it as an annotation whose term is `prefix:name` for the namespaces that OData services use,
-/// whatever prefix the document has for them, and `{namespace}name` for all others.
+/// The model keeps the attribute as an annotation. For namespaces that OData services use, the term is
+/// `prefix:name`, regardless of the prefix in the document. For all other namespaces, the term is
+/// `{namespace}name`.
 struct ForeignAttribute: Hashable {
     var namespace: String
     var name: String
 
-    /// The well-known namespaces and the prefixes they have here.
+    /// The well-known namespaces and their prefixes in terms.
     static let prefixes = [
         "http://www.sap.com/Protocols/SAPData": "sap",
         "http://www.sap.com/Protocols/SAPData/GenericPlayer": "gp",
@@ -15,10 +16,10 @@ struct ForeignAttribute: Hashable {
         Self.xmlNamespace: "xml",
     ]
 
-    /// That of `xml:lang`. Its prefix needs no declaration, and no other may stand for it.
+    /// The namespace of `xml:lang`. Its prefix needs no declaration, and no other prefix may be bound to it.
     static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
-    /// That of declarations, which are no attributes.
+    /// The namespace of namespace declarations, which are not attributes.
     private static let declarations = "http://www.w3.org/2000/xmlns/"
 
     private static let namespaces = Dictionary(uniqueKeysWithValues: prefixes.map { ($1, $0) })
@@ -28,7 +29,7 @@ struct ForeignAttribute: Hashable {
         self.name = name
     }
 
-    /// The attribute behind an annotation; `nil` where it is one of V3 or V4, as whatever no attribute can say.
+    /// Creates the attribute that an annotation represents; `nil` if the annotation is one of V3 or V4.
     init?(_ annotation: Annotation) {
         guard let attribute = Self.parse(annotation.term), attribute.term == annotation.term, attribute.isAllowed,
             annotation.qualifier == nil, annotation.annotations.isEmpty,
@@ -37,7 +38,7 @@ struct ForeignAttribute: Hashable {
         self = attribute
     }
 
-    /// Whether XML has a way to say it, and neither XML nor CSDL has given it a meaning of its own.
+    /// Whether XML can express the attribute, and neither XML nor CSDL defines a meaning for it.
     private var isAllowed: Bool {
         guard name.isXMLName, XMLOutput.canSay(namespace), namespace != Self.declarations, !isInModel else {
             return false
@@ -45,7 +46,7 @@ struct ForeignAttribute: Hashable {
         return !namespace.isEmpty || name == Self.mode || name != "xmlns" && CSDLName(name) == .other
     }
 
-    /// Whether this has a place of its own in the model.
+    /// Whether the model has a dedicated property for the attribute.
     var isInModel: Bool {
         guard namespace == CSDLBuilder.metadataNamespace || namespace.isEmpty else { return false }
         return Self.inModel.contains(name)
@@ -56,7 +57,7 @@ struct ForeignAttribute: Hashable {
         "MaxDataServiceVersion", "ElementType",
     ]
 
-    /// The direction of a parameter of V2, which the model keeps as an attribute.
+    /// The name of the attribute for the direction of a V2 parameter, which the model keeps as an attribute.
     static let mode = "Mode"
 
     private static func parse(_ term: String) -> ForeignAttribute? {
@@ -77,7 +78,7 @@ struct ForeignAttribute: Hashable {
 }
 
 extension String {
-    /// Whether this may stand as a name without prefix in XML (Namespaces in XML 1.0, 3 *NCName*).
+    /// Whether the string is a valid XML name without prefix (Namespaces in XML 1.0, 3 *NCName*).
     fileprivate var isXMLName: Bool {
         guard let first = unicodeScalars.first, first.beginsXMLName else { return false }
         return unicodeScalars.dropFirst().allSatisfy { $0.beginsXMLName || $0.continuesXMLName }
@@ -85,8 +86,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// XML 1.0, 2.3 *NameStartChar*, but for the colon. These are not the letters of Unicode: some that came later are
-    /// among them, and others are not.
+    /// Whether the scalar is a *NameStartChar* of XML 1.0 (2.3) other than the colon. The ranges differ from the
+    /// letters of current Unicode.
     fileprivate var beginsXMLName: Bool {
         switch value {
         case 0x41...0x5A, 0x5F, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D, 0x37F...0x1FFF,
@@ -97,7 +98,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// What *NameChar* has beside.
+    /// Whether the scalar is one of the additional characters of *NameChar*.
     fileprivate var continuesXMLName: Bool {
         switch value {
         case 0x2D, 0x2E, 0x30...0x39, 0xB7, 0x300...0x36F, 0x203F...0x2040: true

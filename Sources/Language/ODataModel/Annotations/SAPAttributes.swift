@@ -1,11 +1,12 @@
-/// The attributes of `http://www.sap.com/Protocols/SAPData`, which V2 metadata has where V4 has annotations, and the
-/// annotations that mean the same (SAP Annotations for OData Version 2.0; OData and SAP vocabularies).
+/// The attributes of `http://www.sap.com/Protocols/SAPData`, which V2 metadata uses instead of annotations, and the
+/// equivalent annotations (SAP Annotations for OData Version 2.0; OData and SAP vocabularies).
 ///
-/// The older prefix `gp:` is read alike.
+/// Attributes with the older prefix `gp:` are treated in the same way.
 enum SAPAttributes {
-    /// The annotations that the attributes among some annotations stand for; none for those without a counterpart.
+    /// Returns the annotations that are equivalent to the SAP attributes among `annotations`.
     ///
-    /// Several attributes may be parts of one term, whose record then has all of them.
+    /// Attributes without an equivalent are skipped. Several attributes can contribute to one term, whose record
+    /// then contains all of them.
     static func annotations(for annotations: [Annotation], on kind: AnnotatedKind) -> [Annotation] {
         var result: [Annotation] = []
         for attribute in annotations {
@@ -16,12 +17,12 @@ enum SAPAttributes {
         return result
     }
 
-    /// The annotations that one attribute stands for.
+    /// Returns the annotations that are equivalent to one attribute.
     ///
     /// - Parameters:
     ///   - attribute: the attribute as the model keeps it, with a term such as `sap:label`.
-    ///   - all: the annotations on the element: some attributes qualify each other.
-    ///   - kind: what kind of element it stands on.
+    ///   - all: the annotations on the element, because some attributes qualify each other.
+    ///   - kind: the kind of the annotated element.
     static func annotations(
         for attribute: Annotation, among all: [Annotation], on kind: AnnotatedKind
     ) -> [Annotation] {
@@ -34,7 +35,7 @@ enum SAPAttributes {
             return [Annotation(term: capabilities + term, value: .record(type: nil, properties: [value]))]
         }
         if kind == .property, name == "updatable", !isTrue(text) {
-            // What can neither be stated nor changed is the service's own.
+            // The service computes a property that a client can neither set on creation nor change.
             let isCreatable = all.first { self.name(of: $0.term) == "creatable" }?.value?.string.map(isTrue) ?? true
             return [Annotation(term: core + (isCreatable ? "Immutable" : "Computed"), value: flag("true"))]
         }
@@ -48,7 +49,7 @@ enum SAPAttributes {
         .constant(kind: "Bool", text: isTrue(text) ? "true" : "false")
     }
 
-    /// The name after `sap:` or `gp:`; `nil` for other terms.
+    /// Returns the name after `sap:` or `gp:`; `nil` for other terms.
     static func name(of term: String) -> String? {
         (term.rest(behind: "sap:") ?? term.rest(behind: "gp:")).map(String.init)
     }
@@ -72,7 +73,7 @@ enum SAPAttributes {
         "is-annotation": common + "IsAnnotation", "is-extension-field": common + "IsExtensionField",
         "required-in-filter": common + "IsRequiredInFilter", "is-thing-of": common + "IsThing",
     ]
-    /// On entity sets: the restriction term with the property that says it.
+    /// The restriction terms of entity sets, with the property that corresponds to each attribute.
     private static let restrictions = [
         "creatable": ("InsertRestrictions", "Insertable"), "updatable": ("UpdateRestrictions", "Updatable"),
         "deletable": ("DeleteRestrictions", "Deletable"), "searchable": ("SearchRestrictions", "Searchable"),
@@ -94,7 +95,8 @@ enum SAPAttributes {
             return constant(capabilities + "TopSupported", kind: "Bool", value: value)
                 + constant(capabilities + "SkipSupported", kind: "Bool", value: value)
         case "unit":
-            // Whether it names a currency or a unit of measure, the semantics of the property named tell.
+            // The semantics of the named property determine whether the property contains a currency or a unit of
+            // measure.
             return [Annotation(term: Vocabulary.measures + "Unit", value: .path(kind: "Path", text: text))]
         case "aggregation-role":
             switch text {
@@ -162,10 +164,10 @@ enum SAPAttributes {
         }
     }
 
-    /// `sap:semantics`: contacts, calendars, currencies and parts of dates.
+    /// Returns the annotations for a `sap:semantics` value: contacts, calendars, currencies and parts of dates.
     private static func semantics(_ text: String) -> [Annotation] {
         let tag = AnnotationExpression.constant(kind: "Bool", text: "true")
-        // What follows a semicolon qualifies: `tel;type=cell,work`.
+        // The text after a semicolon qualifies the value: `tel;type=cell,work`.
         let base = text.split(separator: ";").first.map(String.init) ?? text
         let terms = [
             "email": Vocabulary.communication + "IsEmailAddress",
@@ -182,8 +184,8 @@ enum SAPAttributes {
 }
 
 extension Bool {
-    /// The value of a boolean attribute as services write it: `true` and `1`, `false` and `0` (XML Schema 2, 3.2.2), in any
-    /// case of letters and with blanks around; the flag `X` of SAP's own language; `yes` and `no`.
+    /// Parses a boolean attribute as services write it: `true` and `1`, `false` and `0` (XML Schema 2, 3.2.2), the
+    /// flag `X` of ABAP, and `yes` and `no`. Case and surrounding blanks are ignored.
     package init?(attribute text: String) {
         switch text.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased() {
         case "true", "1", "x", "yes": self = true
@@ -194,7 +196,7 @@ extension Bool {
 }
 
 extension [Annotation] {
-    /// Adds an annotation; the properties of a record join those of the same term that is there.
+    /// Adds an annotation; if the term exists already, the properties of both records are merged.
     fileprivate mutating func merge(_ annotation: Annotation) {
         guard let index = firstIndex(where: { $0.term == annotation.term }) else { return append(annotation) }
         guard case .record(let type, let properties)? = self[index].value, case .record(_, let more)? = annotation.value

@@ -1,13 +1,13 @@
-/// The vocabularies whose terms this package reads and writes: the namespace of each with a dot, and those of its terms that
-/// several places need.
+/// The vocabularies whose terms this package reads and writes: the namespace of each with a trailing dot, and the
+/// terms that are used in several places.
 ///
 /// ```swift
 /// property.annotation(Vocabulary.core + "MediaType")
 /// ```
 package enum Vocabulary {
-    /// The names of all vocabularies of OASIS begin so.
+    /// The prefix of the names of all OASIS vocabularies.
     package static let standard = "Org.OData."
-    /// The names of all vocabularies of SAP begin so.
+    /// The prefix of the names of all SAP vocabularies.
     package static let sap = "com.sap.vocabularies."
 
     package static let aggregation = standard + "Aggregation.V1."

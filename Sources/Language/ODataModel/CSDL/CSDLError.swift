@@ -1,24 +1,24 @@
 import ErrorCodes
 
-/// Why a metadata document cannot be read (OData CSDL XML 4.01).
+/// An error in a metadata document that prevents reading it (OData CSDL XML 4.01).
 public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of error it is.
+    /// The kinds of error.
     public enum Reason: Hashable, Sendable {
-        /// There is nothing to read.
+        /// The document is empty.
         case empty
-        /// The document is a web page: a sign-in form, a proxy's message.
+        /// The document is a web page, such as a sign-in form or a proxy's message.
         case html
         /// The document is JSON.
         case json
-        /// The document is not well-formed XML; the parser's own words.
+        /// The document is not well-formed XML; the associated value is the parser's message.
         case malformed(String)
-        /// The document is not well-formed JSON; what is wrong.
+        /// The document is not well-formed JSON; the associated value describes the fault.
         case malformedJSON(String)
         /// The document ends before it is complete.
         case truncated
-        /// The document is XML but no metadata; the name of its root element.
+        /// The document is XML but not metadata; the associated value is the name of its root element.
         case notCSDL(root: String)
-        /// The document has a DOCTYPE: entities are never declared, expanded or loaded.
+        /// The document has a DOCTYPE. Entities are never declared, expanded or loaded.
         case documentType
         /// The document is larger than ``CSDLReader/maxBytes``.
         case tooLarge
@@ -26,28 +26,28 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooDeep
         /// There are more elements than ``CSDLReader/maxElements``.
         case tooManyElements
-        /// An element lacks an attribute.
+        /// An element lacks a required attribute.
         case missingAttribute(String, element: String)
-        /// An attribute's value is not what it must be.
+        /// The value of an attribute is invalid.
         case invalidAttribute(String, element: String, value: String)
-        /// Two elements have one name.
+        /// Two elements have the same name.
         case duplicateName(String)
-        /// The elements make no model.
+        /// The elements do not form a valid model.
         case model(ModelError)
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var reason: Reason
-    /// The line, from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// The column, from 1.
+    /// The column, counted from 1.
     public var column: Int
-    /// What was expected there.
+    /// A description of the expected content.
     public var expected: String
-    /// Where the document came from when another one referred to it; `nil` for the document read.
+    /// The source of a referenced document; `nil` for the main document.
     public var source: String?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(reason: Reason, line: Int, column: Int, expected: String, source: String? = nil) {
         self.reason = reason
         self.line = line
@@ -56,10 +56,10 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
         self.source = source
     }
 
-    /// What is wrong, where, and what was expected.
+    /// A message with the error, its position and the expected content.
     public var description: String { "\(place(source, line, column: column)): \(problem)." }
 
-    /// What is wrong and what was expected, without the place and the full stop.
+    /// The error and the expected content, without the position and the full stop.
     var problem: String {
         let found =
             switch reason {
@@ -84,24 +84,24 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension String {
-    /// The text without the full stop at its end, for a sentence that goes on.
+    /// The text without the full stop at its end, for use within a sentence.
     fileprivate var withoutFullStop: String {
         utf8.last == UInt8(ascii: ".") ? String(unicodeScalars.dropLast()) : self
     }
 }
 
-/// Something in a metadata document that was read around, and may mean that the model is not whole.
+/// Something that the reader skipped in a metadata document; the model may be incomplete.
 public struct CSDLWarning: Hashable, Sendable, CustomStringConvertible {
-    /// What was found and what was made of it.
+    /// A description of the fault and of its treatment.
     public var message: String
-    /// The line, from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// The column, from 1.
+    /// The column, counted from 1.
     public var column: Int
-    /// Where the document came from when another one referred to it; `nil` for the document read.
+    /// The source of a referenced document; `nil` for the main document.
     public var source: String?
 
-    /// Makes a warning.
+    /// Creates a warning.
     public init(message: String, line: Int, column: Int, source: String? = nil) {
         self.message = message
         self.line = line
@@ -109,11 +109,11 @@ public struct CSDLWarning: Hashable, Sendable, CustomStringConvertible {
         self.source = source
     }
 
-    /// The message with its place.
+    /// The message with its position.
     public var description: String { "\(place(source, line, column: column)): \(message)" }
 }
 
-/// A place in a document in words.
+/// Returns a description of a position in a document.
 private func place(_ source: String?, _ line: Int, column: Int) -> String {
     "\(source.map { "Metadata from \($0)" } ?? "Metadata"), line \(line), column \(column)"
 }

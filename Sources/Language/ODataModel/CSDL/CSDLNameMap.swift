@@ -1,11 +1,11 @@
-/// Replaces the part of qualified names before the last dot: aliases by namespaces when a document is read, namespaces
-/// by aliases when one is written (OData CSDL 4.01, 5.1).
+/// Replaces the part of qualified names before the last dot. Aliases are replaced by namespaces when a document is
+/// read, and namespaces by aliases when a document is written (OData CSDL 4.01, 5.1).
 struct CSDLNameMap {
     private let replacements: [String: String]
 
     init(_ replacements: [String: String] = [:]) { self.replacements = replacements }
 
-    /// A dotted name with its namespace replaced, where there is a replacement.
+    /// Returns a dotted name with its namespace replaced, if there is a replacement.
     func name(_ name: some StringProtocol) -> String {
         let name = Substring(name)
         guard !replacements.isEmpty, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
@@ -14,15 +14,15 @@ struct CSDLNameMap {
         return replacement + name[dot...]
     }
 
-    /// A type as metadata names it, such as `Collection(NS.Type)`.
+    /// Returns the name of a type in metadata, such as `Collection(NS.Type)`, with its namespace replaced.
     func type(_ text: String) -> String {
         text.collectionElement.map { "Collection(\(name($0)))" } ?? name(text)
     }
 
-    /// A path with the namespaces in its segments replaced: those of type casts, of terms, and of the argument
-    /// types of operation overloads.
+    /// Returns a path with the namespaces in its segments replaced: those of type casts, terms and argument types
+    /// of operation overloads.
     func path(_ text: String) -> String {
-        // Most paths are simple names, and bytes are compared faster than characters.
+        // Most paths are simple names, and comparing bytes is faster than comparing characters.
         guard !replacements.isEmpty, text.utf8.contains(UInt8(ascii: ".")) else { return text }
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "(") }) else {
             return segment(text)
@@ -35,7 +35,7 @@ struct CSDLNameMap {
         return result
     }
 
-    /// The segments of a path; a slash within parentheses or quotation marks belongs to its segment.
+    /// Returns the segments of a path; a slash within parentheses or quotation marks belongs to its segment.
     static func segments(_ text: String) -> [Substring] {
         var result: [Substring] = []
         var depth = 0
@@ -61,7 +61,7 @@ struct CSDLNameMap {
 
     private func segment(_ text: String) -> String {
         if let at = text.utf8.firstIndex(of: UInt8(ascii: "@")) {
-            // By bytes: a term may begin with what combines with the sign before it.
+            // The text is split by bytes because a term may begin with a combining character.
             let start = text.utf8.index(after: at)
             let (term, qualifier) = text[start...].termAndQualifier
             return text[..<start] + name(term) + (qualifier.map { "#\($0)" } ?? "")

@@ -1,5 +1,5 @@
-/// Reads metadata documents: CSDL in XML of OData 1 to 4.01, whose associations become navigation properties and
-/// whose function imports become operations (OData CSDL XML 4.01), and CSDL in JSON (OData CSDL JSON 4.01).
+/// Reads metadata documents: CSDL in XML of OData 1 to 4.01 (OData CSDL XML 4.01), and CSDL in JSON (OData CSDL
+/// JSON 4.01). Associations become navigation properties, and function imports become operations.
 ///
 /// ```swift
 /// let model = try CSDLReader.read(bytes)
@@ -7,49 +7,50 @@
 /// for warning in result.warnings { print(warning) }
 /// ```
 ///
-/// Constants in the annotations of a document in JSON get the kinds that their terms' types say, as far as the documents
-/// or the standard vocabularies declare these; of another term, a string stays a string constant.
+/// In a JSON document, the kinds of constants in annotations follow from the types of the terms, if the documents
+/// or the standard vocabularies declare them. In annotations with other terms, a string remains a string constant.
 ///
-/// An element that cannot be read costs that element and a warning, not the document, and what a document has twice in
-/// the same way counts once. A name without a namespace is taken for that of its schema, or for the only one there is.
-/// ``CSDLReaderOptions/warnsOfDanglingReferences`` asks for warnings of what leads to nothing.
+/// An unreadable element is skipped with a warning; the rest of the document is still read. An identical repetition
+/// of an element counts once. A name without a namespace refers to its own schema, or to the only match in all
+/// schemas. ``CSDLReaderOptions/warnsOfDanglingReferences`` requests warnings about names and paths without a
+/// target.
 ///
-/// A document that refers to others is read as it stands: types it does not declare become
-/// ``TypeReference/untyped(_:)`` with their name, and a warning says so. With a loader, the documents referred to
-/// are read too (``parse(_:options:loader:)``).
+/// ``read(_:)`` and ``parse(_:options:)`` do not load the documents that a document refers to. Undeclared types
+/// become ``TypeReference/untyped(_:)`` with their name, and a warning reports them. ``parse(_:options:loader:)``
+/// loads the referenced documents.
 public enum CSDLReader {
-    /// The size of the largest document read, in bytes, with all documents it refers to.
+    /// The maximum size of a document with all referenced documents, in bytes.
     public static let maxBytes = 64 * 1024 * 1024
-    /// How deep elements may be nested.
+    /// The maximum nesting depth of elements.
     public static let maxDepth = 100
-    /// How many elements the documents of a model may have together.
+    /// The maximum number of elements in all documents of a model.
     public static let maxElements = 2_000_000
-    /// How many documents are read for one model.
+    /// The maximum number of documents that are read for one model.
     public static let maxDocuments = 100
 
-    /// What a document holds.
+    /// The content of a metadata document.
     public struct Result: Sendable {
-        /// The model.
+        /// The model of the document's schemas.
         public var model: EntityDataModel
-        /// The documents that this one refers to.
+        /// The documents that the main document refers to.
         public var references: [CSDLReference]
-        /// What was read around.
+        /// Warnings about skipped content.
         public var warnings: [CSDLWarning]
     }
 
     /// Reads a document in XML or JSON.
     ///
-    /// - Throws: ``CSDLError`` with line, column and what was expected.
+    /// - Throws: ``CSDLError`` with the line, the column and the expected content.
     public static func read(_ bytes: [UInt8]) throws(CSDLError) -> EntityDataModel { try parse(bytes).model }
 
     /// Reads a document in XML.
     ///
-    /// - Throws: ``CSDLError`` with line, column and what was expected.
+    /// - Throws: ``CSDLError`` with the line, the column and the expected content.
     public static func read(xml bytes: [UInt8]) throws(CSDLError) -> EntityDataModel { try parse(xml: bytes).model }
 
-    /// Reads a document in XML or JSON and tells what was read around.
+    /// Reads a document in XML or JSON and returns the model with warnings about skipped content.
     ///
-    /// - Throws: ``CSDLError`` with line, column and what was expected.
+    /// - Throws: ``CSDLError`` with the line, the column and the expected content.
     public static func parse(
         _ bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions()
     ) throws(CSDLError) -> Result {
@@ -59,9 +60,10 @@ public enum CSDLReader {
         return try builder.build(originalText: options.keepsOriginalText ? bytes : nil)
     }
 
-    /// Reads a document in XML and tells what was read around.
+    /// Reads a document in XML and returns the model with warnings about skipped content.
     ///
-    /// - Throws: ``CSDLError`` with line, column and what was expected; ``CSDLError/Reason/json`` for JSON.
+    /// - Throws: ``CSDLError`` with the line, the column and the expected content; ``CSDLError/Reason/json`` for
+    ///   JSON.
     public static func parse(
         xml bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions()
     ) throws(CSDLError) -> Result {
@@ -77,15 +79,15 @@ public enum CSDLReader {
         case json
     }
 
-    /// What the first character says; `nil` where there is none.
+    /// Returns the format that the first character implies; `nil` if there is none.
     private static func format(of bytes: [UInt8]) -> Format? {
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard let first = bytes[start...].first(where: { $0 > 0x20 }) else { return nil }
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? .json : .xml
     }
 
-    /// XML allows nothing before its declaration, yet templates put line breaks there: they are moved behind it, so that
-    /// lines keep their numbers.
+    /// Moves white space before the XML declaration behind the declaration. XML forbids such white space, but
+    /// templates produce it. Moving the white space preserves the line numbers.
     private static func withDeclarationFirst(_ bytes: [UInt8]) -> [UInt8] {
         let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard let start = bytes[mark...].firstIndex(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }),
@@ -95,7 +97,7 @@ public enum CSDLReader {
         return Array(bytes[start...end]) + bytes[mark..<start] + bytes[(end + 1)...]
     }
 
-    /// The elements without those that the options leave out.
+    /// Returns the document without the elements that the options exclude.
     private static func document(_ content: CSDLContent, _ options: CSDLReaderOptions) -> CSDLDocument {
         guard options.excludesServerOnlyElements || !options.readsMixedVersions else { return CSDLDocument(content) }
         var content = content
@@ -120,12 +122,12 @@ public enum CSDLReader {
 }
 
 extension CSDLReader {
-    /// Reads a document and those it refers to.
+    /// Reads a document and the documents that it refers to.
     ///
-    /// The schemas that it includes are read from there (``EntityDataModel/includedSchemas``), with what they
-    /// include in turn, and so are the annotations that it includes. A document that cannot be loaded leaves its
-    /// types unknown, and a warning says so. With ``CSDLReaderOptions/Terms/resolved``, the vocabularies of OASIS and SAP
-    /// whose terms are used are asked for too, at the addresses where these publish them.
+    /// Included schemas are read from the referenced documents (``EntityDataModel/includedSchemas``), together with
+    /// the schemas that they include in turn. Included annotations are read as well. If a document cannot be
+    /// loaded, its types remain unknown, and a warning reports them. With ``CSDLReaderOptions/Terms/resolved``, the
+    /// reader also loads the OASIS and SAP vocabularies of the used terms from their published URLs.
     ///
     /// ```swift
     /// let result = try await CSDLReader.parse(bytes, loader: { reference in
@@ -135,10 +137,12 @@ extension CSDLReader {
     ///
     /// - Parameters:
     ///   - bytes: the document.
-    ///   - options: which references are followed, and the rest.
-    ///   - loader: gives the document behind a reference, whose URI may be relative to the document that has it;
-    ///     `nil` where there is none. Errors it throws are thrown on.
-    /// - Throws: ``CSDLError`` with the document, line, column and what was expected; what `loader` throws.
+    ///   - options: the options, including the references to follow.
+    ///   - loader: a function that returns the document of a reference, or `nil` if there is none. The URI may be
+    ///     relative
+    ///     to the referring document. Errors of the function are rethrown.
+    /// - Throws: ``CSDLError`` with the document, the line, the column and the expected content; errors of
+    ///   `loader`.
     public static func parse(
         _ bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions(),
         loader: (CSDLReference) async throws -> [UInt8]?
@@ -164,18 +168,18 @@ extension CSDLReader {
         return result
     }
 
-    /// A document with those it refers to, as they come in.
+    /// A document with the referenced documents loaded so far.
     private struct Documents {
         let options: CSDLReaderOptions
         var content = CSDLContent()
-        /// How many bytes there are.
+        /// The total size in bytes.
         var total = 0
-        /// For each document but the first, what it is referred to for.
+        /// The reference for which each document was loaded, except the first document.
         var uses: [CSDLReference] = []
-        /// The addresses that no document was found behind.
+        /// The URIs that have no document.
         var missing: [String] = []
 
-        /// Loads what references lead to, and what that refers to in turn, each once.
+        /// Loads the documents of references, and the documents that these refer to, each once.
         mutating func follow(
             _ references: [CSDLReference], _ loader: (CSDLReference) async throws -> [UInt8]?
         ) async throws {
@@ -204,7 +208,7 @@ extension CSDLReader {
         }
     }
 
-    /// The references of one document that the options want followed.
+    /// Returns the references of one document that the options select.
     private static func references(
         of content: CSDLContent, root: Int, _ options: CSDLReaderOptions
     ) throws(CSDLError) -> [CSDLReference] {

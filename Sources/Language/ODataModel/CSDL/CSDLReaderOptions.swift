@@ -1,4 +1,4 @@
-/// What a reader of metadata does where the standard leaves a choice.
+/// Options for the choices that the standard leaves to a reader of metadata.
 ///
 /// ```swift
 /// var options = CSDLReaderOptions()
@@ -6,118 +6,122 @@
 /// let result = try CSDLReader.parse(bytes, options: options)
 /// ```
 public struct CSDLReaderOptions: Hashable, Sendable {
-    /// Which references to other documents are followed, where a loader is given.
+    /// The kinds of references to other documents that a loader follows.
     public struct References: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The raw bits.
         public let rawValue: Int
 
-        /// Makes a set of bits.
+        /// Creates a set from its raw bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Those to the vocabularies of OASIS and SAP, which declare terms that every tool knows.
+        /// References to OASIS and SAP vocabularies, whose terms every tool knows.
         public static let standard = References(rawValue: 1)
-        /// Those to documents of the service itself: relative addresses, and absolute ones with scheme, host and port
-        /// of ``CSDLReaderOptions/documentURL``.
+        /// References to documents of the service itself: relative URIs, and absolute URIs with the scheme, host
+        /// and port of ``CSDLReaderOptions/documentURL``.
         public static let sameOrigin = References(rawValue: 2)
-        /// Those to documents elsewhere.
+        /// References to documents of other services.
         public static let otherOrigin = References(rawValue: 4)
-        /// None.
+        /// No references.
         public static let ignored: References = []
-        /// All but the standard ones.
+        /// All references except those to standard vocabularies.
         public static let custom: References = [.sameOrigin, .otherOrigin]
-        /// All.
+        /// All references.
         public static let all: References = [.standard, .sameOrigin, .otherOrigin]
     }
 
-    /// Which annotations are kept.
+    /// The annotations that the model keeps.
     public enum Annotations: Hashable, Sendable {
-        /// None, and no attributes of other vocabularies either.
+        /// No annotations, and no attributes of other vocabularies.
         case ignored
         /// Attributes of other vocabularies such as `sap:label`, but no annotations of V3 and V4.
         case attributes
         /// Annotations of V3 and V4, but no attributes of other vocabularies.
         case elements
-        /// All.
+        /// All annotations and attributes.
         case all
     }
 
-    /// What is done with annotations whose term is not declared: neither by the documents read, nor by the vocabularies
-    /// of OASIS and SAP, nor by a document that is referred to and not read.
+    /// The treatment of annotations with undeclared terms.
+    ///
+    /// A term counts as declared if a document that was read, an OASIS or SAP vocabulary, or a referenced but
+    /// unread document declares it.
     public enum Terms: Hashable, Sendable {
-        /// They are kept like all others.
+        /// The annotations are kept.
         case kept
-        /// They are kept, and a warning tells of them.
+        /// The annotations are kept with a warning.
         case warned
-        /// They are left out.
+        /// The annotations are dropped.
         case ignored
-        /// The vocabularies of OASIS and SAP whose terms are used are read too, whether or not the document refers to
-        /// them (``CSDLReader/parse(_:options:loader:)``); a warning tells of the terms that are then not declared.
+        /// The OASIS and SAP vocabularies of the used terms are read too, even if the document does not refer to
+        /// them (``CSDLReader/parse(_:options:loader:)``). A warning reports the terms that remain undeclared.
         case resolved
     }
 
-    /// What is done with names that are no simple identifiers (OData CSDL 4.01, 15.2).
+    /// The treatment of names that are not simple identifiers (OData CSDL 4.01, 15.2).
     public enum Names: Hashable, Sendable {
-        /// They are taken as they are.
+        /// The names are accepted.
         case allowed
-        /// They are taken as they are, and a warning tells of them.
+        /// The names are accepted with a warning.
         case warned
         /// The document is refused.
         case refused
     }
 
-    /// What is done with two properties of a type, or two types or sets, whose names differ in case alone.
+    /// The treatment of two properties of a type, two types or two sets whose names differ only in case.
     public enum CaseConflicts: Hashable, Sendable {
-        /// They are allowed, as OData has it.
+        /// The names are accepted, as OData allows them.
         case allowed
-        /// A warning tells of them.
+        /// The names are accepted with a warning.
         case warned
         /// The document is refused.
         case refused
     }
 
-    /// What is done with facets that cannot be: a scale above the precision, a length that is no number.
+    /// The treatment of invalid facets, such as a scale above the precision or a length that is not a number.
     public enum Facets: Hashable, Sendable {
-        /// They are read as if they were not there, and nothing is said.
+        /// The facets are ignored.
         case ignored
-        /// They are read as if they were not there, and a warning tells of them.
+        /// The facets are ignored with a warning.
         case warned
         /// The document is refused.
         case strict
     }
 
-    /// Which references are followed.
+    /// The kinds of references to follow.
     public var references: References
-    /// Where the document comes from, which tells the references within one service from others; `nil` where it is not
-    /// known: relative references alone are the service's own then.
+    /// The URL of the document, which identifies references within the same service; `nil` if unknown. Without the
+    /// URL, only relative references count as the service's own.
     public var documentURL: String?
-    /// Which annotations are kept.
+    /// The annotations that the model keeps.
     public var annotations: Annotations
-    /// What is done with annotations whose term is not declared.
+    /// The treatment of annotations with undeclared terms.
     public var terms: Terms
-    /// What is done with names that are no simple identifiers.
+    /// The treatment of names that are not simple identifiers.
     public var names: Names
-    /// What is done with names that differ in case alone.
+    /// The treatment of names that differ only in case.
     public var caseConflicts: CaseConflicts
-    /// What is done with facets that cannot be.
+    /// The treatment of invalid facets.
     public var facets: Facets
-    /// Whether a warning tells of each name and path that leads to nothing which the documents declare: key properties,
-    /// partners, referential constraints, bindings, the operations and sets of imports, targets of annotations, ends of
-    /// associations, extended containers, included schemas. Without it, a warning tells of each undeclared type once.
+    /// Whether each name and path without a declared target causes a warning.
+    ///
+    /// The names and paths include key properties, partners, referential constraints, bindings, operations and sets
+    /// of imports, targets of annotations, ends of associations, extended containers and included schemas. If
+    /// false, only undeclared types cause a warning, once each.
     public var warnsOfDanglingReferences: Bool
-    /// Whether a decimal that states no scale may have any number of digits behind the point, and not none at all.
+    /// Whether a decimal without a stated scale may have any number of decimal places instead of none.
     public var defaultsToVariableScale: Bool
-    /// Whether a geo value that states no reference system may name any, and not that of its family alone.
+    /// Whether a geo value without a stated reference system may use any system instead of its family's default.
     public var defaultsToVariableSRID: Bool
-    /// Whether elements of CSDL 4 within a document of CSDL 1 to 3 are read, and the other way round, as gateways write
-    /// them. Else those of the other kind than the first schema's are left out.
+    /// Whether CSDL 4 elements in a document of CSDL 1 to 3 are read, and vice versa, because some gateways mix
+    /// them. If false, elements of the other version than the first schema's are ignored.
     public var readsMixedVersions: Bool
-    /// Whether elements that the annotation `com.sap.cloud.server.odata.sql.v1.ServerOnly` within them keeps from
-    /// clients are left out.
+    /// Whether elements are ignored that contain the annotation `com.sap.cloud.server.odata.sql.v1.ServerOnly`,
+    /// which hides them from clients.
     public var excludesServerOnlyElements: Bool
-    /// Whether the model keeps the document it was read from (``EntityDataModel/originalText``).
+    /// Whether the model keeps its source document (``EntityDataModel/originalText``).
     public var keepsOriginalText: Bool
 
-    /// Makes options; what is left out is the lenient choice.
+    /// Creates options; the default of each is the lenient choice.
     public init(
         references: References = .custom, documentURL: String? = nil, annotations: Annotations = .all,
         terms: Terms = .kept, names: Names = .allowed, caseConflicts: CaseConflicts = .allowed,

@@ -1,15 +1,15 @@
 /// A reference to another document (OData CSDL 4.01, 4.1 *Reference*).
 public struct CSDLReference: Hashable, Sendable {
-    /// A schema that is used from there (OData CSDL 4.01, 4.2).
+    /// A schema that is used from the referenced document (OData CSDL 4.01, 4.2).
     public struct Include: Hashable, Sendable {
         /// The schema's namespace.
         public var namespace: String
-        /// The short name used for it here.
+        /// The short name of the schema in the referring document.
         public var alias: String?
         /// The annotations on the inclusion.
         public var annotations: [Annotation]
 
-        /// Makes an inclusion.
+        /// Creates an inclusion.
         public init(namespace: String, alias: String? = nil, annotations: [Annotation] = []) {
             self.namespace = namespace
             self.alias = alias
@@ -17,7 +17,7 @@ public struct CSDLReference: Hashable, Sendable {
         }
     }
 
-    /// Annotations that are used from there (OData CSDL 4.01, 4.3).
+    /// Annotations that are used from the referenced document (OData CSDL 4.01, 4.3).
     public struct IncludeAnnotations: Hashable, Sendable {
         /// The namespace of the terms.
         public var termNamespace: String
@@ -26,7 +26,7 @@ public struct CSDLReference: Hashable, Sendable {
         /// The namespace of the targets; `nil` for any.
         public var targetNamespace: String?
 
-        /// Makes an inclusion of annotations.
+        /// Creates an inclusion of annotations.
         public init(termNamespace: String, qualifier: String? = nil, targetNamespace: String? = nil) {
             self.termNamespace = termNamespace
             self.qualifier = qualifier
@@ -34,8 +34,8 @@ public struct CSDLReference: Hashable, Sendable {
         }
     }
 
-    /// Where the document is, absolute or relative to this one. It is loaded only by a
-    /// loader that the caller gives (``CSDLReader/parse(_:options:loader:)``).
+    /// The URI of the document, absolute or relative to the referring document. The document is loaded only by a
+    /// loader of the caller (``CSDLReader/parse(_:options:loader:)``).
     public var uri: String
     /// The schemas used.
     public var includes: [Include]
@@ -44,7 +44,7 @@ public struct CSDLReference: Hashable, Sendable {
     /// The annotations on the reference.
     public var annotations: [Annotation]
 
-    /// Makes a reference.
+    /// Creates a reference.
     public init(
         uri: String, includes: [Include] = [], includedAnnotations: [IncludeAnnotations] = [],
         annotations: [Annotation] = []
@@ -57,14 +57,14 @@ public struct CSDLReference: Hashable, Sendable {
 }
 
 extension CSDLReference {
-    /// Which of the kinds of reference that a reader's options tell apart it is.
+    /// Returns the kind of the reference as defined by a reader's options.
     func origin(_ options: CSDLReaderOptions) -> CSDLReaderOptions.References {
         if isStandard { return .standard }
         guard let origin = Self.origin(of: uri) else { return .sameOrigin }
         return options.documentURL.flatMap(Self.origin(of:)) == origin ? .sameOrigin : .otherOrigin
     }
 
-    /// Whether it leads to the vocabularies of OASIS and SAP alone.
+    /// Whether the reference leads only to OASIS or SAP vocabularies.
     private var isStandard: Bool {
         if uri.hasPrefix("http://docs.oasis-open.org/odata/") || uri.hasPrefix("https://docs.oasis-open.org/odata/") {
             return true
@@ -73,10 +73,10 @@ extension CSDLReference {
         return !namespaces.isEmpty && namespaces.allSatisfy(Self.isStandard)
     }
 
-    /// Scheme, host and port of an address in lower case; `nil` where it is relative.
+    /// Returns the scheme, host and port of a URL in lower case; `nil` for a relative URL.
     private static func origin(of address: String) -> String? {
         guard let scheme = address.firstRange(of: "://") else {
-            // `//host/path` takes the scheme of the document, whatever that is.
+            // `//host/path` has the scheme of the document.
             guard address.hasPrefix("//") else { return nil }
             return address.dropFirst(2).prefix { $0 != "/" }.lowercased()
         }
@@ -84,12 +84,12 @@ extension CSDLReference {
         return (address[..<scheme.upperBound] + host).lowercased()
     }
 
-    /// Whether a namespace is that of a vocabulary of OASIS or SAP.
+    /// Returns whether a namespace belongs to an OASIS or SAP vocabulary.
     static func isStandard(_ namespace: String) -> Bool {
         namespace.hasPrefix(Vocabulary.standard) || namespace.hasPrefix(Vocabulary.sap)
     }
 
-    /// A reference to a vocabulary of OASIS or SAP where they publish it; `nil` for other namespaces.
+    /// Creates a reference to the published document of an OASIS or SAP vocabulary; `nil` for other namespaces.
     init?(standardVocabulary namespace: String) {
         let parts = namespace.split(separator: ".")
         if namespace.hasPrefix(Vocabulary.standard) {

@@ -1,6 +1,6 @@
 extension ModelComparison {
-    /// Pairs operations and their overloads. A function that has optional parameters more, behind those it had, is the
-    /// same one: it is called as before (OData Protocol 4.01, 5.2).
+    /// Compares operations and their overloads. A function with additional optional parameters at the end matches
+    /// its older version, because existing calls remain valid (OData Protocol 4.01, 5.2).
     mutating func compareOperations() {
         let (old, new) = (old.schemas.flatMap(\.operations), new.schemas.flatMap(\.operations))
         let oldKeys = Set(old.map(\.comparisonKey))
@@ -32,15 +32,15 @@ extension ModelComparison {
         compareFlag(
             path, "IsComposable", old: old.isComposable, new: new.isComposable, allowed: true,
             reason: "a composable function can be called in more ways")
-        // Of functions, other parameters that are needed make another overload; of actions they do not.
+        // A function with different required parameters is another overload, but an action is not.
         matchAll(
             old.parameters, new.parameters, path: path, key: \.name,
             compare: { comparison, old, new in
                 comparison.compareType("\(path)/\(old.name)", "parameter", old: old.type, new: new.type)
                 if case .collection(.entity) = new.type {
-                    // No member is null, whatever the document says or leaves out.
+                    // Collections of entities never contain null.
                 } else if old.facets.isNullabilityUnstated || new.facets.isNullabilityUnstated {
-                    // What a document leaves open is no difference.
+                    // An unstated nullability is not a difference.
                 } else if old.isNullable, !new.isNullable {
                     comparison.compareNullable("\(path)/\(old.name)", "parameter", old: true, new: false)
                 } else if old.isNullable != new.isNullable {
@@ -144,7 +144,7 @@ extension ModelComparison {
         matchAll(
             old, new, path: path, key: \.path,
             compare: { comparison, old, new in
-                // A set of the same container needs no path.
+                // A target in the same container may omit the container's name.
                 let targets = (
                     Self.local(old.target, comparison.old.container), Self.local(new.target, comparison.new.container)
                 )
@@ -164,6 +164,6 @@ extension ModelComparison {
 }
 
 extension ODataOperation {
-    /// What tells operations and their overloads apart.
+    /// The text that identifies an operation or an overload.
     fileprivate var comparisonKey: String { "\(name)(\(signature))" }
 }

@@ -45,7 +45,8 @@ extension ModelComparison {
         compareAnnotations(path, old: old.annotations, new: new.annotations)
     }
 
-    /// A property that moved to a new base type is still there: what is declared is compared with what is had.
+    /// Returns the declared properties. If the base type differs, inherited properties are added, because a
+    /// property may have moved to a base type.
     private func properties(of type: StructuredType, _ model: EntityDataModel) -> [Property] {
         let inherited = type.baseType.flatMap { model.shape($0)?.properties } ?? []
         let other = model === old ? new : old
@@ -67,7 +68,7 @@ extension ModelComparison {
     private mutating func compareBase(_ path: String, old: StructuredType, new: StructuredType) {
         guard old.baseType != new.baseType else { return }
         func name(_ type: QualifiedName?) -> String { type?.description ?? "none" }
-        // A base type put above, which the old one still is a base of, takes nothing away.
+        // An additional base type is compatible if the type still derives from the old one.
         let keeps = old.baseType.map { self.new.isType(new.name, $0) } ?? true
         add(
             path, .changed, detail: "base type \(name(new.baseType)) instead of \(name(old.baseType))",
@@ -80,7 +81,7 @@ extension ModelComparison {
     private mutating func compare(_ type: String, old: Property, new: Property) {
         let path = "\(type)/\(old.name)"
         compareType(path, "property", old: old.type, new: new.type)
-        // What a document leaves open is no difference.
+        // An unstated nullability is not a difference.
         if !old.facets.isNullabilityUnstated, !new.facets.isNullabilityUnstated {
             compareNullable(path, "property", old: old.isNullable, new: new.isNullable)
         }
@@ -101,7 +102,7 @@ extension ModelComparison {
             reason: new ? "clients that count on a value may read null" : "null can no longer be written")
     }
 
-    /// Facets may be widened: what was valid stays so.
+    /// Compares facets. A wider facet is compatible, because all valid values remain valid.
     mutating func compareFacets(
         _ path: String, _ what: String, old: Facets, new: Facets, of type: TypeReference
     ) {
@@ -116,7 +117,8 @@ extension ModelComparison {
                 reason: isWider ? "all values that were valid still are" : "values that were valid no longer are")
         }
         compare("MaxLength", old: old.maxLength, new: new.maxLength)
-        // A time without a precision has none, in the document's XML form (OData CSDL XML 4.01, 7.2.3): its JSON form says so.
+        // A time without stated precision has no fractional seconds in XML (OData CSDL XML 4.01, 7.2.3). The reader
+        // of JSON states a precision explicitly.
         let isTime = [.dateTimeOffset, .timeOfDay, .duration].contains(type.element.primitive)
         compare("Precision", old: old.precision ?? (isTime ? 0 : nil), new: new.precision ?? (isTime ? 0 : nil))
         let scales = (scale(old, of: self.old), scale(new, of: self.new))
@@ -142,12 +144,13 @@ extension ModelComparison {
         }
     }
 
-    /// The scale that holds: without a word it is 0 (OData CSDL XML 4.01, 7.2.4), but before V4 there is then no limit.
+    /// Returns the effective scale: the default is 0 (OData CSDL XML 4.01, 7.2.4), but unlimited before V4.
     private func scale(_ facets: Facets, of model: EntityDataModel) -> Facets.Scale {
         facets.scale ?? (model.version < .v4 ? .variable : .fixed(0))
     }
 
-    /// The reference system that holds: without a word it is that of the type's family (OData CSDL XML 4.01, 7.2.6).
+    /// Returns the effective reference system: the default depends on the type's family (OData CSDL XML 4.01,
+    /// 7.2.6).
     private static func srid(_ facets: Facets, of type: TypeReference) -> Int? {
         guard !facets.isSRIDVariable, let primitive = type.element.primitive, primitive.isGeo else { return nil }
         return facets.srid ?? (primitive.rawValue.begins(with: "Edm.Geography") ? 4326 : 0)
@@ -172,7 +175,7 @@ extension ModelComparison {
     private mutating func compare(_ type: String, old: NavigationProperty, new: NavigationProperty) {
         let path = "\(type)/\(old.name)"
         if old.target != new.target {
-            // The target may become more special where it is read, not where it is written.
+            // A more derived target would be compatible for reading, but not for writing.
             add(
                 path, .changed, detail: "navigation property, type \(new.target) instead of \(old.target)",
                 isCompatible: false,

@@ -1,4 +1,5 @@
-/// Compares two versions of a model: the elements of schemas here, what is in types and containers in the extensions.
+/// Compares two versions of a model. This file compares the elements of schemas; the extensions compare the content
+/// of types and containers.
 struct ModelComparison {
     let old: EntityDataModel
     let new: EntityDataModel
@@ -11,7 +12,7 @@ struct ModelComparison {
 
     mutating func compare() {
         if old.version != new.version {
-            // 4.0 and 4.01 have one model.
+            // 4.0 and 4.01 have the same model.
             let isCompatible = (old.version < .v4) == (new.version < .v4)
             add(
                 "", .changed, detail: "OData \(new.version.rawValue) instead of \(old.version.rawValue)",
@@ -59,10 +60,11 @@ struct ModelComparison {
             ModelDifference(path: path, kind: kind, detail: detail, isCompatible: isCompatible, reason: reason))
     }
 
-    /// Pairs elements by a key: what only the older side has was removed, which no client can go on with.
+    /// Pairs elements by a key. A removed element is incompatible, because clients may use it.
     ///
     /// - Parameters:
-    ///   - added: what an added element is called, and why clients cannot go on where they cannot.
+    ///   - added: a function that returns the kind of an added element, and the reason if the addition is
+    ///     incompatible.
     mutating func matchAll<Element>(
         _ old: [Element], _ new: [Element], path: String = "", key: (Element) -> String,
         compare: (inout ModelComparison, Element, Element) -> Void,
@@ -95,7 +97,7 @@ struct ModelComparison {
             reason: "values have another form")
     }
 
-    /// Annotations say more of an element; capabilities are asked for when they are needed.
+    /// Compares annotations. They never affect compatibility, because clients evaluate capabilities at run time.
     mutating func compareAnnotations(_ path: String, old: [Annotation], new: [Annotation]) {
         func key(_ annotation: Annotation) -> String {
             annotation.qualifier.map { "\(annotation.term)#\($0)" } ?? annotation.term
@@ -117,7 +119,7 @@ struct ModelComparison {
         }
     }
 
-    /// A flag that may go one way without breaking anything.
+    /// Compares a flag; only a change to the value `allowed` is compatible.
     mutating func compareFlag(
         _ path: String, _ name: String, old: Bool, new: Bool, allowed: Bool?, reason: String
     ) {

@@ -1,28 +1,28 @@
-/// One thing in which two versions of a model differ, and whether a client of the older one can go on with the newer
-/// (OData Protocol 4.01, 5.2 *Model Versioning*).
+/// A difference between two versions of a model, and whether clients of the older version work with the newer
+/// version (OData Protocol 4.01, 5.2 *Model Versioning*).
 public struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
-    /// What happened to the element.
+    /// The kinds of difference.
     public enum Kind: String, Hashable, Sendable {
-        /// The newer version has it, the older one does not.
+        /// Only the newer version has the element.
         case added
-        /// The older version has it, the newer one does not.
+        /// Only the older version has the element.
         case removed
-        /// Both have it, and it is not the same.
+        /// Both versions have the element, but it differs.
         case changed
     }
 
     /// The path of the element, such as `NS.Order/Freight`; empty for the model itself.
     public var path: String
-    /// What happened to it.
+    /// The kind of difference.
     public var kind: Kind
-    /// What it is and what it was, such as `property, MaxLength 10 instead of 20`.
+    /// The new and the old state, such as `property, MaxLength 10 instead of 20`.
     public var detail: String
-    /// Whether what a client of the older version reads and writes stays right.
+    /// Whether requests and responses remain valid for a client of the older version.
     public var isCompatible: Bool
-    /// Why or why not.
+    /// The reason why the difference is compatible or not.
     public var reason: String
 
-    /// Makes a difference.
+    /// Creates a difference.
     public init(path: String, kind: Kind, detail: String, isCompatible: Bool, reason: String) {
         self.path = path
         self.kind = kind
@@ -31,14 +31,15 @@ public struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// All of it in one line.
+    /// The whole difference in one line.
     public var description: String {
         "\(isCompatible ? "compatible" : "incompatible"): \(path) \(kind.rawValue) (\(detail)): \(reason)"
     }
 }
 
 extension EntityDataModel {
-    /// In what this model differs from an older version of it, in the order of the older version, what was added last.
+    /// Returns the differences between this model and an older version of it, in the order of the older version.
+    /// Additions come last.
     ///
     /// ```swift
     /// let breaking = newer.differences(from: older).filter { !$0.isCompatible }

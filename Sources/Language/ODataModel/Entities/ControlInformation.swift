@@ -1,16 +1,18 @@
 /// Control information of an entity (OData JSON Format 4.01, 4.6).
 ///
-/// Each entity that is read has some, mostly its id and ETag alone; the rest is kept apart, where it is there.
+/// Most entities have only an id and an ETag. All other control information is stored separately to keep entities
+/// small.
 public struct ControlInformation: Sendable {
-    /// How the id is kept.
+    /// The stored form of the id.
     private var identity: Identity
-    // Spelt out, an optional does not begin with nil, which would be written and let go for each entity.
+    // `Optional<String>` has no implicit initial value. With `String?`, a nil would be written and replaced for
+    // each entity.
     /// The ETag.
     public var etag: Optional<String>
-    /// What few entities have: one element or none. An array is changed in place and copied on write.
+    /// Rare control information: one element or none. An array is changed in place and copied on write.
     private var details: [Details] = []
 
-    /// An id. Many are a number between two texts, which become one when it is asked for: few are.
+    /// An id. Many ids consist of a number between two fixed texts; the whole text is built only on request.
     private enum Identity: Sendable {
         case missing
         case text(String)
@@ -29,16 +31,17 @@ public struct ControlInformation: Sendable {
         var unreadable: [String: UnreadableValue] = [:]
     }
 
-    /// Makes empty control information.
+    /// Creates empty control information.
     public init() { self.init(id: nil, etag: nil) }
 
-    /// What most entities have.
+    /// Creates control information with the id and ETag, which most entities have.
     package init(id: String?, etag: String?) {
         identity = id.map { .text($0) } ?? .missing
         self.etag = etag
     }
 
-    /// What most entities have whose key is one number: the id is `idStart`, the number, and a parenthesis.
+    /// Creates control information for an entity whose key is one number. The id consists of `idStart`, the number
+    /// and a parenthesis.
     package init(idStart: String, number: Int64, etag: String?) {
         identity = .numbered(start: idStart, number)
         self.etag = etag
@@ -56,49 +59,49 @@ public struct ControlInformation: Sendable {
         set { identity = newValue.map { .text($0) } ?? .missing }
     }
 
-    /// The instance's type when it derives from the expected one.
+    /// The type of the instance if it derives from the expected type.
     public var type: QualifiedName? {
         get { details.first?.type }
         set { change(isEmpty: newValue == nil) { $0.type = newValue } }
     }
 
-    /// The URL to update with, when it is not the id.
+    /// The URL for updates if it differs from the id.
     public var editLink: String? {
         get { details.first?.editLink }
         set { change(isEmpty: newValue == nil) { $0.editLink = newValue } }
     }
 
-    /// The URL to read with, when it is not the id.
+    /// The URL for reading if it differs from the id.
     public var readLink: String? {
         get { details.first?.readLink }
         set { change(isEmpty: newValue == nil) { $0.readLink = newValue } }
     }
 
-    /// For media entities: where the stream is read.
+    /// The URL of the stream of a media entity.
     public var mediaReadLink: String? {
         get { details.first?.mediaReadLink }
         set { change(isEmpty: newValue == nil) { $0.mediaReadLink = newValue } }
     }
 
-    /// For media entities: the stream's media type.
+    /// The media type of the stream of a media entity.
     public var mediaContentType: String? {
         get { details.first?.mediaContentType }
         set { change(isEmpty: newValue == nil) { $0.mediaContentType = newValue } }
     }
 
-    /// For media entities: the stream's ETag.
+    /// The ETag of the stream of a media entity.
     public var mediaEtag: String? {
         get { details.first?.mediaEtag }
         set { change(isEmpty: newValue == nil) { $0.mediaEtag = newValue } }
     }
 
-    /// The reason when this stands for a removed entity in a delta: `deleted` or `changed`.
+    /// The reason for the removal of an entity in a delta: `deleted` or `changed`; `nil` for an existing entity.
     public var removedReason: String? {
         get { details.first?.removedReason }
         set { change(isEmpty: newValue == nil) { $0.removedReason = newValue } }
     }
 
-    /// Instance annotations by full name, `Property@term` for those on a property.
+    /// Instance annotations by full name, or by `Property@term` for annotations on a property.
     public var annotations: [String: ODataValue] {
         get { details.first?.annotations ?? [:] }
         set { change(isEmpty: newValue.isEmpty) { $0.annotations = newValue } }
@@ -108,14 +111,14 @@ public struct ControlInformation: Sendable {
         }
     }
 
-    /// The values that could not be read, by property path: these properties are not loaded. Empty unless the reader
-    /// forgives unreadable values.
+    /// The unreadable values by property path. The affected properties are not loaded. Always empty unless the
+    /// reader tolerates unreadable values.
     public var unreadable: [String: UnreadableValue] {
         get { details.first?.unreadable ?? [:] }
         set { change(isEmpty: newValue.isEmpty) { $0.unreadable = newValue } }
     }
 
-    /// Changes what few entities have; nothing where there is none of it and none is given.
+    /// Changes rare control information; an empty value does not allocate storage.
     private mutating func change(isEmpty: Bool, _ body: (inout Details) -> Void) {
         if details.isEmpty {
             if isEmpty { return }
@@ -126,18 +129,18 @@ public struct ControlInformation: Sendable {
 }
 
 extension ControlInformation: Hashable {
-    /// Equal when all of it is.
+    /// Returns whether all control information is equal.
     public static func == (left: ControlInformation, right: ControlInformation) -> Bool {
         left.id == right.id && left.etag == right.etag && left.known == right.known
     }
 
-    /// Hashes all of it.
+    /// Hashes all control information.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(id)
         hasher.combine(etag)
         hasher.combine(known)
     }
 
-    /// What few entities have, empty where this one has not: what was there once and was taken away is not there.
+    /// The rare control information; absent storage counts as empty.
     private var known: Details { details.first ?? Details() }
 }

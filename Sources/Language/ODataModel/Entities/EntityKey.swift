@@ -1,20 +1,20 @@
-/// The key of an entity: its values with their names, in the order that the type declares.
+/// The key of an entity: named values in the order that the type declares.
 public struct EntityKey: Hashable, Sendable {
     /// One key property with its value.
     public struct Part: Hashable, Sendable {
         /// The name or alias used in key predicates.
         public let name: String
-        /// The value.
+        /// The value of the key property.
         public let value: ODataValue
 
-        /// Makes a part.
+        /// Creates a part.
         public init(name: String, value: ODataValue) {
             self.name = name
             self.value = value
         }
 
-        /// Whether the names are equal and the values the same to a database: `é` in one character and in two make two keys.
-        /// Parts that are equal by this have equal values, so that their hashes are equal too.
+        /// Returns whether the names are equal and the values are identical to a database. For example, composed
+        /// and decomposed forms of `é` are different keys. Equal parts have equal hashes.
         public static func == (left: Part, right: Part) -> Bool {
             left.name == right.name && left.value.isIdentical(to: right.value)
         }
@@ -23,12 +23,12 @@ public struct EntityKey: Hashable, Sendable {
     /// The parts in declared order.
     public let parts: [Part]
 
-    /// Makes a key.
+    /// Creates a key.
     public init(_ parts: [Part]) { self.parts = parts }
 
-    /// Makes a key of one part.
+    /// Creates a key with one part.
     public init(_ name: String, _ value: ODataValue) { parts = [Part(name: name, value: value)] }
 
-    /// The value of a part.
+    /// The value of a part; `nil` if the key lacks the part.
     public subscript(name: String) -> ODataValue? { parts.first { $0.name == name }?.value }
 }

@@ -1,4 +1,4 @@
-/// A Swift type that stands for an entity or complex type; generated proxies conform to it.
+/// A Swift type that represents an entity type or complex type; generated types conform to this protocol.
 ///
 /// ```swift
 /// struct Order: EntityRepresentable {
@@ -20,14 +20,14 @@
 public protocol EntityRepresentable: Sendable {
     /// The qualified name of the type in the model.
     static var typeName: QualifiedName { get }
-    /// Reads an instance from wherever a row stands.
+    /// Reads an instance from a row of any source.
     init(row: borrowing some PropertyReader) throws
     /// Writes the properties that have values.
     func write(to row: inout some PropertyWriter) throws
-    /// Makes an instance of each entity, in their order: what readers of whole pages call.
+    /// Creates an instance from each entity, in the same order.
     ///
-    /// By default ``init(row:)`` of each. The compiler makes code of it for the one type, where a loop elsewhere asks for
-    /// everything anew with each entity.
+    /// Readers of whole pages call this method. The default implementation calls ``init(row:)`` for each entity.
+    /// The compiler specialises the loop for the type, which a generic loop elsewhere would not achieve.
     static func odataInstances(of entities: consuming [ODataEntity]) throws -> [Self]
 }
 
@@ -39,26 +39,28 @@ extension EntityRepresentable {
     }
 }
 
-/// Gives the properties of one row: of an ``ODataEntity``, a database statement or a JSON reader.
+/// A source of the properties of one row: an ``ODataEntity``, a database statement or a JSON reader.
 public protocol PropertyReader: ~Copyable {
-    /// The value of a property.
+    /// Returns the value of a property.
     ///
-    /// - Throws: ``EntityError`` when it is unknown or not loaded.
+    /// - Throws: ``EntityError`` if the property is unknown or not loaded.
     func value(of name: String) throws(EntityError) -> ODataValue
-    /// The type of the row, for messages.
+    /// The type of the row, for use in messages.
     var typeName: QualifiedName { get }
-    /// Everything that the row has, by ordinal: how types that keep what they were read from take it at once.
+    /// Returns the whole row as an entity with values by ordinal. Types that store the entity they were read from
+    /// use this method.
     ///
-    /// - Parameter shape: the type wanted, where the row does not know its own.
-    /// - Throws: ``EntityError`` when a value is none of its property's type.
+    /// - Parameter shape: the expected type, for rows that do not know their own type.
+    /// - Throws: ``EntityError`` if a value does not match its property's type.
     func entity(as shape: TypeShape) throws(EntityError) -> ODataEntity
 }
 
-/// Takes the properties of one row.
+/// A destination for the properties of one row.
 public protocol PropertyWriter {
     /// Sets a property.
     ///
-    /// - Throws: ``EntityError/unknownProperty(_:type:)`` when the type declares none and is not open.
+    /// - Throws: ``EntityError/unknownProperty(_:type:)`` if the type does not declare the property and is not
+    ///   open.
     mutating func set(_ value: ODataValue, for name: String) throws(EntityError)
 }
 
@@ -86,7 +88,7 @@ extension PropertyReader where Self: ~Copyable {
 }
 
 extension PropertyReader where Self: ~Copyable {
-    /// Asks for each property of the shape; what is not loaded stays so.
+    /// Reads each property of the shape; properties that are not loaded remain so.
     public func entity(as shape: TypeShape) throws(EntityError) -> ODataEntity {
         var values = [ODataValue?](repeating: nil, count: shape.properties.count)
         for (ordinal, property) in shape.properties.enumerated() {
@@ -105,7 +107,7 @@ extension PropertyReader where Self: ~Copyable {
 }
 
 extension PropertyWriter {
-    /// Writes a property.
+    /// Writes a property that cannot be null.
     @inlinable
     public mutating func write(_ name: String, _ value: some ODataValueConvertible) throws(EntityError) {
         try set(value.odataValue, for: name)
@@ -119,13 +121,16 @@ extension PropertyWriter {
 }
 
 extension ODataEntity: PropertyReader, PropertyWriter {
-    /// The shape's name.
+    /// The qualified name of the shape's type.
     public var typeName: QualifiedName { shape.name }
 
-    /// The entity itself, whose shape may be that of a derived type.
+    /// Returns the entity itself, whose shape may be that of a derived type.
     public func entity(as shape: TypeShape) throws(EntityError) -> ODataEntity { self }
 
     /// Sets a property.
+    ///
+    /// - Throws: ``EntityError/unknownProperty(_:type:)`` if the type does not declare the property and is not
+    ///   open.
     public mutating func set(_ value: ODataValue, for name: String) throws(EntityError) {
         guard shape.ordinal(of: name) != nil || shape.isOpen else { throw .unknownProperty(name, type: shape.name) }
         self[name] = value

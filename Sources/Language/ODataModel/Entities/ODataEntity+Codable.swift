@@ -1,5 +1,7 @@
-/// Entities in any of Swift's coders, JSON as OData writes it among them: values under their properties' names, exact
-/// numbers and dates as text, what belongs to the instance under names that begin with `@` (OData JSON Format 4.01, 4.6).
+/// Conversion of entities by Swift's encoders and decoders, such as those for JSON.
+///
+/// Values have their properties' names, exact numbers and dates are text, and the names of control information
+/// begin with `@` (OData JSON Format 4.01, 4.6).
 ///
 /// ```swift
 /// let data = try JSONEncoder().encode(entity)
@@ -8,12 +10,12 @@
 /// let again = try decoder.decode(ODataEntity.self, from: data)
 /// ```
 ///
-/// What is not loaded stays so, and what was changed is still known as changed. Generated types need no model in
-/// `userInfo`: they have their own.
+/// Properties that are not loaded remain so, and the set of changed properties is preserved. Generated types
+/// contain their own model and need none in `userInfo`.
 extension ODataEntity: Codable {
-    /// Writes what is loaded, related entities, ETag, id and the names of what was changed.
+    /// Encodes the loaded values, related entities, control information and the names of changed properties.
     ///
-    /// - Throws: what the encoder throws.
+    /// - Throws: errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: EntityCodingKey.self)
         try container.encode("#\(shape.name)", forKey: .type)
@@ -52,10 +54,10 @@ extension ODataEntity: Codable {
         if let type = value.statedType { try container.encode("#\(type)", forKey: key.annotated("type")) }
     }
 
-    /// Reads an entity whose type stands in it, as ``encode(to:)`` writes it.
+    /// Decodes an entity that ``encode(to:)`` wrote with its type.
     ///
-    /// - Throws: `DecodingError` when `userInfo` has no model, the model not the type, or a value is not of its
-    ///   property's type.
+    /// - Throws: `DecodingError` if `userInfo` has no model, the model lacks the type, or a value does not match
+    ///   its property's type.
     public init(from decoder: any Decoder) throws {
         guard let model = decoder.userInfo[.entityDataModel] as? EntityDataModel else {
             throw DecodingError.valueNotFound(
@@ -65,13 +67,14 @@ extension ODataEntity: Codable {
         try self.init(from: decoder, as: nil, in: model)
     }
 
-    /// Reads an entity.
+    /// Decodes an entity.
     ///
     /// - Parameters:
-    ///   - decoder: where from.
-    ///   - expected: its type, where it does not say; one that it says must be it or derive from it.
+    ///   - decoder: the decoder.
+    ///   - expected: the type if the entity states none; a stated type must be the same or derive from it.
     ///   - model: the model.
-    /// - Throws: `DecodingError` when the type is unknown or another, or a value is not of its property's type.
+    /// - Throws: `DecodingError` if the type is unknown or does not match, or a value does not match its property's
+    ///   type.
     public init(from decoder: any Decoder, as expected: TypeShape?, in model: EntityDataModel) throws {
         let container = try decoder.container(keyedBy: EntityCodingKey.self)
         var shape = expected
@@ -154,17 +157,17 @@ extension ODataEntity: Codable {
 }
 
 extension CodingUserInfoKey {
-    /// The ``EntityDataModel`` that entities are decoded with.
+    /// The key of the ``EntityDataModel`` for decoding entities.
     public static let entityDataModel: CodingUserInfoKey = {
         guard let key = CodingUserInfoKey(rawValue: "outpost.entityDataModel") else {
-            // The initializer is failable by its protocol alone: any text is a key.
+            // The initializer is failable only because of its protocol; every text is a valid key.
             preconditionFailure("a coding key of any text")
         }
         return key
     }()
 }
 
-/// A property's name, or control information.
+/// The key of a property or of control information.
 struct EntityCodingKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -173,7 +176,7 @@ struct EntityCodingKey: CodingKey {
     static let changed = EntityCodingKey("@outpost.changed")
     static let value = EntityCodingKey("value")
 
-    /// What the service says of the entity besides its properties, by its names in OData's JSON.
+    /// The control information of an entity, by name in OData JSON.
     static var control: [(String, WritableKeyPath<ControlInformation, String?>)] {
         [
             ("@odata.id", \.id), ("@odata.etag", \.etag), ("@odata.editLink", \.editLink),
@@ -186,6 +189,6 @@ struct EntityCodingKey: CodingKey {
     init?(stringValue: String) { self.init(stringValue) }
     init?(intValue: Int) { nil }
 
-    /// The control information of a property.
+    /// Returns the key of a property's control information.
     func annotated(_ name: String) -> EntityCodingKey { EntityCodingKey("\(stringValue)@odata.\(name)") }
 }

@@ -1,24 +1,25 @@
 import ErrorCodes
 
-/// An entity or complex value of any type: a shape and a slot for each of its properties.
+/// An entity or complex value of any type, with a slot for each property of its shape.
 ///
-/// A slot without a value is *not loaded*, which is not null: ``subscript(_:)-(String)`` returns `nil`
-/// for it and ``value(of:)`` throws. Changes are remembered, so that an update sends only what changed.
+/// A slot without a value is *not loaded*, which differs from null: ``subscript(_:)-(String)`` returns `nil` for
+/// the property, and ``value(of:)`` throws. The entity records changed properties, so that an update sends only
+/// these.
 ///
 /// ```swift
 /// var order = ODataEntity(shape: shape)
 /// order["Freight"] = .decimal(ODataDecimal(12))
 /// ```
 public struct ODataEntity: Sendable {
-    /// The type's shape.
+    /// The shape of the entity's type, which may be a derived type.
     public let shape: TypeShape
-    /// The structural values by ordinal; `nil` is not loaded.
+    /// The structural values by ordinal; `nil` if not loaded.
     public var values: [ODataValue?]
-    /// What most entities do not have: one element or none. An array is changed in place and copied on
-    /// write, and an entity stays three words however much there is.
+    /// Data that most entities do not have: one element or none. An array is changed in place and copied on write,
+    /// and keeps an entity at three words.
     private var extras: [Extras]
 
-    /// What an entity has besides the values of its shape.
+    /// The data of an entity besides the values of its shape.
     private struct Extras: Sendable {
         var dynamicProperties: [String: ODataValue] = [:]
         var related: [String: RelatedEntities] = [:]
@@ -26,7 +27,7 @@ public struct ODataEntity: Sendable {
         var changedProperties: Set<String> = []
     }
 
-    /// What ``shape`` does not declare: the dynamic properties of open types.
+    /// The dynamic properties of open types, which ``shape`` does not declare.
     public var dynamicProperties: [String: ODataValue] {
         get { extras.first?.dynamicProperties ?? [:] }
         _modify {
@@ -44,7 +45,7 @@ public struct ODataEntity: Sendable {
         }
     }
 
-    /// What the service says of the entity besides its properties.
+    /// The control information that the service sends with the entity.
     public var control: ControlInformation {
         get { extras.first?.control ?? ControlInformation() }
         _modify {
@@ -53,20 +54,20 @@ public struct ODataEntity: Sendable {
         }
     }
 
-    /// The properties set by name since the entity was made or ``markUnchanged()`` was called: what an
-    /// update sends.
+    /// The properties set by name since the creation of the entity or the last call of ``markUnchanged()``. An
+    /// update sends these properties.
     public var changedProperties: Set<String> { extras.first?.changedProperties ?? [] }
 
     private mutating func makeExtras() {
         if extras.isEmpty { extras.append(Extras()) }
     }
 
-    /// Makes an entity with nothing loaded.
+    /// Creates an entity without loaded properties.
     public init(shape: TypeShape) {
         self.init(shape: shape, values: [ODataValue?](repeating: nil, count: shape.properties.count))
     }
 
-    /// Makes an entity from its slots; the array is cut or filled to the shape's length.
+    /// Creates an entity from its slots; the array is truncated or padded to the shape's length.
     public init(shape: TypeShape, values: [ODataValue?]) {
         self.shape = shape
         self.values = values
@@ -74,7 +75,7 @@ public struct ODataEntity: Sendable {
         fitValues()
     }
 
-    /// Makes an entity as it was read, of which nothing is changed.
+    /// Creates an entity from a response, without changed properties.
     package init(shape: TypeShape, values: [ODataValue?], control: ControlInformation) {
         self.shape = shape
         self.values = values
@@ -88,13 +89,13 @@ public struct ODataEntity: Sendable {
         if missing < 0 { values.removeLast(-missing) }
     }
 
-    /// Makes an entity from names and values; names the shape lacks become dynamic properties.
+    /// Creates an entity from names and values; names that the shape lacks become dynamic properties.
     public init(shape: TypeShape, _ properties: [String: ODataValue]) {
         self.init(shape: shape)
         for (name, value) in properties { self[name] = value }
     }
 
-    /// The value of a property, declared or dynamic; `nil` when it is not loaded.
+    /// The value of a declared or dynamic property; `nil` if not loaded.
     public subscript(name: String) -> ODataValue? {
         get {
             guard let ordinal = shape.ordinal(of: name) else { return dynamicProperties[name] }
@@ -111,29 +112,28 @@ public struct ODataEntity: Sendable {
         }
     }
 
-    /// Forgets which properties were changed: what readers do when an entity is complete.
+    /// Clears the set of changed properties. Readers call this method when an entity is complete.
     public mutating func markUnchanged() {
         if !extras.isEmpty { extras[0].changedProperties = [] }
     }
 
-    /// Says which properties were changed: for entities that come from where that was kept.
+    /// Sets the changed properties, for entities restored from a store.
     package mutating func markChanged(_ names: Set<String>) {
         if names.isEmpty { return markUnchanged() }
         makeExtras()
         extras[0].changedProperties = names
     }
 
-    /// The value of a property.
+    /// Returns the value of a property.
     ///
-    /// - Throws: ``EntityError/notLoaded(property:type:)`` or
-    ///   ``EntityError/unknownProperty(_:type:)``.
+    /// - Throws: ``EntityError/notLoaded(property:type:)`` or ``EntityError/unknownProperty(_:type:)``.
     public func value(of name: String) throws(EntityError) -> ODataValue {
         if let value = self[name] { return value }
         guard shape.ordinal(of: name) != nil else { throw .unknownProperty(name, type: shape.name) }
         throw .notLoaded(property: name, type: shape.name)
     }
 
-    /// The key in declared order; `nil` when a part is missing or null.
+    /// The key in declared order; `nil` if a part is missing or null.
     public var key: EntityKey? {
         var parts: [EntityKey.Part] = []
         for property in shape.key {
@@ -143,7 +143,7 @@ public struct ODataEntity: Sendable {
         return parts.isEmpty ? nil : EntityKey(parts)
     }
 
-    /// The value at a path into a complex property, where a part of a key may be (OData CSDL 4.01, 6.5).
+    /// Returns the value at a path into a complex property, which may be part of a key (OData CSDL 4.01, 6.5).
     private func within(_ path: String) -> ODataValue? {
         guard let slash = path.firstIndex(of: "/"), case .complex(let holder)? = self[String(path[..<slash])] else {
             return nil
@@ -154,43 +154,43 @@ public struct ODataEntity: Sendable {
 }
 
 extension ODataEntity: Hashable {
-    /// Equal when type, properties and related entities are; control information does not count.
+    /// Returns whether the types, properties and related entities are equal, regardless of control information.
     public static func == (left: ODataEntity, right: ODataEntity) -> Bool {
         left.shape.name == right.shape.name && left.values == right.values
             && left.dynamicProperties == right.dynamicProperties && left.related == right.related
     }
 
-    /// Hashes type and properties.
+    /// Hashes the type and the properties.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(shape.name)
         hasher.combine(values)
     }
 }
 
-/// What stands in an expanded navigation property.
+/// The content of an expanded navigation property.
 public enum RelatedEntities: Hashable, Sendable {
-    /// A single-valued property that leads nowhere.
+    /// No entity, for a single-valued property.
     case none
     /// A single related entity.
     case one(ODataEntity)
-    /// A collection, with the total count and the link to its next page where the service gave them.
+    /// A collection, with the total count and the link to the next page if the service sent them.
     case many([ODataEntity], count: Int64? = nil, nextLink: String? = nil)
-    /// References to existing entities, as in `Customer@odata.bind`: entity ids.
+    /// References to existing entities by entity id, as in `Customer@odata.bind`.
     case references([String])
 }
 
-/// Why a property of an entity has no value to give.
+/// An error that occurs when a property of an entity has no usable value.
 public enum EntityError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The property exists but was not among those read: not loaded is not null.
+    /// The property exists but was not read; a property that is not loaded is not null.
     case notLoaded(property: String, type: QualifiedName)
-    /// The type declares no such property and the entity has no dynamic one.
+    /// The type does not declare the property, and the entity has no dynamic property with this name.
     case unknownProperty(String, type: QualifiedName)
-    /// The value is of another type than asked for.
+    /// The value has another type than requested.
     case typeMismatch(property: String, type: QualifiedName, expected: String)
-    /// The value's text in a payload is none of the property's type.
+    /// The text of the value in a payload is not valid for the property's type.
     case malformed(JSONError)
 
-    /// What is wrong.
+    /// A message that describes the error.
     public var description: String {
         switch self {
         case .notLoaded(let property, let type): "\(property) of this \(type) was not loaded; add it to $select."

@@ -1,37 +1,37 @@
-/// A Swift type that a property's value can be read as and written from.
+/// A Swift type that can be read from and written as a property's value.
 public protocol ODataValueConvertible {
-    /// Reads a value; `nil` when it is of another type or out of range.
+    /// Reads a value; `nil` if the value has another type or is out of range.
     init?(odataValue: ODataValue)
-    /// The value for OData.
+    /// The corresponding OData value.
     var odataValue: ODataValue { get }
 }
 
 extension Bool: ODataValueConvertible {
-    /// Reads a boolean.
+    /// Reads a value of type `Edm.Boolean`.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .boolean(let value) = odataValue else { return nil }
         self = value
     }
-    /// A boolean.
+    /// The value as `Edm.Boolean`.
     @inlinable
     public var odataValue: ODataValue { .boolean(self) }
 }
 
 extension String: ODataValueConvertible {
-    /// Reads a string.
+    /// Reads a value of type `Edm.String`.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .string(let value) = odataValue else { return nil }
         self = value
     }
-    /// A string.
+    /// The value as `Edm.String`.
     @inlinable
     public var odataValue: ODataValue { .string(self) }
 }
 
 extension Double: ODataValueConvertible {
-    /// Reads a floating-point number.
+    /// Reads a value of type `Edm.Double` or `Edm.Single`.
     @inlinable
     public init?(odataValue: ODataValue) {
         switch odataValue {
@@ -40,25 +40,25 @@ extension Double: ODataValueConvertible {
         default: return nil
         }
     }
-    /// A double.
+    /// The value as `Edm.Double`.
     @inlinable
     public var odataValue: ODataValue { .double(self) }
 }
 
 extension Float: ODataValueConvertible {
-    /// Reads a number of single precision.
+    /// Reads a value of type `Edm.Single`.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .single(let value) = odataValue else { return nil }
         self = value
     }
-    /// A number of single precision.
+    /// The value as `Edm.Single`.
     @inlinable
     public var odataValue: ODataValue { .single(self) }
 }
 
 extension FixedWidthInteger {
-    /// Reads a whole number that fits.
+    /// Reads a value of any integer type; `nil` if the value is out of range.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .integer(let value) = odataValue, let fitting = Self(exactly: value) else { return nil }
@@ -67,7 +67,7 @@ extension FixedWidthInteger {
 }
 
 extension FixedWidthInteger where Self: SignedInteger {
-    /// A whole number.
+    /// The value as an OData integer.
     @inlinable
     public var odataValue: ODataValue { .integer(Int64(self)) }
 }
@@ -79,13 +79,13 @@ extension Int16: ODataValueConvertible {}
 extension Int8: ODataValueConvertible {}
 
 extension UInt8: ODataValueConvertible {
-    /// A whole number.
+    /// The value as an OData integer.
     @inlinable
     public var odataValue: ODataValue { .integer(Int64(self)) }
 }
 
 extension ODataDecimal: ODataValueConvertible {
-    /// Reads a decimal or whole number.
+    /// Reads a value of type `Edm.Decimal` or of any integer type.
     @inlinable
     public init?(odataValue: ODataValue) {
         switch odataValue {
@@ -94,85 +94,85 @@ extension ODataDecimal: ODataValueConvertible {
         default: return nil
         }
     }
-    /// A decimal.
+    /// The value as `Edm.Decimal`.
     @inlinable
     public var odataValue: ODataValue { .decimal(self) }
 }
 
 extension ODataGuid: ODataValueConvertible {
-    /// Reads an identifier.
+    /// Reads a value of type `Edm.Guid`.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .guid(let value) = odataValue else { return nil }
         self = value
     }
-    /// An identifier.
+    /// The value as `Edm.Guid`.
     @inlinable
     public var odataValue: ODataValue { .guid(self) }
 }
 
 extension ODataDate: ODataValueConvertible {
-    /// Reads a date.
+    /// Reads a value of type `Edm.Date`.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .date(let value) = odataValue else { return nil }
         self = value
     }
-    /// A date.
+    /// The value as `Edm.Date`.
     @inlinable
     public var odataValue: ODataValue { .date(self) }
 }
 
 extension ODataTimeOfDay: ODataValueConvertible {
-    /// Reads a time of day.
+    /// Reads a value of type `Edm.TimeOfDay`.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .timeOfDay(let value) = odataValue else { return nil }
         self = value
     }
-    /// A time of day.
+    /// The value as `Edm.TimeOfDay`.
     @inlinable
     public var odataValue: ODataValue { .timeOfDay(self) }
 }
 
 extension ODataDateTimeOffset: ODataValueConvertible {
-    /// Reads an instant.
+    /// Reads a value of type `Edm.DateTimeOffset`.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .dateTimeOffset(let value) = odataValue else { return nil }
         self = value
     }
-    /// An instant.
+    /// The value as `Edm.DateTimeOffset`.
     @inlinable
     public var odataValue: ODataValue { .dateTimeOffset(self) }
 }
 
 extension ODataDateTime: ODataValueConvertible {
-    /// Reads a date and time without offset.
+    /// Reads a value of type `Edm.DateTime`.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .dateTime(let value) = odataValue else { return nil }
         self = value
     }
-    /// A date and time without offset.
+    /// The value as `Edm.DateTime`.
     @inlinable
     public var odataValue: ODataValue { .dateTime(self) }
 }
 
 extension ODataDuration: ODataValueConvertible {
-    /// Reads a duration.
+    /// Reads a value of type `Edm.Duration` or `Edm.Time`.
     @inlinable
     public init?(odataValue: ODataValue) {
         guard case .duration(let value) = odataValue else { return nil }
         self = value
     }
-    /// A duration.
+    /// The value as `Edm.Duration`.
     @inlinable
     public var odataValue: ODataValue { .duration(self) }
 }
 
 extension Array: ODataValueConvertible where Element: ODataValueConvertible {
-    /// Reads a collection none of whose members is null; an array of `UInt8` reads binary values too.
+    /// Reads a collection without nulls; an array of `UInt8` also reads binary values.
     public init?(odataValue: ODataValue) {
         switch odataValue {
         case .collection(let members):
@@ -183,7 +183,7 @@ extension Array: ODataValueConvertible where Element: ODataValueConvertible {
                 append(element)
             }
         case .binary(let bytes):
-            // Without a look at the type, no bytes at all would be an array of anything.
+            // The check of the element type prevents empty binary values from becoming arrays of other types.
             guard Element.self == UInt8.self, let bytes = bytes as? [Element] else { return nil }
             self = bytes
         default: return nil
@@ -203,23 +203,23 @@ extension GeoValue: ODataValueConvertible {
         guard case .geo(let value) = odataValue else { return nil }
         self = value
     }
-    /// A geography or geometry value.
+    /// The value as a geography or geometry type.
     public var odataValue: ODataValue { .geo(self) }
 }
 
 extension ODataValue: ODataValueConvertible {
-    /// The value itself, whatever it is; null too.
+    /// Copies any value, including null.
     public init?(odataValue: ODataValue) { self = odataValue }
     /// The value itself.
     public var odataValue: ODataValue { self }
 }
 
 extension ODataEntity: ODataValueConvertible {
-    /// Reads an instance of a complex type.
+    /// Reads a value of a complex type.
     public init?(odataValue: ODataValue) {
         guard case .complex(let entity) = odataValue else { return nil }
         self = entity
     }
-    /// An instance of a complex type.
+    /// The value as a complex type.
     public var odataValue: ODataValue { .complex(self) }
 }

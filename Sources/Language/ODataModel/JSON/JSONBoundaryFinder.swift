@@ -1,21 +1,21 @@
-/// Finds where a value ends in a stream that arrives in pieces, looking at each byte once.
+/// Finds the end of a value in a stream that arrives in pieces, and examines each byte once.
 ///
-/// A streaming reader that runs out of bytes within an element feeds the rest through this, and parses
-/// again only when the element is complete. So an element of any size is parsed at most twice.
-/// It follows brackets and strings only; whether the text is valid is the scanner's business.
+/// A streaming reader that runs out of bytes within an element passes the following bytes to this type. The reader
+/// parses the element again only when the element is complete, so that each element is parsed at most twice. The
+/// finder follows only brackets and strings; the scanner checks validity.
 public struct JSONBoundaryFinder: Sendable {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
     private var hasStarted = false
 
-    /// Makes a finder for a value that starts with the next byte it is given.
+    /// Creates a finder for a value that starts with the next byte.
     public init() {}
 
-    /// Looks at more bytes.
+    /// Examines more bytes.
     ///
-    /// - Returns: how many of them belong to the value when it ends among them, else `nil`. A number,
-    ///   `true`, `false` or `null` outside brackets ends at the byte after it.
+    /// - Returns: the number of bytes that belong to the value if it ends among these bytes, or else `nil`. A
+    ///   number, `true`, `false` or `null` outside brackets ends at the byte after it.
     public mutating func end(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count {

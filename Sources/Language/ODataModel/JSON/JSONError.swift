@@ -1,26 +1,26 @@
 import ErrorCodes
 
-/// A place in a JSON text.
+/// A position in a JSON text.
 public struct JSONPosition: Hashable, Sendable, CustomStringConvertible {
-    /// Bytes before it, counted from the start of the whole text.
+    /// The number of bytes before the position, from the start of the whole text.
     public var offset: Int
-    /// The line, from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// The byte within the line, from 1.
+    /// The byte within the line, counted from 1.
     public var column: Int
 
-    /// Makes a position; the default is the start of a text.
+    /// Creates a position; the default is the start of a text.
     public init(offset: Int = 0, line: Int = 1, column: Int = 1) {
         self.offset = offset
         self.line = line
         self.column = column
     }
 
-    /// The position after some more bytes.
+    /// Returns the position after some more bytes.
     public func advanced(over bytes: UnsafeBufferPointer<UInt8>) -> JSONPosition {
         var result = self
         result.offset += bytes.count
-        // Streams pass all their bytes through here, eight at a time.
+        // Newlines are counted eight bytes at a time, because streams pass all their bytes through this method.
         let lines = bytes.count(of: UInt8(ascii: "\n"))
         result.line += lines
         if lines > 0, let last = bytes.lastIndex(of: UInt8(ascii: "\n")) {
@@ -31,20 +31,21 @@ public struct JSONPosition: Hashable, Sendable, CustomStringConvertible {
         return result
     }
 
-    /// Line, column and offset in words.
+    /// A description with line, column and offset.
     public var description: String { "line \(line), column \(column) (byte \(offset))" }
 }
 
-/// Why a JSON text cannot be read (RFC 8259), or does not hold what OData puts there
-/// (OData JSON Format 4.01, 4.5 and 7.1).
+/// An error in a JSON text: the text is malformed (RFC 8259), or its content is not valid in OData (OData JSON
+/// Format 4.01, 4.5 and 7.1).
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of error it is.
+    /// The kinds of error.
     public enum Reason: Hashable, Sendable {
-        /// The buffer ends within a value, and the caller said that more may come: not an error of the text.
+        /// The buffer ends within a value, and the caller stated that more data may follow. The text itself may be
+        /// valid.
         case needsMoreData
         /// The text ends within a value.
         case unexpectedEnd
-        /// Another character or kind of value stands there.
+        /// The text contains an unexpected character or kind of value; the associated value describes it.
         case unexpected(String)
         /// Objects and arrays are nested deeper than ``JSONScanner/maxDepth``.
         case tooDeep
@@ -52,26 +53,26 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case duplicateMember(String)
         /// The bytes are not UTF-8.
         case invalidUTF8
-        /// A character below U+0020 stands unescaped in a string.
+        /// A character below U+0020 is unescaped in a string.
         case controlCharacter(UInt8)
         /// A backslash is not followed by a valid escape, or a surrogate has no partner.
         case invalidEscape
-        /// The value is well-formed JSON but no value of the type expected.
+        /// The value is well-formed JSON but not valid for the expected type.
         case invalidValue(String)
-        /// The type declares no such property and is not open.
+        /// The type does not declare the property and is not open.
         case unknownProperty(String)
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var reason: Reason
-    /// Where.
+    /// The position of the error.
     public var position: JSONPosition
-    /// What was expected there.
+    /// A description of the expected content.
     public var expected: String
     /// The property path from the outermost instance, such as `Items/0/Price`; empty at the top.
     public var path: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(reason: Reason, position: JSONPosition, expected: String, path: String = "") {
         self.reason = reason
         self.position = position
@@ -79,17 +80,17 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// Whether more bytes might make the text readable.
+    /// Whether more data could make the text readable.
     public var needsMoreData: Bool { reason == .needsMoreData }
 
-    /// The same error seen from one level further out.
+    /// Returns the error with the name of an enclosing property or index prepended to its path.
     public func within(_ name: String) -> JSONError {
         var result = self
         result.path = path.isEmpty ? name : "\(name)/\(path)"
         return result
     }
 
-    /// What is wrong, where, and what was expected.
+    /// A message with the error, its position and the expected content.
     public var description: String {
         let place = path.isEmpty ? "\(position)" : "\(position), property \(path)"
         let problem =
@@ -110,7 +111,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// How often a byte stands in it.
+    /// Returns the number of occurrences of a byte.
     func count(of byte: UInt8) -> Int {
         guard let start = UnsafeRawPointer(baseAddress) else { return 0 }
         let pattern = 0x0101_0101_0101_0101 &* UInt64(byte)

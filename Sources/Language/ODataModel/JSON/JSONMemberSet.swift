@@ -1,17 +1,17 @@
-/// The member names of one object seen so far, for callers that must refuse a name that comes twice
-/// (OData JSON Format 4.01, 4: names within an object are unique).
+/// The member names of one object seen so far, used to reject duplicate names (OData JSON Format 4.01, 4: names
+/// within an object are unique).
 public struct JSONMemberSet {
-    // A short list is searched faster than it is hashed.
+    // A linear search of a short list is faster than hashing.
     private static let listLimit = 12
     private var list: [String] = []
     private var set: Set<String> = []
 
-    /// Makes an empty set.
+    /// Creates an empty set.
     public init() {}
 
     /// Adds a name.
     ///
-    /// - Throws: ``JSONError/Reason/duplicateMember(_:)`` with the place of the second one.
+    /// - Throws: ``JSONError/Reason/duplicateMember(_:)`` with the position of the second occurrence.
     public mutating func insert(_ key: JSONString, in scanner: JSONScanner) throws(JSONError) {
         let name = key.string
         let isNew: Bool

@@ -1,19 +1,19 @@
-/// A number as it stands in a JSON text, taken apart once and converted to whatever the model asks for.
+/// A number in a JSON text, parsed once and converted to the type that the model requires.
 public struct JSONNumber {
-    /// The digits as written. Valid as long as the scanner's buffer is.
+    /// The original digits, valid as long as the scanner's buffer.
     let text: UnsafeBufferPointer<UInt8>
-    /// All digits as one whole number; meaningless unless ``isExact``.
+    /// All digits as one integer; meaningless unless ``isExact``.
     let significand: UInt64
-    /// The power of ten that ``significand`` is to be multiplied with.
+    /// The power of ten by which ``significand`` is multiplied.
     let exponent: Int32
     let isNegative: Bool
     /// Whether the digits fit into ``significand``.
     let isExact: Bool
-    /// Whether there is neither a fraction nor an exponent.
+    /// Whether the number has neither a fraction nor an exponent.
     public let isWhole: Bool
     let hasExponent: Bool
 
-    /// The value as a whole number; `nil` when it has a fraction other than zero or is out of range.
+    /// The value as an integer; `nil` if it has a nonzero fraction or is out of range.
     public var int64: Int64? {
         if isWhole, isExact {
             if significand <= UInt64(Int64.max) { return isNegative ? -Int64(significand) : Int64(significand) }
@@ -24,9 +24,10 @@ public struct JSONNumber {
         return Int64(exactly: whole.magnitude)
     }
 
-    /// The nearest binary64 number; `nil` when it would be infinite.
+    /// The nearest binary64 number; `nil` if it would be infinite.
     public var double: Double? {
-        // Both factors are exact up to here, so one rounding gives the right result (Clinger's fast path).
+        // Both factors are exact within these limits, so that one rounding gives the right result (Clinger's fast
+        // path).
         if isExact, significand <= 1 << 53, exponent.magnitude <= 22 {
             let digits = Double(significand)
             let power = Self.powers[Int(abs(exponent))]
@@ -37,7 +38,7 @@ public struct JSONNumber {
         return value
     }
 
-    /// The nearest binary32 number; `nil` when it would be infinite.
+    /// The nearest binary32 number; `nil` if it would be infinite.
     public var single: Float? {
         if isExact, significand <= 1 << 24, exponent.magnitude <= 10 {
             let digits = Float(significand)
@@ -49,7 +50,7 @@ public struct JSONNumber {
         return value
     }
 
-    /// The exact decimal number; `nil` when it needs more than 38 digits.
+    /// The exact decimal number; `nil` if it has more than 38 digits.
     public var decimal: ODataDecimal? {
         if isExact, !hasExponent {
             return ODataDecimal(unchecked: isNegative && significand != 0, UInt128(significand), -Int(exponent))
@@ -64,39 +65,39 @@ public struct JSONNumber {
 }
 
 extension JSONScanner {
-    /// Takes a number.
+    /// Reads a number.
     public mutating func readNumber() throws(JSONError) -> JSONNumber {
         _ = try peekByte("a number")
         let start = offset
         var index = start
         guard let number = Self.number(in: bytes, at: &index) else {
-            // Either the number goes on behind the buffer or it is none.
+            // The number either continues after the buffer or is malformed.
             if index >= bytes.count { throw end("a digit") }
             offset = index
             throw unexpected(index == start ? "a number" : "a digit")
         }
-        // At the end of a buffer nobody knows whether more digits follow.
+        // At the end of an incomplete buffer, more digits may follow.
         if index == bytes.count, !isComplete { throw end("the end of the number") }
         offset = index
         needsComma = true
         return number
     }
 
-    /// Takes a whole number that fits into 64 bits.
+    /// Reads an integer of at most 64 bits.
     public mutating func readInt64() throws(JSONError) -> Int64 {
         let number = try readNumber()
         if let value = number.int64 { return value }
         throw invalid(number.text, expected: "a whole number of at most 64 bits")
     }
 
-    /// Takes a number as binary64.
+    /// Reads a number as binary64.
     public mutating func readDouble() throws(JSONError) -> Double {
         let number = try readNumber()
         if let value = number.double { return value }
         throw invalid(number.text, expected: "a number in the range of binary64")
     }
 
-    /// Takes a number as an exact decimal.
+    /// Reads a number as an exact decimal.
     public mutating func readDecimal() throws(JSONError) -> ODataDecimal {
         let number = try readNumber()
         if let value = number.decimal { return value }
@@ -109,8 +110,8 @@ extension JSONScanner {
             expected: expected)
     }
 
-    /// Reads `-? (0 | [1-9][0-9]*) (.[0-9]+)? ([eE][+-]?[0-9]+)?`; moves `index` past it, or to the byte
-    /// that does not fit.
+    /// Parses `-? (0 | [1-9][0-9]*) (.[0-9]+)? ([eE][+-]?[0-9]+)?` and moves `index` behind the number, or to the
+    /// first invalid byte.
     @inline(__always)
     static func number(in bytes: UnsafeBufferPointer<UInt8>, at index: inout Int) -> JSONNumber? {
         let count = bytes.count
@@ -165,7 +166,7 @@ extension JSONScanner {
             while index < count {
                 let digit = bytes[index] &- 48
                 guard digit < 10 else { break }
-                // Beyond any real exponent, growing further would only overflow.
+                // The limit is beyond every usable exponent and prevents overflow.
                 if value < 100_000_000 { value = value * 10 + Int(digit) }
                 index += 1
             }

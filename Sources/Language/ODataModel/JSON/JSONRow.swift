@@ -1,6 +1,7 @@
-/// A row cursor over the objects of a JSON text: each is taken apart once, and its properties are converted when
-/// they are asked for, straight from the text. Nothing is built between the bytes and whoever takes the values: a
-/// typed struct, or a database statement.
+/// A row cursor over the objects of a JSON text.
+///
+/// Each object is parsed once, and its properties are converted directly from the text on request. No intermediate
+/// value is created between the bytes and the consumer, such as a typed struct or a database statement.
 ///
 /// ```swift
 /// let row = JSONRow(shape: shape, model: model)
@@ -11,65 +12,65 @@
 /// }
 /// ```
 ///
-/// It looks at the memory that the scanner looks at: what it gives is valid until the next ``read(_:)`` and only
-/// while that memory is.
+/// The row refers to the memory of the scanner. Its values are valid until the next ``read(_:)``, and only as long
+/// as the memory.
 public final class JSONRow: PropertyReader {
-    /// A member's value as it stands in the text.
+    /// The unconverted value of a member.
     public enum Slot {
-        /// The object has no such member: not loaded.
+        /// The object lacks the member; the property is not loaded.
         case missing
         /// `null`.
         case null
-        /// `true` or `false`, and where in the scanner's buffer.
+        /// `true` or `false`, and its offset in the scanner's buffer.
         case boolean(Bool, offset: Int)
-        /// A number.
+        /// A number, parsed but not converted.
         case number(JSONNumber)
-        /// A string.
+        /// A string, as a view of the text.
         case string(JSONString)
-        /// An object or array, checked and not taken apart: where it stands in the scanner's buffer.
+        /// An object or array, which is validated but not parsed, by its range in the scanner's buffer.
         case nested(Range<Int>)
     }
 
-    /// A member that is no property of the shape: control information, annotations, related entities, or what
-    /// the model does not know.
+    /// A member that is not a property of the shape: control information, an annotation, related entities, or a
+    /// member that the model does not declare.
     public struct Member {
-        /// The name.
+        /// The name of the member.
         public let name: JSONString
-        /// Where the value stands in the scanner's buffer.
+        /// The range of the value in the scanner's buffer.
         public let range: Range<Int>
     }
 
-    /// The shape whose properties the members are.
+    /// The shape of the objects.
     public let shape: TypeShape
-    /// The model of nested values.
+    /// The model, which declares the types of nested values.
     public let model: EntityDataModel
-    /// Whether values are taken in other forms that can mean one value only, and ``entity(as:)`` leaves out a value that
-    /// cannot be read.
+    /// Whether values in other unambiguous forms are accepted, and ``entity(as:)`` omits unreadable values.
     public let isForgiving: Bool
-    /// The members beside the properties, in the order of the text.
+    /// The members besides the properties, in the order of the text.
     public private(set) var members: [Member] = []
 
-    // Plain memory, since these change with every row: arrays of a class would be checked for exclusive access
-    // and uniqueness each time.
+    // Plain memory, because these values change with every row. Arrays in a class would be checked for exclusive
+    // access and uniqueness at each change.
     private let slots: UnsafeMutablePointer<Slot>
-    /// By ordinal plus one: the property that followed last time. Services keep an order, if not the model's.
+    /// The property that last followed each property, by ordinal plus one. Services keep one order, which may
+    /// differ from the model's.
     private let successors: UnsafeMutablePointer<Int32>
-    /// The ordinal that is likely to be asked for next.
+    /// The ordinal that is probably requested next.
     private let predicted: UnsafeMutablePointer<Int>
     private let count: Int
     private let names: UnsafeMutablePointer<String>
     private let types: UnsafeMutablePointer<PrimitiveType?>
-    /// Where the row stands, for errors and nested values.
+    /// The scanner of the row, for errors and nested values.
     private var scanner: JSONScanner?
-    /// Where in the scanner's buffer it begins.
+    /// The offset of the row in the scanner's buffer.
     private var start = 0
 
-    /// Makes a row with no values.
+    /// Creates a row without values.
     ///
     /// - Parameters:
     ///   - shape: the type of the objects.
-    ///   - model: the model of nested values.
-    ///   - isForgiving: whether a value that cannot be read costs its property alone.
+    ///   - model: the model, which declares the types of nested values.
+    ///   - isForgiving: whether an unreadable value affects only its property.
     public init(shape: TypeShape, model: EntityDataModel, isForgiving: Bool = false) {
         self.shape = shape
         self.model = model
@@ -100,10 +101,10 @@ public final class JSONRow: PropertyReader {
 
     // MARK: Reading rows
 
-    /// Takes the object that comes next.
+    /// Reads the next object.
     ///
-    /// - Throws: ``JSONError`` when it is none, when a property stands twice, or when the text ends; the row then
-    ///   has no values.
+    /// - Throws: ``JSONError`` if the next value is not an object, a property occurs twice, or the text ends. The
+    ///   row then has no values.
     public func read(_ scanner: inout JSONScanner) throws(JSONError) {
         start = scanner.offset
         do throws(JSONError) {
@@ -114,7 +115,7 @@ public final class JSONRow: PropertyReader {
         }
     }
 
-    /// Lets go of the text: every property is not loaded from now on.
+    /// Discards the values, after which every property is not loaded.
     public func forget() {
         slots.update(repeating: .missing, count: count)
         members.removeAll(keepingCapacity: true)
@@ -130,7 +131,7 @@ public final class JSONRow: PropertyReader {
         try scanner.beginObject()
         var last = 0
         while true {
-            // The name that is expected, as most texts have it; else whatever stands there.
+            // The expected name in its usual notation is tried first.
             var ordinal = Int(successors[last])
             let taken = scanner.takeExpectedKey(ordinal, in: table)
             if !taken {
@@ -157,9 +158,8 @@ public final class JSONRow: PropertyReader {
         self.scanner = scanner
     }
 
-    /// Where the row stands, for who reads it once more: good as long as the memory is.
-    ///
-    /// - Returns: a scanner that comes to the row next; `nil` for a row with no values.
+    /// A scanner that is positioned at the row, for reading the row again; `nil` for a row without values. The
+    /// scanner is valid as long as the memory.
     package var place: JSONScanner? {
         guard var scanner else { return nil }
         scanner.revisit(at: start)
@@ -168,17 +168,17 @@ public final class JSONRow: PropertyReader {
 
     // MARK: Values
 
-    /// A property's value as it stands in the text; the ordinal is the shape's.
+    /// The unconverted value of a property, by its ordinal in the shape.
     public subscript(ordinal: Int) -> Slot {
         ordinal >= 0 && ordinal < count ? slots[ordinal] : .missing
     }
 
-    /// Whether the text does not have the property with an ordinal.
+    /// Returns whether the text lacks the property with an ordinal.
     public func isMissing(_ ordinal: Int) -> Bool {
         if case .missing = self[ordinal] { true } else { false }
     }
 
-    /// Whether the text has a value other than null for the property with an ordinal.
+    /// Returns whether the text contains a value other than null for the property with an ordinal.
     public func hasValue(_ ordinal: Int) -> Bool {
         switch self[ordinal] {
         case .missing, .null: false
@@ -186,7 +186,7 @@ public final class JSONRow: PropertyReader {
         }
     }
 
-    /// Whether the text has a value other than null that is one of the property's type, for the property with an ordinal.
+    /// Returns whether the text contains a valid value other than null for the property with an ordinal.
     package func isReadable(_ ordinal: Int) -> Bool {
         guard ordinal >= 0, ordinal < count, hasValue(ordinal) else { return false }
         switch (slots[ordinal], types[ordinal]) {
@@ -195,9 +195,9 @@ public final class JSONRow: PropertyReader {
         }
     }
 
-    /// The converted value of a property; `nil` when it is not loaded.
+    /// Returns the converted value of a property; `nil` if the property is not loaded.
     ///
-    /// - Throws: ``JSONError`` with the place when the text is no value of the property's type.
+    /// - Throws: ``JSONError`` with the position if the text is not valid for the property's type.
     public func value(at ordinal: Int) throws(JSONError) -> ODataValue? {
         guard ordinal >= 0, ordinal < count else { return nil }
         return try converted(ordinal)
@@ -223,7 +223,7 @@ public final class JSONRow: PropertyReader {
         }
     }
 
-    /// Reads a value again where it stands: structured ones, and those whose error needs a place.
+    /// Reads a value again from its position, for structured values and for errors that need a position.
     private func slow(_ slot: Slot, _ ordinal: Int) throws(JSONError) -> PropertyReading? {
         guard var scanner else { return nil }
         switch slot {
@@ -250,12 +250,12 @@ public final class JSONRow: PropertyReader {
         }
     }
 
-    /// The value of an annotation or of control information among ``members``; `nil` when there is none, and
-    /// ``ODataValue/null`` where it is null.
+    /// Returns the value of an annotation or of control information among ``members``; `nil` if there is none, and
+    /// ``ODataValue/null`` if the value is null.
     ///
-    /// - Parameter name: the name as the text has it, such as `@Org.OData.Core.V1.Messages`, `Freight@Core.Computed` or
-    ///   `@odata.etag`; control information is found in either spelling.
-    /// - Throws: ``JSONError`` with the place when the value cannot be read.
+    /// - Parameter name: the name in the text, such as `@Org.OData.Core.V1.Messages`, `Freight@Core.Computed` or
+    ///   `@odata.etag`. Control information is found with and without the prefix `odata.`.
+    /// - Throws: ``JSONError`` with the position if the value is unreadable.
     public func annotation(_ name: String) throws(JSONError) -> ODataValue? {
         for member in members {
             guard member.name.contains(UInt8(ascii: "@")) || member.name.firstByte == UInt8(ascii: "#") else {
@@ -270,7 +270,7 @@ public final class JSONRow: PropertyReader {
         return nil
     }
 
-    /// A member's value, of whatever type JSON tells.
+    /// Returns a member's value, whose type follows from the JSON value.
     private func value(of member: Member) throws(JSONError) -> ODataValue? {
         guard var scanner else { return nil }
         scanner.revisit(at: member.range.lowerBound)
@@ -281,7 +281,7 @@ public final class JSONRow: PropertyReader {
         }
     }
 
-    /// Puts what the members say of the entity where an entity has it; the names are those that whole entities get.
+    /// Adds the control information and annotations among the members, with the same names as for whole entities.
     private func readAnnotations(into control: inout ControlInformation) throws(JSONError) {
         for member in members {
             let text = member.name.string
@@ -293,7 +293,7 @@ public final class JSONRow: PropertyReader {
             var name = text[text.index(after: at)...]
             if name.hasPrefix("odata."), !name.dropFirst(6).contains(".") { name = name.dropFirst(6) }
             if property.isEmpty {
-                // A row is of the declared type, and its context is the page's.
+                // A row has the declared type and the context of the page.
                 if name == "type" || name == "context" { continue }
                 if let path = EntityCodingKey.control.first(where: { $0.0.dropFirst(7) == name })?.1 {
                     if case .string(let value)? = try value(of: member) { control[keyPath: path] = value }
@@ -305,29 +305,29 @@ public final class JSONRow: PropertyReader {
         }
     }
 
-    /// The string that a member beside the properties has; `nil` for null and when there is no such member.
+    /// Returns the string of a member besides the properties; `nil` if the value is null or the member is absent.
     ///
     /// - Parameters:
-    ///   - name: what to look for, such as `@odata.etag`.
-    ///   - other: its other spelling, such as `@etag`.
-    /// - Throws: ``JSONError`` with the place when the value is no string.
+    ///   - name: the name, such as `@odata.etag`.
+    ///   - other: the alternative name, such as `@etag`.
+    /// - Throws: ``JSONError`` with the position if the value is not a string.
     public func text(of name: StaticString, or other: StaticString) throws(JSONError) -> String? {
         guard var scanner = place(of: name, or: other) else { return nil }
         return try scanner.takeNull() ? nil : try scanner.readString()
     }
 
-    /// The value of a member beside the properties as it stands in the text; missing when there is none.
+    /// Returns the unconverted value of a member besides the properties; `missing` if the member is absent.
     ///
     /// - Parameters:
-    ///   - name: what to look for, such as `@odata.etag`.
-    ///   - other: its other spelling, such as `@etag`.
+    ///   - name: the name, such as `@odata.etag`.
+    ///   - other: the alternative name, such as `@etag`.
     public func slot(of name: StaticString, or other: StaticString) throws(JSONError) -> Slot {
         guard var scanner = place(of: name, or: other) else { return .missing }
         return try scanner.readSlot()
     }
 
-    /// A scanner that comes to the value of a member next; `nil` when there is none. Two names and no list of them, which
-    /// would be allocated for each row.
+    /// Returns a scanner positioned at the value of a member; `nil` if the member is absent. Two parameters avoid
+    /// the allocation of an array for each row.
     private func place(of name: StaticString, or other: StaticString) -> JSONScanner? {
         guard var scanner,
             let member = members.first(where: { $0.name == name || $0.name == other })
@@ -338,15 +338,15 @@ public final class JSONRow: PropertyReader {
 
     // MARK: PropertyReader
 
-    /// The shape's name.
+    /// The qualified name of the shape's type.
     public var typeName: QualifiedName { shape.name }
 
-    /// The value of a property.
+    /// Returns the value of a property.
     ///
     /// - Throws: ``EntityError/notLoaded(property:type:)``, ``EntityError/unknownProperty(_:type:)`` or
     ///   ``EntityError/malformed(_:)``.
     public func value(of name: String) throws(EntityError) -> ODataValue {
-        // Typed values ask in their own order, which is mostly the model's.
+        // Typed values read properties in a fixed order, which is usually the model's.
         var ordinal = predicted.pointee
         if ordinal >= count || names[ordinal] != name {
             guard let found = shape.ordinal(of: name) else { throw .unknownProperty(name, type: shape.name) }
@@ -363,10 +363,11 @@ public final class JSONRow: PropertyReader {
         throw .notLoaded(property: name, type: shape.name)
     }
 
-    /// Every property that the text has, converted, with the control information and annotations among ``members``.
+    /// Returns an entity with the converted properties, and the control information and annotations among
+    /// ``members``.
     ///
-    /// Other members are left out: related entities, and what the model does not know. If the row forgives, a value that
-    /// cannot be read is left out, too, and noted in ``ControlInformation/unreadable``.
+    /// Related entities and unknown members are left out. If the row is forgiving, unreadable values are also left
+    /// out and recorded in ``ControlInformation/unreadable``.
     public func entity(as shape: TypeShape) throws(EntityError) -> ODataEntity {
         var values = [ODataValue?](repeating: nil, count: count)
         var unreadable: [String: UnreadableValue] = [:]

@@ -1,4 +1,4 @@
-/// Writes typed values as JSON objects without an entity between: the sink of row cursors that makes payloads.
+/// Writes typed values as JSON objects without intermediate entities.
 ///
 /// ```swift
 /// var rows = JSONRowWriter(shape: shape, model: model)
@@ -8,7 +8,7 @@
 /// send(rows.json.bytes)
 /// ```
 public struct JSONRowWriter: PropertyWriter {
-    /// Holds what has been written and not yet sent.
+    /// The writer, which contains the output that has not been flushed.
     public var json: JSONWriter
     private let shape: TypeShape
     private let values: PropertiesOnlyWriter
@@ -16,13 +16,13 @@ public struct JSONRowWriter: PropertyWriter {
     private let keys: [JSONWriter.Key]
     private var predicted = 0
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
     /// - Parameters:
     ///   - shape: the type of the objects.
-    ///   - model: the model that enumeration members are looked up in.
+    ///   - model: the model that declares enumeration members.
     ///   - isIEEE754Compatible: whether 64-bit integers and decimals are written as strings.
-    ///   - json: the writer to go on with.
+    ///   - json: the writer to append to.
     public init(
         shape: TypeShape, model: EntityDataModel, isIEEE754Compatible: Bool = false, json: JSONWriter = JSONWriter()
     ) {
@@ -35,7 +35,7 @@ public struct JSONRowWriter: PropertyWriter {
 
     /// Writes a value as an object.
     ///
-    /// - Throws: what the value's own `write(to:)` throws.
+    /// - Throws: errors of the value's `write(to:)`.
     @inlinable
     public mutating func write(_ value: some EntityRepresentable) throws {
         begin()
@@ -51,7 +51,8 @@ public struct JSONRowWriter: PropertyWriter {
 
     /// Writes a property.
     ///
-    /// - Throws: ``EntityError/unknownProperty(_:type:)`` when the type declares none and is not open.
+    /// - Throws: ``EntityError/unknownProperty(_:type:)`` if the type does not declare the property and is not
+    ///   open.
     public mutating func set(_ value: ODataValue, for name: String) throws(EntityError) {
         var ordinal = predicted
         if ordinal >= names.count || names[ordinal] != name {

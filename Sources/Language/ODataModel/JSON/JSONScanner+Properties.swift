@@ -1,13 +1,13 @@
 extension JSONScanner {
-    /// Takes members of an open object as long as each is a property of a primitive type that has not come yet: what
-    /// nearly all members are. Nothing is taken of the member that ends it.
+    /// Reads members of an open object as long as each is a new property of a primitive type, as nearly all members
+    /// are. The first other member is not consumed.
     ///
     /// - Parameters:
     ///   - shape: the type of the object.
     ///   - values: the values by ordinal, one for each property of the shape.
-    ///   - next: the ordinal that is likely to come next.
-    ///   - wantsNumbers: whether numbers must not stand in strings.
-    ///   - stopsAtUnreadable: whether a value that cannot be read ends it, too, and is not taken.
+    ///   - next: the expected ordinal of the next property.
+    ///   - wantsNumbers: whether numbers in strings are rejected.
+    ///   - stopsAtUnreadable: whether reading also stops before an unreadable value.
     /// - Returns: whether the object has ended.
     /// - Throws: ``JSONError`` with the property path.
     package mutating func readProperties(
@@ -41,7 +41,7 @@ extension JSONScanner {
         }
     }
 
-    /// Takes null or a value of a primitive type.
+    /// Reads null or a value of a primitive type.
     @inline(__always)
     private mutating func readNullable(
         _ type: PrimitiveType, _ wantsNumbers: Bool
@@ -58,7 +58,7 @@ extension JSONScanner {
         case .nested, .missing: value = nil
         }
         if let value { return value }
-        // Once more from its start: values in objects, and errors that say what was expected.
+        // The value is read again from its start if it is an object or an error must describe the expected content.
         revisit(at: start)
         return try readPrimitive(type, wantsNumbers: wantsNumbers)
     }

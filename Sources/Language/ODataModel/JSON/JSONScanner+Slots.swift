@@ -1,6 +1,6 @@
 extension JSONScanner {
-    /// Takes the next member's name when it is the one at `ordinal`, written as most texts have it, with comma and
-    /// colon; otherwise takes nothing.
+    /// Consumes the next member's name, with comma and colon, if it is the name at `ordinal` in its usual notation;
+    /// otherwise consumes nothing.
     @inline(__always)
     mutating func takeExpectedKey(_ ordinal: Int, in table: PropertyNameTable) -> Bool {
         var index = offset
@@ -8,7 +8,7 @@ extension JSONScanner {
             guard index < bytes.count, bytes[index] == UInt8(ascii: ",") else { return false }
             index += 1
         }
-        // Texts made for people have a line for each member.
+        // Indented texts have a line for each member.
         while index < bytes.count, bytes[index] <= 0x20, Self.isWhitespace(bytes[index]) { index += 1 }
         let length = table.length(of: ordinal, in: bytes, at: index)
         guard length > 0 else { return false }
@@ -17,7 +17,7 @@ extension JSONScanner {
         return true
     }
 
-    /// Takes the value that comes next without converting it.
+    /// Reads the next value without converting it.
     @inline(__always)
     mutating func readSlot() throws(JSONError) -> JSONRow.Slot {
         switch try peekByte("a value") {
@@ -46,13 +46,13 @@ extension JSONScanner {
         }
     }
 
-    /// Goes back to a value that was taken before.
+    /// Moves back to a value that was read before.
     mutating func revisit(at offset: Int) {
         self.offset = offset
         needsComma = false
     }
 
-    /// Where a part of the buffer stands in it.
+    /// Returns the offset of a part of the buffer.
     func offset(of part: UnsafeBufferPointer<UInt8>) -> Int {
         guard let start = part.baseAddress, let base = bytes.baseAddress else { return 0 }
         return start - base

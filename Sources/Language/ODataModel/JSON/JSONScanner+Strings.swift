@@ -1,8 +1,8 @@
 extension JSONScanner {
-    /// Takes a string.
+    /// Reads a string.
     public mutating func readString() throws(JSONError) -> String { try readStringView().string }
 
-    /// Takes a string without copying it.
+    /// Reads a string without copying it.
     public mutating func readStringView() throws(JSONError) -> JSONString {
         guard try peekByte("a string") == UInt8(ascii: "\"") else { throw unexpected("a string") }
         let string = try scanString()
@@ -10,7 +10,7 @@ extension JSONScanner {
         return string
     }
 
-    /// Takes the string whose opening quotation mark is the next byte.
+    /// Reads the string whose opening quotation mark is the next byte.
     mutating func scanString() throws(JSONError) -> JSONString {
         let opening = offset
         let count = bytes.count
@@ -39,9 +39,10 @@ extension JSONScanner {
         }
     }
 
-    /// The next byte that is a quotation mark, a backslash, a control character or not ASCII.
+    /// Returns the index of the next byte that is a quotation mark, a backslash, a control character or not ASCII.
     ///
-    /// Eight bytes at a time: of the flagged bytes in a word, the lowest is always a true hit.
+    /// The search examines words of eight bytes and flags candidate bytes. A carry can flag a wrong byte, but never
+    /// the lowest.
     @inline(__always)
     func skipPlain(from start: Int) -> Int {
         let count = bytes.count
@@ -63,7 +64,7 @@ extension JSONScanner {
         return index
     }
 
-    /// Checks the escape that starts at a backslash; gives the index after it.
+    /// Checks the escape at a backslash and returns the index after it.
     private func checkEscape(at backslash: Int) throws(JSONError) -> Int {
         guard backslash + 1 < bytes.count else { throw end("an escape") }
         switch bytes[backslash + 1] {
@@ -99,8 +100,8 @@ extension JSONScanner {
         return code
     }
 
-    /// Checks the multi-byte characters from `start`; gives the index of the next ASCII byte
-    /// (The Unicode Standard, table 3-7: shortest forms only, no surrogates).
+    /// Checks the multi-byte characters from `start` and returns the index of the next ASCII byte (The Unicode
+    /// Standard, table 3-7: shortest forms only, no surrogates).
     private func checkMultibyte(at start: Int) throws(JSONError) -> Int {
         let count = bytes.count
         var index = start

@@ -1,9 +1,9 @@
-/// A pull scanner over one contiguous buffer of JSON (RFC 8259): the caller says what it wants next.
+/// A pull scanner over one contiguous buffer of JSON (RFC 8259), whose caller requests each value.
 ///
-/// Nothing is built that is not asked for: strings come as views into the buffer, values can be skipped
-/// and kept as raw text. The scanner is a small copyable value, so a caller rolls back by keeping a copy.
-/// With `isComplete: false`, running into the end of the buffer is ``JSONError/Reason/needsMoreData``,
-/// and a streaming reader goes back to the last complete element and waits for the next chunk.
+/// The scanner creates values only on request: strings are views into the buffer, and values can be skipped and
+/// kept as raw text. The scanner is a small copyable value, so that a caller can roll back to a copy. With
+/// `isComplete: false`, the end of the buffer causes ``JSONError/Reason/needsMoreData``. A streaming reader then
+/// returns to the last complete element and waits for the next chunk.
 ///
 /// ```swift
 /// let names = try JSONScanner.scan(bytes) { scanner throws(JSONError) in
@@ -17,10 +17,10 @@
 /// }
 /// ```
 public struct JSONScanner {
-    /// How deep objects and arrays may be nested.
+    /// The maximum nesting depth of objects and arrays.
     public static let maxDepth = 100
 
-    /// What kind of value comes next.
+    /// The kinds of JSON value.
     public enum Kind: String, Sendable {
         /// `{…}`.
         case object = "an object"
@@ -36,36 +36,36 @@ public struct JSONScanner {
         case null = "null"
     }
 
-    /// What a scanner knows besides its place: how a streaming reader goes on in the next buffer.
+    /// The state of a scanner besides its position, with which a streaming reader continues in the next buffer.
     public struct State: Hashable, Sendable {
         var depth = 0
         var needsComma = false
 
-        /// The state at the start of a text.
+        /// Creates the state at the start of a text.
         public init() {}
     }
 
     let bytes: UnsafeBufferPointer<UInt8>
     /// Whether the end of the buffer is the end of the text.
     public let isComplete: Bool
-    /// Where the buffer starts in the whole text; only errors look at it.
+    /// The position of the buffer in the whole text, used only for errors.
     public let origin: JSONPosition
     /// The offset of the next byte within the buffer.
     public internal(set) var offset = 0
-    /// How many objects and arrays are open.
+    /// The number of open objects and arrays.
     public private(set) var depth = 0
-    /// Whether a comma must stand before the next member or element. One flag is enough for every level:
-    /// an opening bracket clears it, and the end of any value, a nested one included, sets it.
+    /// Whether the next member or element must follow a comma. One flag is enough for all levels: an opening
+    /// bracket clears the flag, and the end of any value sets it.
     var needsComma = false
 
-    /// Makes a scanner over memory that the caller keeps alive and unchanged while it scans.
+    /// Creates a scanner over memory that the caller must keep alive and unchanged during scanning.
     ///
     /// - Parameters:
     ///   - bytes: the text or a part of it.
-    ///   - isComplete: whether nothing follows the buffer.
-    ///   - origin: where the buffer starts in the whole text.
-    ///   - offset: where in the buffer to start.
-    ///   - state: what a scanner knew that had got there before.
+    ///   - isComplete: whether the buffer is the end of the text.
+    ///   - origin: the position of the buffer in the whole text.
+    ///   - offset: the start offset in the buffer.
+    ///   - state: the state of a scanner that has reached this position.
     public init(
         _ bytes: UnsafeRawBufferPointer, isComplete: Bool = true, origin: JSONPosition = JSONPosition(),
         startingAt offset: Int = 0, resuming state: State = State()
@@ -75,7 +75,7 @@ public struct JSONScanner {
         self.origin = origin
         depth = state.depth
         needsComma = state.needsComma
-        // A byte order mark is not JSON, yet services send it.
+        // Some services send a byte order mark, although JSON does not allow it.
         self.offset = offset
         if origin.offset == 0, offset == 0, bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF {
             self.offset = 3
@@ -93,7 +93,7 @@ public struct JSONScanner {
         }
     }
 
-    /// What a scanner of the next buffer has to know.
+    /// The state for a scanner of the next buffer.
     public var state: State {
         var state = State()
         state.depth = depth
@@ -103,7 +103,7 @@ public struct JSONScanner {
 
     // MARK: Looking ahead
 
-    /// Skips white space and tells what comes next, without taking it.
+    /// Skips white space and returns the kind of the next value without consuming it.
     public mutating func peekKind() throws(JSONError) -> Kind {
         switch try peekByte("a value") {
         case UInt8(ascii: "{"): .object
@@ -116,37 +116,37 @@ public struct JSONScanner {
         }
     }
 
-    /// Skips white space; whether nothing is left in the buffer.
+    /// Skips white space and returns whether the buffer has ended.
     public mutating func isAtEnd() -> Bool {
         skipWhitespace()
         return offset >= bytes.count
     }
 
-    /// Checks that nothing but white space follows.
+    /// Checks that only white space follows.
     public mutating func expectEnd() throws(JSONError) {
         if !isAtEnd() { throw unexpected("the end of the text") }
     }
 
-    /// The bytes of a range that ``skipValue()`` returned.
+    /// Returns the text of a range that ``skipValue()`` returned.
     public func rawText(_ range: Range<Int>) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
-    /// The bytes of a range that ``skipValue()`` returned.
+    /// Returns the bytes of a range that ``skipValue()`` returned.
     public func rawBytes(_ range: Range<Int>) -> [UInt8] { Array(bytes[range]) }
 
     // MARK: Objects and arrays
 
-    /// Takes the opening brace of an object.
+    /// Consumes the opening brace of an object.
     public mutating func beginObject() throws(JSONError) { try open(UInt8(ascii: "{"), "an object") }
 
-    /// Takes the opening bracket of an array.
+    /// Consumes the opening bracket of an array.
     public mutating func beginArray() throws(JSONError) { try open(UInt8(ascii: "["), "an array") }
 
-    /// Takes the next member's name and its colon, or the closing brace.
+    /// Reads the next member's name and its colon, or consumes the closing brace.
     ///
-    /// The caller must take or skip the value before it asks for the next key.
-    /// - Returns: `nil` when the object has ended.
+    /// The caller must read or skip the value before the next call.
+    /// - Returns: `nil` if the object has ended.
     public mutating func nextKey() throws(JSONError) -> JSONString? {
         let expected: StaticString = needsComma ? "a comma or a closing brace" : "a member name or a closing brace"
         var byte = try peekByte(expected)
@@ -167,9 +167,9 @@ public struct JSONScanner {
         return key
     }
 
-    /// Moves to the next element of an array, or takes the closing bracket.
+    /// Moves to the next element of an array, or consumes the closing bracket.
     ///
-    /// - Returns: `false` when the array has ended.
+    /// - Returns: `false` if the array has ended.
     public mutating func nextElement() throws(JSONError) -> Bool {
         let expected: StaticString = needsComma ? "a comma or a closing bracket" : "a value or a closing bracket"
         let byte = try peekByte(expected)
@@ -185,9 +185,9 @@ public struct JSONScanner {
         return true
     }
 
-    /// Checks the next value, whatever it is, and moves past it.
+    /// Checks the next value of any kind and moves past it.
     ///
-    /// - Returns: its bytes within the buffer, so that raw JSON can be kept.
+    /// - Returns: the range of the value in the buffer, for use as raw JSON.
     @discardableResult
     public mutating func skipValue() throws(JSONError) -> Range<Int> {
         let kind = try peekKind()
@@ -209,7 +209,7 @@ public struct JSONScanner {
 
     // MARK: Literals
 
-    /// Takes `true` or `false`.
+    /// Reads `true` or `false`.
     public mutating func readBoolean() throws(JSONError) -> Bool {
         if try peekByte("true or false") == UInt8(ascii: "t") {
             try literal("true", "true or false")
@@ -219,17 +219,17 @@ public struct JSONScanner {
         return false
     }
 
-    /// Takes `null`.
+    /// Reads `null`.
     public mutating func readNull() throws(JSONError) { try literal("null", "null") }
 
-    /// Takes `null` where it stands; otherwise takes nothing.
+    /// Consumes `null` if it is the next value, and returns whether it was.
     public mutating func takeNull() throws(JSONError) -> Bool {
         guard try peekByte("a value") == UInt8(ascii: "n") else { return false }
         try readNull()
         return true
     }
 
-    /// Takes a literal of four or five letters that starts with the letter at the offset.
+    /// Reads a literal of four or five letters, whose first letter is at the offset.
     private mutating func literal(_ text: StaticString, _ expected: StaticString) throws(JSONError) {
         let start = offset
         if let base = UnsafeRawPointer(bytes.baseAddress), start + 5 < bytes.count {
@@ -250,7 +250,7 @@ public struct JSONScanner {
         if behind < bytes.count {
             guard !Self.continuesWord(bytes[behind]) else { throw unexpected(expected.description) }
         } else if !isComplete {
-            // The word may go on.
+            // The word may continue in the next buffer.
             throw end(expected.description)
         }
         offset = behind
@@ -268,7 +268,7 @@ public struct JSONScanner {
 
     // MARK: Bytes
 
-    /// Skips white space and gives the next byte.
+    /// Skips white space and returns the next byte without consuming it.
     @inline(__always)
     mutating func peekByte(_ expected: StaticString) throws(JSONError) -> UInt8 {
         if offset < bytes.count, bytes[offset] > 0x20 { return bytes[offset] }
@@ -303,7 +303,7 @@ public struct JSONScanner {
 
     // MARK: Errors
 
-    /// An error at the next byte, or at `offset` within the buffer.
+    /// Returns an error at the next byte, or at `offset` within the buffer.
     @inline(never)
     public func error(_ reason: JSONError.Reason, at offset: Int? = nil, expected: String) -> JSONError {
         let offset = min(offset ?? self.offset, bytes.count)
@@ -311,13 +311,13 @@ public struct JSONScanner {
         return JSONError(reason: reason, position: origin.advanced(over: before), expected: expected)
     }
 
-    /// The buffer ended.
+    /// Returns an error at the end of the buffer.
     @inline(never)
     func end(_ expected: String) -> JSONError {
         error(isComplete ? .unexpectedEnd : .needsMoreData, at: bytes.count, expected: expected)
     }
 
-    /// An error that says what stands at the next byte instead of what was expected.
+    /// Returns an error that describes the next byte and the expected content.
     @inline(never)
     public func unexpected(_ expected: String) -> JSONError {
         guard offset < bytes.count, !isCutMark else { return end(expected) }
@@ -333,7 +333,7 @@ public struct JSONScanner {
         return error(.unexpected(found), expected: expected)
     }
 
-    /// Whether what is here can still become a byte order mark.
+    /// Whether the bytes so far may be the start of a byte order mark.
     private var isCutMark: Bool {
         !isComplete && origin.offset == 0 && offset == 0 && bytes.count < 3 && [0xEF, 0xBB].starts(with: bytes)
     }

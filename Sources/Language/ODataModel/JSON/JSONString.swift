@@ -1,31 +1,31 @@
-/// A string of a JSON text, seen in the scanner's buffer without a copy.
+/// A string in a JSON text, as a view of the scanner's buffer.
 ///
-/// Checked when it was scanned: its bytes are UTF-8 and its escapes are valid. It must not outlive the
-/// buffer; ``string`` makes a copy that may.
+/// The scanner has checked that the bytes are UTF-8 and the escapes are valid. The view must not outlive the
+/// buffer; ``string`` returns a copy.
 public struct JSONString {
-    /// The bytes between the quotation marks as they stand, escapes included.
+    /// The bytes between the quotation marks, including escapes.
     let raw: UnsafeBufferPointer<UInt8>
     /// The offset of the opening quotation mark within the buffer.
     public let offset: Int
-    /// Whether any escape is among them.
+    /// Whether the string contains escapes.
     public let hasEscapes: Bool
 
-    /// The characters.
+    /// A copy of the characters.
     public var string: String {
         guard hasEscapes else { return String(decoding: raw, as: UTF8.self) }
         return String(unsafeUninitializedCapacity: raw.count) { unescape(into: $0) }
     }
 
-    /// Whether the byte stands among the characters.
+    /// Returns whether the unescaped UTF-8 contains a byte.
     public func contains(_ byte: UInt8) -> Bool { withUTF8 { $0.contains(byte) } }
 
-    /// Whether the string is empty.
+    /// Whether the string has no characters.
     public var isEmpty: Bool { raw.isEmpty }
 
-    /// The characters as UTF-8 where they stand; `nil` where escapes are among them. Good as long as the buffer is.
+    /// The characters as UTF-8, valid as long as the buffer; `nil` if the string contains escapes.
     public var plainUTF8: UnsafeBufferPointer<UInt8>? { hasEscapes ? nil : raw }
 
-    /// Gives the characters as UTF-8, without a copy where the string has no escapes.
+    /// Calls `body` with the characters as UTF-8, which are copied only if the string has escapes.
     @inline(__always)
     public func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
@@ -34,18 +34,18 @@ public struct JSONString {
         return try unescaped().withUnsafeBufferPointer(body)
     }
 
-    /// Writes the characters as UTF-8 into memory that has room for them.
+    /// Writes the characters as UTF-8 to memory.
     ///
-    /// - Returns: how many bytes they are; `nil`, with nothing written, where the room may not be enough.
+    /// - Returns: the number of bytes; `nil`, with nothing written, if the memory may be too small.
     package func write(into memory: UnsafeMutableRawBufferPointer) -> Int? {
         guard raw.count <= memory.count else { return nil }
         return memory.withMemoryRebound(to: UInt8.self) { unescape(into: $0) }
     }
 
-    /// The first byte as it stands; zero for the empty string. A quick test before comparing.
+    /// The first byte before unescaping, for a quick test before a comparison; zero for an empty string.
     public var firstByte: UInt8 { raw.first ?? 0 }
 
-    /// Whether the characters are those of `text`.
+    /// Returns whether the characters equal `text`.
     public static func == (left: JSONString, text: StaticString) -> Bool {
         left.withUTF8 { bytes in
             guard bytes.count == text.utf8CodeUnitCount else { return false }
@@ -58,7 +58,7 @@ public struct JSONString {
         [UInt8](unsafeUninitializedCapacity: raw.count) { memory, count in count = unescape(into: memory) }
     }
 
-    /// Writes the characters; no escape is shorter than what it stands for, so `raw.count` bytes are enough.
+    /// Writes the unescaped characters. No escape is shorter than its character, so that `raw.count` bytes suffice.
     private func unescape(into memory: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var count = 0
         func put(_ byte: UInt8) {
@@ -102,7 +102,7 @@ public struct JSONString {
     }
 }
 
-/// The value of a hexadecimal digit of either case.
+/// Returns the value of a hexadecimal digit of either case.
 @inline(__always)
 func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -114,11 +114,12 @@ func hexDigit(_ byte: UInt8) -> UInt8? {
 }
 
 extension TypeShape {
-    /// The ordinal of the structural property that a member name stands for.
+    /// Returns the ordinal of the structural property with a member name.
     ///
     /// - Parameters:
     ///   - key: the name.
-    ///   - predicted: the ordinal to try first: the one after the last, since most payloads keep the order.
+    ///   - predicted: the ordinal to try first, usually the one after the last, because most payloads keep the
+    ///     order.
     public func ordinal(of key: JSONString, predicted: Int) -> Int? {
         key.withUTF8 { name in
             if predicted < properties.count, propertyNames.matches(predicted, name) { return predicted }

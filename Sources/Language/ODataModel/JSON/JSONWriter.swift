@@ -1,5 +1,5 @@
-// Int64(exactly:) of a number rounds by the mathematics library, which is linked by this import alone where a
-// program does without Foundation.
+// `Int64(exactly:)` calls the mathematics library for rounding. Only this import links the library in a program
+// without Foundation.
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Musl)
@@ -8,9 +8,9 @@
     import Glibc
 #endif
 
-/// Appends JSON (RFC 8259) to a buffer that the caller takes away when it is full enough.
+/// Writes JSON (RFC 8259) to a buffer that the caller empties.
 ///
-/// Commas come by themselves. Nothing is escaped that need not be.
+/// Commas are inserted automatically. Only the characters that require an escape are escaped.
 ///
 /// ```swift
 /// var writer = JSONWriter()
@@ -21,7 +21,7 @@
 /// send(writer.bytes)
 /// ```
 public struct JSONWriter: Sendable {
-    /// A member name with quotation marks and colon, escaped once and written many times.
+    /// A member name with quotation marks and colon, escaped once for repeated use.
     public struct Key: Hashable, Sendable {
         package let text: [UInt8]
 
@@ -34,16 +34,16 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// What has been written and not yet taken away.
+    /// The output that has not been flushed.
     public var bytes: [UInt8] = []
     private var needsComma = false
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
-    /// - Parameter capacity: the room to reserve in bytes.
+    /// - Parameter capacity: the capacity to reserve in bytes.
     public init(reservingCapacity capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-    /// Gives what has been written to `body` and empties the buffer, keeping its room.
+    /// Calls `body` with the output and empties the buffer, whose capacity remains.
     public mutating func flush<Failure: Error>(
         _ body: (borrowing [UInt8]) throws(Failure) -> Void
     ) throws(Failure) {
@@ -70,14 +70,14 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Writes a member's name that was prepared.
+    /// Writes a prepared member name.
     public mutating func key(_ key: Key) {
         separate()
         bytes.append(contentsOf: key.text)
         needsComma = false
     }
 
-    /// Writes a member's name that stands with quotation marks and colon, escaped, among others.
+    /// Writes a member name from text that contains the quotation marks, the colon and the necessary escapes.
     @inline(__always)
     package mutating func key(prepared text: UnsafeBufferPointer<UInt8>) {
         separate()
@@ -107,14 +107,14 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Writes a whole number.
+    /// Writes an integer.
     public mutating func integer(_ value: Int64) {
         separate()
         append(value)
     }
 
-    /// Writes a binary64 number in the shortest form that reads back the same; the three values that JSON
-    /// cannot say as the strings `INF`, `-INF` and `NaN` (OData JSON Format 4.01, 7.1).
+    /// Writes a binary64 number in the shortest form that reads back the same. The values without JSON notation are
+    /// the strings `INF`, `-INF` and `NaN` (OData JSON Format 4.01, 7.1).
     public mutating func double(_ value: Double) {
         if let whole = Int64(exactly: value), abs(whole) < 1 << 53, !(whole == 0 && value.sign == .minus) {
             integer(whole)
@@ -138,14 +138,14 @@ public struct JSONWriter: Sendable {
         LexicalWriter.bytes({ bytes.append(contentsOf: $0) }, { value.write(to: &$0) })
     }
 
-    /// Writes a value that is JSON already.
+    /// Writes a value from JSON text.
     public mutating func raw(_ json: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
         needsComma = true
     }
 
-    /// Writes the text of a date, number or identifier as a string: none of its characters needs an escape.
+    /// Writes a date, number or identifier as a string. Such texts never need escapes.
     @inline(__always)
     mutating func plain(_ body: (inout LexicalWriter) -> Void) {
         separate()
@@ -204,7 +204,7 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Copies runs without special characters whole.
+    /// Writes the characters with escapes; runs without special characters are copied as a whole.
     private mutating func escape(_ utf8: UnsafeBufferPointer<UInt8>) {
         var run = 0
         while true {
@@ -228,7 +228,8 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// The first quotation mark, backslash or control character, eight bytes at a time.
+    /// Returns the index of the first quotation mark, backslash or control character, and examines eight bytes at a
+    /// time.
     private static func firstSpecial(in utf8: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
         guard let base = UnsafeRawPointer(utf8.baseAddress) else { return start }
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -237,7 +238,7 @@ public struct JSONWriter: Sendable {
             let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             let quote = word ^ (ones &* 0x22)
             let backslash = word ^ (ones &* 0x5C)
-            // Of the flagged bytes in a word, the lowest is always a true hit.
+            // A carry can flag a wrong byte, but never the lowest flagged byte of a word.
             let hits =
                 ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash | (word &- (ones &* 0x20)) & ~word)
                 & (ones &* 0x80)

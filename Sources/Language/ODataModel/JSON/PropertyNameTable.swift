@@ -1,16 +1,17 @@
-/// The names of a shape's properties in UTF-8: a JSON reader finds ordinals by bytes and makes no strings.
+/// The names of a shape's properties in UTF-8, so that a JSON reader finds ordinals without creating strings.
 final class PropertyNameTable: Sendable {
     private struct Name: Sendable {
-        /// Where the member name with quotation marks and colon starts in ``text``.
+        /// The start of the member name with quotation marks and colon in ``text``.
         var start: Int
         /// The length of the bare name.
         var count: Int
     }
 
-    /// Every name as most payloads have it, one after the other: `"ID":"Name":`.
+    /// All names in their usual notation, concatenated: `"ID":"Name":`.
     private let text: [UInt8]
     private let names: [Name]
-    /// Open addressing: ordinals plus one, zero for free places. At most half full.
+    /// A hash table with open addressing that contains ordinals plus one, or zero for free places. It is at most
+    /// half full.
     private let places: [Int32]
 
     init(_ properties: some Sequence<String>) {
@@ -29,7 +30,7 @@ final class PropertyNameTable: Sendable {
                 }
                 var place = Self.hash(bytes(name)) & (places.count - 1)
                 while places[place] != 0 {
-                    // A name that stands twice is found at its first ordinal.
+                    // A repeated name is found at its first ordinal.
                     if bytes(names[Int(places[place]) - 1]).elementsEqual(bytes(name)) { return }
                     place = (place + 1) & (places.count - 1)
                 }
@@ -41,7 +42,7 @@ final class PropertyNameTable: Sendable {
         self.places = places
     }
 
-    /// The ordinal of a name.
+    /// Returns the ordinal of a name.
     func ordinal(of bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard !names.isEmpty else { return nil }
         var place = Self.hash(bytes) & (places.count - 1)
@@ -53,22 +54,23 @@ final class PropertyNameTable: Sendable {
         return nil
     }
 
-    /// The ordinal of a name, whose code points count as they are.
+    /// Returns the ordinal of a name, compared without Unicode normalisation.
     func ordinal(of name: String) -> Int? {
-        // Native strings, which nearly all are, give their bytes without a copy.
+        // Native strings, the usual case, provide their bytes without a copy.
         if let ordinal = name.utf8.withContiguousStorageIfAvailable({ ordinal(of: $0) }) { return ordinal }
         return Array(name.utf8).withUnsafeBufferPointer { ordinal(of: $0) }
     }
 
-    /// Whether a name is the one at an ordinal.
+    /// Returns whether a name is the one at an ordinal.
     func matches(_ ordinal: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let name = names[ordinal]
         guard name.count == bytes.count else { return false }
         return text.withUnsafeBufferPointer { areEqual($0, at: name.start + 1, bytes, at: 0, count: name.count) }
     }
 
-    /// The length of the member name at `offset` with its quotation marks and colon, when it is the one at an
-    /// ordinal; zero when it is another or written in another way.
+    /// Returns the length of the member name at `offset`, including quotation marks and colon.
+    ///
+    /// The result is zero if the name is not the one at the ordinal, or does not have the usual notation.
     @inline(__always)
     func length(of ordinal: Int, in bytes: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int {
         guard ordinal < names.count else { return 0 }
@@ -80,14 +82,14 @@ final class PropertyNameTable: Sendable {
     }
 
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        // FNV-1a: names are short, and nobody but the model's author chooses them.
+        // FNV-1a suffices because names are short and only the model's author chooses them.
         var hash: UInt32 = 2_166_136_261
         for byte in bytes { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
         return Int(hash ^ hash >> 15)
     }
 }
 
-/// Compares `count` bytes of two buffers, eight at a time; both must have them.
+/// Compares `count` bytes of two buffers, eight at a time; both buffers must be long enough.
 @inline(__always)
 func areEqual(
     _ left: UnsafeBufferPointer<UInt8>, at leftOffset: Int, _ right: UnsafeBufferPointer<UInt8>, at rightOffset: Int,
@@ -114,7 +116,7 @@ func areEqual(
         if difference != 0 { return false }
         index += 8
     }
-    // The last eight bytes overlap those compared already: no loop over single ones.
+    // The last eight bytes overlap bytes that are compared already, which avoids a loop over single bytes.
     return a.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
         == b.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
 }

@@ -1,11 +1,11 @@
 extension EntityDataModel {
-    /// The type with a name as metadata writes it, such as `Edm.Int64`, `NS.Color` or
+    /// Returns the type with a name in metadata notation, such as `Edm.Int64`, `NS.Color` or
     /// `Collection(NS.Address)` (OData CSDL 4.01, 4.1).
     ///
-    /// - Returns: ``TypeReference/untyped(_:)`` with the name when the model declares no such type.
+    /// - Returns: ``TypeReference/untyped(_:)`` with the name if the model does not declare the type.
     public func typeReference(_ name: some StringProtocol) -> TypeReference {
         guard let element = name.collectionElement else { return elementType(String(name)) }
-        // There are no collections of collections: one within is a name that no model declares.
+        // Collections of collections do not exist; a nested collection is treated as an undeclared name.
         return .collection(elementType(String(element)))
     }
 
@@ -20,8 +20,8 @@ extension EntityDataModel {
         return .untyped(text)
     }
 
-    /// The type named by `@odata.type` in a payload: a fragment of the metadata URL, where built-in types
-    /// may go without `Edm.` (OData JSON Format 4.01, 4.6.3).
+    /// Returns the type named by `@odata.type` in a payload: a fragment of the metadata URL, in which built-in
+    /// types may omit `Edm.` (OData JSON Format 4.01, 4.6.3).
     public func typeReference(fragment text: String) -> TypeReference {
         let stated = text.halves(atLast: "#")?.behind ?? text[...]
         let name = stated.collectionElement ?? stated
@@ -29,7 +29,7 @@ extension EntityDataModel {
         return stated.collectionElement == nil ? element : .collection(element)
     }
 
-    /// A dotted name with a schema's alias replaced by its namespace.
+    /// Returns a dotted name with a schema's alias replaced by its namespace.
     private func resolvingAlias(in name: String) -> String {
         guard let (prefix, rest) = name.halves(atLast: "."),
             let schema = schemas.first(where: { $0.alias.map { $0 == prefix } ?? false })
@@ -39,7 +39,7 @@ extension EntityDataModel {
 }
 
 extension TypeReference {
-    /// A type of the namespace `Edm`; `nil` when the name is none of them.
+    /// Creates a type of the namespace `Edm`; `nil` for other names.
     init?(builtIn name: String) {
         if let primitive = PrimitiveType(rawValue: name) {
             self = .primitive(primitive)

@@ -1,8 +1,9 @@
 import ErrorCodes
 import Synchronization
 
-/// A service's complete model: every type with what it inherits, the container, and look-up by name.
-/// Immutable; made by the CSDL readers or from schemas built in code.
+/// The complete model of a service: all types with their inherited members, the container, and lookup by name.
+///
+/// A model is immutable. It is created by the CSDL readers or from schemas in code.
 ///
 /// ```swift
 /// let model = try EntityDataModel(schemas: [schema])
@@ -10,54 +11,55 @@ import Synchronization
 /// let shape = model.shape(ofSet: "Orders")
 /// ```
 public final class EntityDataModel: Sendable {
-    /// The version of the document that the model came from.
+    /// The OData version of the source document.
     public let version: ODataVersion
     /// The schemas in document order.
     public let schemas: [ODataSchema]
-    /// The schemas that the document uses from others, where those were read too.
+    /// The schemas that the document includes from other documents, if these were read.
     public let includedSchemas: [ODataSchema]
-    /// The documents that the document refers to.
+    /// The references in the document.
     public let references: [CSDLReference]
-    /// The document itself, where the reader was asked to keep it.
+    /// The document, if the reader was configured to keep it.
     public let originalText: [UInt8]?
-    /// The container with everything it extends folded in.
+    /// The container, merged with the containers that it extends.
     public let container: EntityContainer
 
-    /// The names of entity sets and singletons that the documents have and that are not in the ``container``, since no
-    /// document read declares their entity types; in document order. A document that is written has none of them.
+    /// The names of entity sets and singletons that the ``container`` lacks because no document declares their
+    /// entity types, in document order. Written documents do not contain them.
     public let setsOfUnknownTypes: [String]
 
     private let typesByName: [QualifiedName: DeclaredType]
     private let entitySetsByName: [String: Int]
     private let singletonsByName: [String: Int]
     private let importsByName: [String: [Int]]
-    /// Made when it is first asked for: who reads data may never need it.
+    /// An index that is created on first use, because readers of data may never need it.
     private let lateIndex = AtomicLazyReference<LateIndex>()
 
-    /// A type by itself or by its place in its schema.
+    /// A type, or its place in a schema.
     private enum DeclaredType {
         case structured(StructuredTypeSlot)
         case enumeration(Place)
         case definition(Place)
     }
 
-    /// Where something is declared: the number of the schema, those included counted on, and of the element in it.
+    /// The place of a declaration: the number of the schema, followed by included schemas, and the index in the
+    /// schema.
     fileprivate struct Place {
         var schema: Int
         var index: Int
     }
 
-    /// Compiles a model.
+    /// Creates a model.
     ///
     /// - Parameters:
     ///   - schemas: the schemas in document order.
     ///   - version: the version of the document.
-    ///   - includedSchemas: schemas of other documents that the first ones use.
-    ///   - references: the documents those stand in.
-    ///   - originalText: the document, to be kept.
-    ///   - setsOfUnknownTypes: the names of sets that are left out, since their types are not declared.
-    /// - Throws: ``ModelError`` when a base type is missing or inheritance goes in a circle, when two
-    ///   elements share a name, or when a set names a type that is not there.
+    ///   - includedSchemas: schemas of other documents that the first schemas use.
+    ///   - references: the references to these documents.
+    ///   - originalText: the document, which the model keeps.
+    ///   - setsOfUnknownTypes: the names of sets that are left out because their types are not declared.
+    /// - Throws: ``ModelError`` if a base type is missing, inheritance is circular, two elements have the same
+    ///   name, or the type of a set is missing.
     public init(
         schemas: [ODataSchema], version: ODataVersion = .v401, includedSchemas: [ODataSchema] = [],
         references: [CSDLReference] = [], originalText: [UInt8]? = nil, setsOfUnknownTypes: [String] = []
@@ -124,14 +126,15 @@ public final class EntityDataModel: Sendable {
         try checkInheritance()
     }
 
-    /// The model as one document would state it: the schemas of the documents referred to are schemas of its own, and
-    /// references to them are gone. What is written of it needs no other document.
+    /// Returns a self-contained model, in which the included schemas become schemas of the document.
+    ///
+    /// References to these schemas are removed, so that a written document needs no other document.
     ///
     /// ```swift
     /// let result = try await CSDLReader.parse(bytes, loader: load)
     /// let resolved = CSDLWriter.xml(try result.model.resolved())
     /// ```
-    /// - Throws: what the initializer throws; nothing where the model came from a reader.
+    /// - Throws: errors of the initializer; never for a model from a reader.
     public func resolved() throws(ModelError) -> EntityDataModel {
         let namespaces = Set(includedSchemas.map(\.namespace))
         let rest = references.compactMap { reference in
@@ -139,13 +142,13 @@ public final class EntityDataModel: Sendable {
             reference.includes.removeAll { namespaces.contains($0.namespace) }
             return reference.includes.isEmpty && reference.includedAnnotations.isEmpty ? nil : reference
         }
-        // The container of the document itself comes last: it extends the others.
+        // The container of the document comes last because it extends the other containers.
         return try EntityDataModel(
             schemas: includedSchemas + schemas, version: version, references: rest,
             setsOfUnknownTypes: setsOfUnknownTypes)
     }
 
-    /// A model that declares nothing.
+    /// Creates an empty model.
     public init() {
         version = .v401
         schemas = []
@@ -160,11 +163,11 @@ public final class EntityDataModel: Sendable {
         importsByName = [:]
     }
 
-    /// Every base type is there, and none derives from itself.
+    /// Checks that every base type exists and no type derives from itself.
     private func checkInheritance() throws(ModelError) {
-        // Types whose whole line is known to be sound.
+        // Types with a valid chain of base types.
         var checked: Set<ObjectIdentifier> = []
-        // In the order of the document, so that the same one is named each time.
+        // Document order makes the reported type deterministic.
         let starts = (schemas + includedSchemas).lazy.flatMap(\.structuredTypes).filter { $0.baseType != nil }
         for type in starts {
             guard let start = slot(type.name) else { continue }
@@ -187,7 +190,7 @@ public final class EntityDataModel: Sendable {
         }
     }
 
-    /// The type of a circle of base types that is declared first.
+    /// Returns the first declared type in a circle of base types.
     private func firstOfCircle(through slot: StructuredTypeSlot) -> QualifiedName {
         var circle: Set<QualifiedName> = [slot.type.name]
         var next = slot.type.baseType
@@ -196,25 +199,26 @@ public final class EntityDataModel: Sendable {
         return types.first { circle.contains($0.name) }?.name ?? slot.type.name
     }
 
-    /// The entity set with a name, qualified by its container or its schema or not, or with the name that it has in URLs.
+    /// Returns the entity set with a name, which may be qualified by its container or schema, or be the name in
+    /// URLs.
     public func entitySet(_ name: String) -> EntitySet? {
         if let index = entitySetsByName[name] { return container.entitySets[index] }
-        // A path such as `NS.Container/Orders` names it too, as bindings do.
+        // A path such as `NS.Container/Orders`, as used in bindings, is also accepted.
         let dotted = name.replacing("/", with: ".")
         guard let qualified = QualifiedName(dotted), let index = entitySetsByName[qualified.name] else { return nil }
         let owners = [container.name.description, container.name.namespace, container.name.name]
         return owners.contains(qualified.namespace) ? container.entitySets[index] : nil
     }
 
-    /// The singleton with a name.
+    /// Returns the singleton with a name.
     public func singleton(_ name: String) -> Singleton? { singletonsByName[name].map { container.singletons[$0] } }
 
-    /// The operation imports with a name, or with one that they have in URLs: overloads share one in V4.
+    /// Returns the operation imports with a name or a name in URLs; V4 overloads share an import.
     public func operationImports(_ name: String) -> [OperationImport] {
         importsByName[name]?.map { container.operationImports[$0] } ?? []
     }
 
-    /// The overloads of an action or function.
+    /// Returns the overloads of an action or function.
     public func operations(_ name: QualifiedName) -> [ODataOperation] {
         index.operations[name]?.map { schema(of: $0).operations[$0.index] } ?? []
     }
@@ -227,15 +231,15 @@ public final class EntityDataModel: Sendable {
         place.schema < schemas.count ? schemas[place.schema] : includedSchemas[place.schema - schemas.count]
     }
 
-    /// The shape of an entity or complex type.
+    /// Returns the shape of an entity or complex type.
     ///
-    /// It is compiled when it is first asked for: a model has hundreds of types and an app uses a few.
+    /// The shape is created on first use, because a model has hundreds of types and an app uses few of them.
     public func shape(_ name: QualifiedName) -> TypeShape? {
         guard case .structured(let slot) = typesByName[name] else { return nil }
         return slot.shape(in: self)
     }
 
-    /// An entity or complex type as declared.
+    /// Returns the declaration of an entity or complex type.
     public func structuredType(_ name: QualifiedName) -> StructuredType? { slot(name)?.type }
 
     fileprivate func slot(_ name: QualifiedName) -> StructuredTypeSlot? {
@@ -243,10 +247,10 @@ public final class EntityDataModel: Sendable {
         return slot
     }
 
-    /// The shape of an entity set's declared type.
+    /// Returns the shape of an entity set's declared type.
     public func shape(ofSet name: String) -> TypeShape? { entitySet(name).flatMap { shape($0.type) } }
 
-    /// The shape of an entity set's declared type, for what cannot go on without.
+    /// Returns the shape of an entity set's declared type, or throws if it is missing.
     ///
     /// - Throws: ``ModelError/noEntityType(set:)``.
     public func requiredShape(ofSet name: String) throws(ModelError) -> TypeShape {
@@ -254,22 +258,22 @@ public final class EntityDataModel: Sendable {
         return shape
     }
 
-    /// An enumeration type.
+    /// Returns the enumeration type with a name.
     public func enumType(_ name: QualifiedName) -> EnumType? {
         guard case .enumeration(let place) = typesByName[name] else { return nil }
         return schema(of: place).enumTypes[place.index]
     }
 
-    /// A type definition.
+    /// Returns the type definition with a name.
     public func typeDefinition(_ name: QualifiedName) -> TypeDefinition? {
         guard case .definition(let place) = typesByName[name] else { return nil }
         return schema(of: place).typeDefinitions[place.index]
     }
 
-    /// The types that derive from a type directly, in document order.
+    /// Returns the types that derive directly from a type, in document order.
     public func derivedTypes(of name: QualifiedName) -> [QualifiedName] { index.derivedTypes[name] ?? [] }
 
-    /// Whether a type is another or derives from it.
+    /// Returns whether a type is the same as a base type or derives from it.
     public func isType(_ name: QualifiedName, _ base: QualifiedName) -> Bool {
         var current: QualifiedName? = name
         while let type = current {
@@ -279,12 +283,12 @@ public final class EntityDataModel: Sendable {
         return false
     }
 
-    /// The entity set that a navigation property of a set or singleton leads to.
+    /// Returns the entity set that a navigation property of a set or singleton leads to.
     ///
-    /// Follows the navigation property binding; where none is stated, the only set of the target's
-    /// type (OData CSDL 4.01, 13.4).
+    /// The navigation property binding determines the set. Without a binding, the set must be the only one with a
+    /// matching type (OData CSDL 4.01, 13.4).
     /// - Parameters:
-    ///   - source: the set or singleton where the path starts.
+    ///   - source: the set or singleton at which the path starts.
     ///   - path: the navigation property's path, such as `Customer` or `Address/Country`.
     ///   - target: the type of the related entities.
     public func targetSet(of source: String, path: String, target: QualifiedName) -> EntitySet? {
@@ -310,11 +314,11 @@ public final class EntityDataModel: Sendable {
     }
 }
 
-/// What is looked up by name in a model beside types and sets.
+/// The index of operations and derived types.
 private final class LateIndex: Sendable {
     /// The overloads with each name.
     let operations: [QualifiedName: [EntityDataModel.Place]]
-    /// The types that derive from a type directly, in document order.
+    /// The types that derive directly from each type, in document order.
     let derivedTypes: [QualifiedName: [QualifiedName]]
 
     init(_ schemas: [ODataSchema]) {
@@ -334,17 +338,17 @@ private final class LateIndex: Sendable {
     }
 }
 
-/// A structured type and the shape that is made of it once.
+/// A structured type with its lazily created shape.
 private final class StructuredTypeSlot: Sendable {
     let type: StructuredType
     private let compiled = AtomicLazyReference<TypeShape>()
 
     init(_ type: StructuredType) { self.type = type }
 
-    /// The shape; the model has checked that the base types are there and end somewhere.
+    /// Returns the shape. The model has checked that the chain of base types is finite and complete.
     func shape(in model: EntityDataModel) -> TypeShape {
         if let shape = compiled.load() { return shape }
-        // From the first base type that has its shape downwards, without recursion: lines may be long.
+        // The loop starts at the nearest base type with a shape. Recursion is avoided because chains may be long.
         var line = [self]
         var base: TypeShape?
         while let name = line[line.count - 1].type.baseType, let slot = model.slot(name) {
@@ -361,18 +365,18 @@ private final class StructuredTypeSlot: Sendable {
     }
 }
 
-/// What makes a set of schemas no model.
+/// An error in a set of schemas or in the use of a model.
 public enum ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Two elements have the same name.
     case duplicateName(String)
-    /// A type that the model lacks is named as a base type or by a set.
+    /// A base type or the type of a set is missing from the model.
     case unknownType(QualifiedName, usedBy: String)
     /// A type derives from itself.
     case circularInheritance(QualifiedName)
-    /// The entity set of this name, or its entity type, is needed and the model declares none.
+    /// The required entity set with this name, or its entity type, is not declared.
     case noEntityType(set: String)
 
-    /// What is wrong and where.
+    /// A message that describes the error.
     public var description: String {
         switch self {
         case .duplicateName(let name): "The name \(name) is declared twice."

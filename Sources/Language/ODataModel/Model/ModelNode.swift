@@ -1,11 +1,11 @@
-/// An element of a model with its place in it, from which all others can be reached: up, down and by path.
+/// An element of a model with its path, from which its parent, its children and all other elements can be reached.
 ///
 /// ```swift
 /// let property = model.node(at: "Shop.Order/Freight")
 /// let type = property?.parent          // Shop.Order
 /// ```
 public struct ModelNode: Sendable {
-    /// What an element is.
+    /// The kinds of element, each with its value.
     public enum Element: Hashable, Sendable {
         /// A schema.
         case schema(ODataSchema)
@@ -15,7 +15,7 @@ public struct ModelNode: Sendable {
         case enumType(EnumType)
         /// A type definition.
         case typeDefinition(TypeDefinition)
-        /// An action or function: one of its overloads.
+        /// An overload of an action or function.
         case operation(ODataOperation)
         /// A term.
         case term(Term)
@@ -37,15 +37,15 @@ public struct ModelNode: Sendable {
         case operationImport(OperationImport)
     }
 
-    /// The model.
+    /// The model that contains the element.
     public let model: EntityDataModel
-    /// The path of the element, as annotations target it: `NS`, `NS.Type`, `NS.Type/Property`, `NS.Container/Set`
-    /// (OData CSDL 4.01, 14.2.1).
+    /// The path of the element in the notation of annotation targets: `NS`, `NS.Type`, `NS.Type/Property`,
+    /// `NS.Container/Set` (OData CSDL 4.01, 14.2.1).
     public let path: String
-    /// The element.
+    /// The element with its content.
     public let element: Element
 
-    /// What the element stands in; `nil` for a schema.
+    /// The element that contains this element; `nil` for a schema.
     public var parent: ModelNode? {
         if let owner = path.halves(atLast: "/")?.before { return model.node(at: String(owner)) }
         if case .schema = element { return nil }
@@ -73,7 +73,7 @@ public struct ModelNode: Sendable {
         }
     }
 
-    /// What stands in the element, in document order.
+    /// The elements that this element contains, in document order.
     public var children: [ModelNode] {
         func child(_ name: String, _ element: Element) -> ModelNode {
             ModelNode(model: model, path: "\(path)/\(name)", element: element)
@@ -111,12 +111,12 @@ public struct ModelNode: Sendable {
 }
 
 extension EntityDataModel {
-    /// The schemas as nodes, in document order, those of other documents last.
+    /// The schemas as nodes, in document order; schemas of other documents come last.
     public var nodes: [ModelNode] {
         (schemas + includedSchemas).map { ModelNode(model: self, path: $0.namespace, element: .schema($0)) }
     }
 
-    /// The element that a path leads to, with full names or with aliases of schemas.
+    /// Returns the element at a path, which contains full names or aliases of schemas.
     ///
     /// - Parameter path: a path such as `NS.Type/Property`, `NS.Container/Set` or `NS.Function(NS.Type)/parameter`.
     ///   An operation without parentheses is the first of its overloads.

@@ -1,4 +1,4 @@
-/// What a model holds, in numbers and names: for people who look at a service for the first time.
+/// A summary of a model in numbers and names, as an overview of an unknown service.
 public struct ModelSummary: Hashable, Sendable, Codable {
     /// An entity set or singleton.
     public struct Set: Hashable, Sendable, Codable {
@@ -8,11 +8,11 @@ public struct ModelSummary: Hashable, Sendable, Codable {
         public var type: String
         /// The names of the key properties.
         public var key: [String]
-        /// How many structural properties there are, inherited ones included.
+        /// The number of structural properties, including inherited ones.
         public var properties: Int
-        /// The navigation properties with where they lead.
+        /// The navigation properties with their targets.
         public var navigation: [String]
-        /// Whether it is one entity.
+        /// Whether the element is a singleton.
         public var isSingleton: Bool
     }
 
@@ -20,28 +20,28 @@ public struct ModelSummary: Hashable, Sendable, Codable {
     public var version: String
     /// The namespaces of the schemas.
     public var namespaces: [String]
-    /// The full name of the container; `nil` where there is none.
+    /// The full name of the container; `nil` if the model has none.
     public var container: String?
-    /// How many entity types there are.
+    /// The number of entity types.
     public var entityTypes: Int
-    /// How many complex types there are.
+    /// The number of complex types.
     public var complexTypes: Int
-    /// How many enumeration types there are.
+    /// The number of enumeration types.
     public var enumTypes: Int
-    /// How many type definitions there are.
+    /// The number of type definitions.
     public var typeDefinitions: Int
-    /// How many actions and functions there are, overloads included.
+    /// The number of actions and functions, including overloads.
     public var operations: Int
-    /// How many terms there are.
+    /// The number of terms.
     public var terms: Int
     /// The entity sets and singletons, in document order.
     public var sets: [Set]
     /// The names of the action and function imports.
     public var imports: [String]
-    /// The documents referred to.
+    /// The URIs of the referenced documents.
     public var references: [String]
 
-    /// Sums up a model.
+    /// Creates the summary of a model.
     public init(_ model: EntityDataModel) {
         let types = model.schemas.flatMap(\.structuredTypes)
         version = model.version.rawValue

@@ -1,18 +1,19 @@
-/// A structured type compiled for work: everything inherited included, each property at a fixed ordinal.
+/// A structured type prepared for fast access: all inherited members are included, and each property has a fixed
+/// ordinal.
 ///
-/// Dynamic entities, generated types and storage mappings all address properties by ordinal, so that
-/// no name is looked up in a loop over rows. Base-type properties come first: a value's ordinals are
-/// the same whether it is seen as its own type or as a base type.
+/// Dynamic entities, generated types and storage mappings address properties by ordinal, which avoids lookups by
+/// name in loops over rows. Properties of base types come first, so that ordinals are the same in the type and its
+/// base types.
 public final class TypeShape: Sendable, Hashable, CustomStringConvertible {
     /// The qualified name of the type.
     public let name: QualifiedName
-    /// Entity or complex.
+    /// The kind of type, entity or complex.
     public let kind: StructuredType.Kind
-    /// The type this one derives from.
+    /// The base type.
     public let baseType: QualifiedName?
-    /// Whether it has no instances of its own.
+    /// Whether the type is abstract and has no direct instances.
     public let isAbstract: Bool
-    /// Whether instances may carry undeclared properties.
+    /// Whether instances may contain undeclared properties.
     public let isOpen: Bool
     /// Whether the entity is a media entity.
     public let hasStream: Bool
@@ -22,22 +23,22 @@ public final class TypeShape: Sendable, Hashable, CustomStringConvertible {
     public let navigationProperties: [NavigationProperty]
     /// The key; empty for complex types and keyless entity types.
     public let key: [StructuredType.KeyProperty]
-    /// The ordinals of key properties that are direct properties, in key order.
+    /// The ordinals of the key properties that belong directly to the type, in key order.
     public let keyOrdinals: [Int]
     /// The annotations on the type itself.
     public let annotations: [Annotation]
 
-    /// The property names in UTF-8, so that a JSON reader compares bytes and makes no strings, and that names are looked up
-    /// faster than a dictionary hashes them.
+    /// The property names in UTF-8, which a JSON reader compares without creating strings. The lookup is faster
+    /// than that of a dictionary.
     let propertyNames: PropertyNameTable
-    /// The primitive type of each property that has one, seen through type definitions: what a reader of
-    /// rows needs of a property, without copying all of it.
+    /// The primitive type of each property, or of its type definition; `nil` for other types. Readers of rows use
+    /// these types to avoid copying properties.
     public let primitiveTypes: [PrimitiveType?]
-    /// The property names as a writer of JSON puts them.
+    /// The property names prepared for writing JSON.
     package let propertyKeys: [JSONWriter.Key]
     private let navigationOrdinals: [String: Int]
 
-    /// Compiles one type on top of its base type's shape.
+    /// Creates the shape of a type from the shape of its base type.
     init(_ type: StructuredType, base: TypeShape?) {
         name = type.name
         kind = type.kind
@@ -61,8 +62,8 @@ public final class TypeShape: Sendable, Hashable, CustomStringConvertible {
         keyOrdinals = key.compactMap { names.ordinal(of: $0.path) }
     }
 
-    /// What a type has: what it inherits, then what it adds. One that it declares again, to constrain it
-    /// (OData CSDL 4.01, 7 and 8), stands where the inherited one stood.
+    /// Returns inherited members, followed by own members. A redeclared member, which constrains the inherited one
+    /// (OData CSDL 4.01, 7 and 8), takes the inherited position.
     private static func joined<Member>(
         _ inherited: [Member]?, _ own: [Member], ordinal: (Member) -> Int?
     ) -> [Member] {
@@ -73,7 +74,7 @@ public final class TypeShape: Sendable, Hashable, CustomStringConvertible {
         return all
     }
 
-    /// A shape that no model declares: the rows of an `$apply` result or a `$select` projection.
+    /// Creates a shape for rows of an undeclared type, such as an `$apply` result or a `$select` projection.
     ///
     /// - Parameters:
     ///   - name: a name for messages.
@@ -87,16 +88,16 @@ public final class TypeShape: Sendable, Hashable, CustomStringConvertible {
             base: nil)
     }
 
-    /// The ordinal of a structural property.
+    /// Returns the ordinal of a structural property.
     public func ordinal(of property: String) -> Int? { propertyNames.ordinal(of: property) }
 
-    /// The ordinal of a navigation property.
+    /// Returns the ordinal of a navigation property.
     public func navigationOrdinal(of property: String) -> Int? { navigationOrdinals[property] }
 
-    /// The structural property with a name.
+    /// Returns the structural property with a name.
     public func property(_ name: String) -> Property? { ordinal(of: name).map { properties[$0] } }
 
-    /// The navigation property with a name.
+    /// Returns the navigation property with a name.
     public func navigationProperty(_ name: String) -> NavigationProperty? {
         navigationOrdinals[name].map { navigationProperties[$0] }
     }
@@ -104,7 +105,7 @@ public final class TypeShape: Sendable, Hashable, CustomStringConvertible {
     /// The properties whose values are streams.
     package var streamProperties: [Property] { properties.filter { $0.type.primitive == .stream } }
 
-    /// Two shapes are equal when they are the same object: a model compiles each type once.
+    /// Returns whether both shapes are the same object; a model creates each shape once.
     public static func == (left: TypeShape, right: TypeShape) -> Bool { left === right }
 
     /// Hashes the identity.

@@ -1,4 +1,4 @@
-/// How many entities may stand at one end of an association (CSDL 3.0, 2.2.11 *Association End*).
+/// The number of entities at one end of an association (CSDL 3.0, 2.2.11 *Association End*).
 public enum Multiplicity: String, Hashable, Sendable {
     /// Exactly one.
     case one = "1"
@@ -8,26 +8,26 @@ public enum Multiplicity: String, Hashable, Sendable {
     case many = "*"
 }
 
-/// What V2 and V3 metadata has behind navigation properties: two ends, and perhaps a foreign key
-/// (CSDL 3.0, 2.1.10 *Association*).
+/// The element of V2 and V3 metadata that defines navigation properties: two ends, and possibly a foreign key (CSDL
+/// 3.0, 2.1.10 *Association*).
 ///
-/// Everything in it that V4 has too stands in the ``NavigationProperty`` values made from it; it is kept for
-/// what they leave out, such as ends that no property leads to, and to be written again as it was.
+/// The parts that V4 also supports are in the corresponding ``NavigationProperty`` values. The model keeps
+/// associations for other details, such as ends without a navigation property, and for writing the metadata again.
 public struct Association: Hashable, Sendable {
-    /// One side.
+    /// One end of an association.
     public struct End: Hashable, Sendable {
-        /// The name of the side, unique within the association.
+        /// The name of the end, unique within the association.
         public var role: String
-        /// The type of the entities there.
+        /// The type of the entities at the end.
         public var type: QualifiedName
-        /// How many of them belong to one at the other side.
+        /// The number of entities at this end for one entity at the other end.
         public var multiplicity: Multiplicity
-        /// What happens to the other side when an entity here is deleted; `nil` when unstated.
+        /// The effect on the other end when an entity at this end is deleted; `nil` if unstated.
         public var onDelete: OnDeleteAction?
         /// The annotations on the end.
         public var annotations: [Annotation]
 
-        /// Makes an end.
+        /// Creates an end.
         public init(
             role: String, type: QualifiedName, multiplicity: Multiplicity, onDelete: OnDeleteAction? = nil,
             annotations: [Annotation] = []
@@ -40,7 +40,7 @@ public struct Association: Hashable, Sendable {
         }
     }
 
-    /// The foreign key: properties at one end that hold the key at the other.
+    /// The foreign key: properties at one end that contain the key at the other end.
     public struct Constraint: Hashable, Sendable {
         /// The role of the end with the key.
         public var principalRole: String
@@ -48,10 +48,10 @@ public struct Association: Hashable, Sendable {
         public var principalProperties: [String]
         /// The role of the end with the foreign key.
         public var dependentRole: String
-        /// The properties that hold it, in the same order.
+        /// The foreign key properties, in the same order.
         public var dependentProperties: [String]
 
-        /// Makes a constraint.
+        /// Creates a constraint.
         public init(
             principalRole: String, principalProperties: [String], dependentRole: String, dependentProperties: [String]
         ) {
@@ -61,7 +61,7 @@ public struct Association: Hashable, Sendable {
             self.dependentProperties = dependentProperties
         }
 
-        /// Pairs of a dependent property and the principal's.
+        /// The pairs of a dependent property and its principal property.
         var pairs: [ReferentialConstraint] {
             zip(dependentProperties, principalProperties).map {
                 ReferentialConstraint(property: $0, referencedProperty: $1)
@@ -69,16 +69,16 @@ public struct Association: Hashable, Sendable {
         }
     }
 
-    /// The qualified name.
+    /// The qualified name of the association.
     public var name: QualifiedName
     /// The two ends.
     public var ends: [End]
-    /// The foreign key; `nil` when none is stated.
+    /// The foreign key; `nil` if none is stated.
     public var constraint: Constraint?
     /// The annotations on the association.
     public var annotations: [Annotation]
 
-    /// Makes an association.
+    /// Creates an association.
     public init(
         name: QualifiedName, ends: [End], constraint: Constraint? = nil, annotations: [Annotation] = []
     ) {
@@ -88,20 +88,20 @@ public struct Association: Hashable, Sendable {
         self.annotations = annotations
     }
 
-    /// The end with a role.
+    /// Returns the end with a role.
     public func end(_ role: String) -> End? { ends.first { $0.role == role } }
 }
 
-/// Which way a navigation property goes along an association of V2 or V3 metadata.
+/// The direction of a navigation property along an association of V2 or V3 metadata.
 public struct NavigationRelationship: Hashable, Sendable {
-    /// The association.
+    /// The qualified name of the association.
     public var association: QualifiedName
-    /// The role of the end that the property starts from.
+    /// The role of the end at which the property starts.
     public var fromRole: String
-    /// The role of the end that it leads to.
+    /// The role of the end to which the property leads.
     public var toRole: String
 
-    /// Makes a relationship.
+    /// Creates a relationship.
     public init(association: QualifiedName, fromRole: String, toRole: String) {
         self.association = association
         self.fromRole = fromRole
@@ -109,18 +109,18 @@ public struct NavigationRelationship: Hashable, Sendable {
     }
 }
 
-/// Which entity sets the ends of an association belong to (CSDL 3.0, 2.1.19 *AssociationSet*).
+/// The assignment of entity sets to the ends of an association (CSDL 3.0, 2.1.19 *AssociationSet*).
 public struct AssociationSet: Hashable, Sendable {
-    /// One side.
+    /// One end of an association set.
     public struct End: Hashable, Sendable {
-        /// The role; `nil` where the types of the sets tell the ends apart.
+        /// The role; `nil` if the types of the sets distinguish the ends.
         public var role: String?
-        /// The entity set.
+        /// The name of the entity set.
         public var entitySet: String
         /// The annotations on the end.
         public var annotations: [Annotation]
 
-        /// Makes an end.
+        /// Creates an end.
         public init(role: String? = nil, entitySet: String, annotations: [Annotation] = []) {
             self.role = role
             self.entitySet = entitySet
@@ -130,14 +130,14 @@ public struct AssociationSet: Hashable, Sendable {
 
     /// The name, unique within the container.
     public var name: String
-    /// The association.
+    /// The qualified name of the association.
     public var association: QualifiedName
     /// The two ends.
     public var ends: [End]
     /// The annotations on the set.
     public var annotations: [Annotation]
 
-    /// Makes an association set.
+    /// Creates an association set.
     public init(name: String, association: QualifiedName, ends: [End], annotations: [Annotation] = []) {
         self.name = name
         self.association = association

@@ -1,16 +1,16 @@
 extension EntitySet {
-    /// The name that the set has in its own container.
+    /// The name of the set in its own container.
     var nameInContainer: String { qualifiedName?.halves(atLast: ".").map { String($0.1) } ?? name }
 }
 
 extension OperationImport {
-    /// The name that the import has in its own container.
+    /// The name of the import in its own container.
     var nameInContainer: String { qualifiedName?.halves(atLast: ".").map { String($0.1) } ?? name }
 }
 
 extension EntityContainer {
-    /// The containers that a document before V4 has for this one: that of the sets that are addressed by their names alone, if
-    /// there are any, and those whose name others are addressed with.
+    /// The separate containers of a document before V4: the default container, if any, and the containers whose
+    /// names are part of set URLs.
     var parts: [(container: EntityContainer, isDefault: Bool)] {
         let owners =
             entitySets.map { Self.owner($0.qualifiedName) } + operationImports.map { Self.owner($0.qualifiedName) }
@@ -24,7 +24,7 @@ extension EntityContainer {
         qualifiedName?.halves(atLast: ".").map { String($0.0) }
     }
 
-    /// What is addressed with the name of a container, with the names that it has there.
+    /// Returns the container that contains the sets and imports with its name in URLs, under their names in it.
     private func part(of owner: String?) -> EntityContainer {
         var part = EntityContainer(name: owner.map { QualifiedName(name.namespace, $0) } ?? name)
         if owner == nil || owner == name.name {

@@ -1,8 +1,8 @@
-/// What a service offers at its root (OData CSDL 4.01, 13 *Entity Container*).
+/// The root content of a service (OData CSDL 4.01, 13 *Entity Container*).
 public struct EntityContainer: Hashable, Sendable {
-    /// The qualified name.
+    /// The qualified name of the container.
     public var name: QualifiedName
-    /// The container this one extends.
+    /// The container that this container extends.
     public var extends: QualifiedName?
     /// The entity sets in document order.
     public var entitySets: [EntitySet]
@@ -10,12 +10,12 @@ public struct EntityContainer: Hashable, Sendable {
     public var singletons: [Singleton]
     /// The function and action imports in document order.
     public var operationImports: [OperationImport]
-    /// V2 and V3: the association sets in document order; in V4 their bindings say it all.
+    /// V2 and V3: the association sets in document order. V4 expresses all their content as bindings.
     public var associationSets: [AssociationSet]
     /// The annotations on the container.
     public var annotations: [Annotation]
 
-    /// Makes a container.
+    /// Creates a container.
     public init(
         name: QualifiedName, extends: QualifiedName? = nil, entitySets: [EntitySet] = [],
         singletons: [Singleton] = [], operationImports: [OperationImport] = [],
@@ -35,19 +35,19 @@ public struct EntityContainer: Hashable, Sendable {
 public struct EntitySet: Hashable, Sendable {
     /// The name, unique within the container.
     public var name: String
-    /// The name that the set has in URLs, if it is another one: before V4, the sets outside of the default container are
-    /// addressed with the name of their container, as `Archive.Photos` (OData 2.0, URI Conventions, 3.1).
+    /// The name of the set in URLs if it differs. Before V4, the URLs of sets outside the default container include
+    /// the container name, as in `Archive.Photos` (OData 2.0, URI Conventions, 3.1).
     public var qualifiedName: String?
-    /// The type of its entities.
+    /// The type of the entities.
     public var type: QualifiedName
-    /// Where its navigation properties lead.
+    /// The targets of the navigation properties.
     public var bindings: [NavigationPropertyBinding]
-    /// Whether the service document lists it.
+    /// Whether the service document lists the set.
     public var isInServiceDocument: Bool
     /// The annotations on the set.
     public var annotations: [Annotation]
 
-    /// Makes an entity set.
+    /// Creates an entity set.
     public init(
         name: String, type: QualifiedName, bindings: [NavigationPropertyBinding] = [],
         isInServiceDocument: Bool = true, annotations: [Annotation] = [], qualifiedName: String? = nil
@@ -67,14 +67,14 @@ public struct Singleton: Hashable, Sendable {
     public var name: String
     /// The type of the entity.
     public var type: QualifiedName
-    /// Whether there may be none.
+    /// Whether the singleton may be null.
     public var isNullable: Bool
-    /// Where its navigation properties lead.
+    /// The targets of the navigation properties.
     public var bindings: [NavigationPropertyBinding]
-    /// The annotations on it.
+    /// The annotations on the singleton.
     public var annotations: [Annotation]
 
-    /// Makes a singleton.
+    /// Creates a singleton.
     public init(
         name: String, type: QualifiedName, isNullable: Bool = false, bindings: [NavigationPropertyBinding] = [],
         annotations: [Annotation] = []
@@ -87,15 +87,14 @@ public struct Singleton: Hashable, Sendable {
     }
 }
 
-/// Names the set that a navigation property's entities belong to
-/// (OData CSDL 4.01, 13.4 *Navigation Property Binding*).
+/// The target set of a navigation property (OData CSDL 4.01, 13.4 *Navigation Property Binding*).
 public struct NavigationPropertyBinding: Hashable, Sendable {
     /// The path of the navigation property.
     public var path: String
-    /// The entity set or singleton.
+    /// The name or path of the entity set or singleton.
     public var target: String
 
-    /// Makes a binding.
+    /// Creates a binding.
     public init(path: String, target: String) {
         self.path = path
         self.target = target
@@ -107,22 +106,22 @@ public struct NavigationPropertyBinding: Hashable, Sendable {
 public struct OperationImport: Hashable, Sendable {
     /// The name, unique within the container.
     public var name: String
-    /// The name that it has in URLs, if it is another one; see ``EntitySet/qualifiedName``.
+    /// The name of the import in URLs if it differs; see ``EntitySet/qualifiedName``.
     public var qualifiedName: String?
-    /// The operation it calls.
+    /// The operation that the import calls.
     public var operation: QualifiedName
-    /// Action or function.
+    /// The kind of operation.
     public var kind: ODataOperation.Kind
-    /// The set of the entities returned.
+    /// The set of the returned entities.
     public var entitySet: String?
-    /// V2: the HTTP method stated in the metadata.
+    /// The HTTP method stated in V2 metadata.
     public var httpMethod: String?
-    /// Whether the service document lists it.
+    /// Whether the service document lists the import.
     public var isInServiceDocument: Bool
-    /// The annotations on it.
+    /// The annotations on the import.
     public var annotations: [Annotation]
 
-    /// Makes an operation import.
+    /// Creates an operation import.
     public init(
         name: String, operation: QualifiedName, kind: ODataOperation.Kind, entitySet: String? = nil,
         httpMethod: String? = nil, isInServiceDocument: Bool = false, annotations: [Annotation] = [],

@@ -1,6 +1,6 @@
 /// The constraints on a primitive value (OData CSDL 4.01, 7.2 *Type Facets*).
 public struct Facets: Hashable, Sendable {
-    /// How many digits a decimal may have to the right of the point.
+    /// The number of digits that a decimal may have to the right of the decimal point.
     public enum Scale: Hashable, Sendable {
         /// At most this many digits.
         case fixed(Int)
@@ -10,25 +10,26 @@ public struct Facets: Hashable, Sendable {
         case floating
     }
 
-    // A model has thousands of facets that state nothing: numbers stand in half a word each, below zero where unstated.
+    // Numbers are stored as `Int32`, with negative values for unstated facets, because a model has thousands of
+    // empty facets.
     private var length: Int32 = -1
     private var digits: Int32 = -1
     private var fraction: Int32 = -1
     private var system: Int32 = -1
-    /// Whether a string may hold characters outside ASCII; `nil` when unstated.
+    /// Whether a string may contain characters outside ASCII; `nil` if unstated.
     public var isUnicode: Bool?
-    /// Whether the document says that the length has no limit (`MaxLength="max"`), as against saying nothing.
+    /// Whether the document states an unlimited length (`MaxLength="max"`) instead of leaving it unstated.
     public var isMaxLengthUnlimited: Bool
-    /// Whether each value may name a spatial reference system of its own (`SRID="variable"`).
+    /// Whether each value may have its own spatial reference system (`SRID="variable"`).
     public var isSRIDVariable: Bool
-    /// Whether the document does not say if a collection may hold null: XML has no default there, and clients are to
-    /// be prepared for it (OData CSDL XML 4.01, 7.2.1).
+    /// Whether the document leaves open if a collection may contain null. XML has no default in this case, and
+    /// clients must be prepared for null (OData CSDL XML 4.01, 7.2.1).
     public var isNullabilityUnstated: Bool
 
     private static let variableScale: Int32 = -2
     private static let floatingScale: Int32 = -3
 
-    /// Makes facets; every one left out is unstated. Numbers above 2,147,483,647 are taken for that one.
+    /// Creates facets; all omitted facets are unstated. Numbers above 2,147,483,647 are clamped.
     public init(
         maxLength: Int? = nil, precision: Int? = nil, scale: Scale? = nil, isUnicode: Bool? = nil, srid: Int? = nil,
         isMaxLengthUnlimited: Bool = false, isSRIDVariable: Bool = false, isNullabilityUnstated: Bool = false
@@ -43,19 +44,19 @@ public struct Facets: Hashable, Sendable {
         system = Self.stated(srid)
     }
 
-    /// The greatest length in characters or bytes; `nil` when unlimited or unstated.
+    /// The maximum length in characters or bytes; `nil` if unlimited or unstated.
     public var maxLength: Int? {
         get { length < 0 ? nil : Int(length) }
         set { length = Self.stated(newValue) }
     }
 
-    /// Significant digits of a decimal, or fractional digits of a time.
+    /// The maximum number of significant digits of a decimal, or of fractional digits of a time.
     public var precision: Int? {
         get { digits < 0 ? nil : Int(digits) }
         set { digits = Self.stated(newValue) }
     }
 
-    /// Digits to the right of the decimal point; `nil` when unstated, which V4 reads as 0.
+    /// The number of digits to the right of the decimal point; `nil` if unstated, which V4 reads as 0.
     public var scale: Scale? {
         get {
             switch fraction {
@@ -68,7 +69,7 @@ public struct Facets: Hashable, Sendable {
         set { fraction = Self.stated(newValue) }
     }
 
-    /// The spatial reference system of a geo value; `nil` when unstated or variable.
+    /// The spatial reference system of a geo value; `nil` if unstated or variable.
     public var srid: Int? {
         get { system < 0 ? nil : Int(system) }
         set { system = Self.stated(newValue) }

@@ -1,28 +1,28 @@
-/// An action or a function; several with one name are overloads
-/// (OData CSDL 4.01, 12 *Action and Function*).
+/// An action or a function. Operations with the same name are overloads (OData CSDL 4.01, 12 *Action and
+/// Function*).
 public struct ODataOperation: Hashable, Sendable {
-    /// Whether calling it may change anything.
+    /// The kinds of operation.
     public enum Kind: Hashable, Sendable {
-        /// May change something; called with POST.
+        /// An operation that may change data and is called with POST.
         case action
-        /// Changes nothing; called with GET.
+        /// An operation that changes nothing and is called with GET.
         case function
     }
 
-    /// One parameter.
+    /// A parameter of an operation.
     public struct Parameter: Hashable, Sendable {
-        /// The name.
+        /// The name, unique within the operation.
         public var name: String
-        /// The type.
+        /// The resolved type.
         public var type: TypeReference
         /// Whether null is allowed.
         public var isNullable: Bool
-        /// The facets.
+        /// The facets that the document states.
         public var facets: Facets
         /// The annotations on the parameter.
         public var annotations: [Annotation]
 
-        /// Makes a parameter.
+        /// Creates a parameter.
         public init(
             name: String, type: TypeReference, isNullable: Bool = true, facets: Facets = Facets(),
             annotations: [Annotation] = []
@@ -35,30 +35,30 @@ public struct ODataOperation: Hashable, Sendable {
         }
     }
 
-    /// The qualified name.
+    /// The qualified name, which overloads share.
     public var name: QualifiedName
-    /// Action or function.
+    /// The kind of operation.
     public var kind: Kind
     /// Whether the first parameter is the binding parameter.
     public var isBound: Bool
-    /// Whether further path segments and query options may follow a function call.
+    /// Whether path segments and query options may follow a function call.
     public var isComposable: Bool
     /// The path from the binding parameter to the entity set of the result.
     public var entitySetPath: String?
     /// The parameters, the binding parameter first.
     public var parameters: [Parameter]
-    /// The type returned; `nil` when nothing is returned.
+    /// The type of the result; `nil` if the operation returns nothing.
     public var returnType: TypeReference?
     /// Whether the result may be null.
     public var isReturnNullable: Bool
     /// The annotations on the operation.
     public var annotations: [Annotation]
-    /// The facets of the type returned.
+    /// The facets of the result's type.
     public var returnFacets: Facets
     /// The annotations on the result.
     public var returnAnnotations: [Annotation]
 
-    /// Makes an operation.
+    /// Creates an operation.
     public init(
         name: QualifiedName, kind: Kind, isBound: Bool = false, isComposable: Bool = false,
         entitySetPath: String? = nil, parameters: [Parameter] = [], returnType: TypeReference? = nil,
@@ -80,19 +80,19 @@ public struct ODataOperation: Hashable, Sendable {
 }
 
 extension ODataOperation.Parameter {
-    /// Which way a parameter of a function import of V1 to V3 goes.
+    /// The direction of a parameter of a function import of V1 to V3.
     public enum Mode: String, Hashable, Sendable {
-        /// To the service.
+        /// From the client to the service.
         case input = "In"
-        /// From the service.
+        /// From the service to the client.
         case output = "Out"
-        /// To the service and back.
+        /// In both directions.
         case both = "InOut"
     }
 
-    /// Which way the parameter goes: `Mode` of CSDL 1 to 3; to the service where nothing is said.
+    /// The direction of the parameter: `Mode` of CSDL 1 to 3; `input` if unstated.
     public var mode: Mode { rawAttribute("{}Mode").flatMap(Mode.init) ?? .input }
 
-    /// Whether a call may leave it out (`Core.OptionalParameter`).
+    /// Whether a call may omit the parameter (`Core.OptionalParameter`).
     public var mayBeLeftOut: Bool { annotation(Vocabulary.optionalParameter) != nil }
 }

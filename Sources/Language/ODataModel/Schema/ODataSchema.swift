@@ -4,26 +4,26 @@ public struct ODataSchema: Hashable, Sendable {
     public var namespace: String
     /// The short name used within the document.
     public var alias: String?
-    /// Entity and complex types in document order.
+    /// The entity and complex types in document order.
     public var structuredTypes: [StructuredType]
-    /// Enumeration types.
+    /// The enumeration types.
     public var enumTypes: [EnumType]
-    /// Type definitions.
+    /// The type definitions.
     public var typeDefinitions: [TypeDefinition]
-    /// Actions and functions, overloads included.
+    /// The actions and functions, including overloads.
     public var operations: [ODataOperation]
-    /// V2 and V3: the associations behind the navigation properties.
+    /// V2 and V3: the associations that define the navigation properties.
     public var associations: [Association]
     /// The entity container, if this schema declares it.
     public var container: EntityContainer?
     /// The annotations on the schema.
     public var annotations: [Annotation]
-    /// The vocabulary terms it defines.
+    /// The vocabulary terms that the schema defines.
     public var terms: [Term]
-    /// Annotations on elements that the document does not declare.
+    /// The annotations on elements that the document does not declare.
     public var externalAnnotations: [TargetedAnnotations]
 
-    /// Makes a schema.
+    /// Creates a schema.
     public init(
         namespace: String, alias: String? = nil, structuredTypes: [StructuredType] = [], enumTypes: [EnumType] = [],
         typeDefinitions: [TypeDefinition] = [], operations: [ODataOperation] = [], associations: [Association] = [],

@@ -11,7 +11,7 @@ public enum ODataVersion: String, Hashable, Sendable, Comparable, CaseIterable {
     /// OData 4.01.
     case v401 = "4.01"
 
-    /// Earlier versions are less.
+    /// Returns whether the left version is earlier.
     public static func < (left: ODataVersion, right: ODataVersion) -> Bool {
         left.order < right.order
     }

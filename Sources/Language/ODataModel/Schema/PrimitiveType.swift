@@ -1,5 +1,5 @@
-/// The primitive types of OData, V2's own `Edm.DateTime` and `Edm.Time` among them
-/// (OData CSDL 4.01, 3.3 *Primitive Types*).
+/// The primitive types of OData, including `Edm.DateTime` and `Edm.Time` of V2 (OData CSDL 4.01, 3.3 *Primitive
+/// Types*).
 public enum PrimitiveType: String, Hashable, Sendable, CaseIterable {
     /// A byte string.
     case binary = "Edm.Binary"
@@ -53,7 +53,7 @@ public enum PrimitiveType: String, Hashable, Sendable, CaseIterable {
     case geographyMultiLineString = "Edm.GeographyMultiLineString"
     /// Several round-earth polygons.
     case geographyMultiPolygon = "Edm.GeographyMultiPolygon"
-    /// Round-earth values of any kind together.
+    /// Several round-earth shapes of any kind.
     case geographyCollection = "Edm.GeographyCollection"
     /// Any flat-earth value.
     case geometry = "Edm.Geometry"
@@ -69,10 +69,10 @@ public enum PrimitiveType: String, Hashable, Sendable, CaseIterable {
     case geometryMultiLineString = "Edm.GeometryMultiLineString"
     /// Several flat-earth polygons.
     case geometryMultiPolygon = "Edm.GeometryMultiPolygon"
-    /// Flat-earth values of any kind together.
+    /// Several flat-earth shapes of any kind.
     case geometryCollection = "Edm.GeometryCollection"
 
-    /// Whether values are whole numbers.
+    /// Whether values are integers.
     public var isInteger: Bool {
         switch self {
         case .byte, .sbyte, .int16, .int32, .int64: true
@@ -80,7 +80,7 @@ public enum PrimitiveType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether values take part in arithmetic.
+    /// Whether values can be used in arithmetic.
     public var isNumeric: Bool {
         switch self {
         case .decimal, .double, .single: true
@@ -88,7 +88,7 @@ public enum PrimitiveType: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether JSON has finite values as numbers, whatever `IEEE754Compatible` says (OData JSON Format 4.01, 7.1).
+    /// Whether finite values are numbers in JSON, regardless of `IEEE754Compatible` (OData JSON Format 4.01, 7.1).
     var isJSONNumber: Bool {
         switch self {
         case .byte, .sbyte, .int16, .int32, .single, .double: true
@@ -99,7 +99,7 @@ public enum PrimitiveType: String, Hashable, Sendable, CaseIterable {
     /// Whether values are geographic or geometric.
     public var isGeo: Bool { geoFamily != nil }
 
-    /// The least and greatest whole number of an integer type; `nil` for other types.
+    /// The range of an integer type; `nil` for other types.
     public var integerRange: ClosedRange<Int64>? {
         switch self {
         case .byte: 0...255

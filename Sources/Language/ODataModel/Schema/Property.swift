@@ -2,20 +2,20 @@
 public struct Property: Hashable, Sendable {
     /// The name, unique within its type and all base types.
     public var name: String
-    /// The type, resolved.
+    /// The resolved type.
     public var type: TypeReference
     /// Whether the value, or for a collection its members, may be null.
     public var isNullable: Bool
     /// The facets that the document states.
     public var facets: Facets
-    /// The default value in lexical form; `nil` when none is stated.
+    /// The default value in lexical form; `nil` if none is stated.
     public var defaultValue: String?
     /// V2 and V3: whether the property takes part in concurrency checks (`ConcurrencyMode="Fixed"`).
     public var isConcurrencyToken: Bool
     /// The annotations on the property.
     public var annotations: [Annotation]
 
-    /// Makes a property.
+    /// Creates a property.
     public init(
         name: String, type: TypeReference, isNullable: Bool = true, facets: Facets = Facets(),
         defaultValue: String? = nil, isConcurrencyToken: Bool = false, annotations: [Annotation] = []
@@ -36,26 +36,26 @@ public struct NavigationProperty: Hashable, Sendable {
     public var name: String
     /// The type of the related entities.
     public var target: QualifiedName
-    /// Whether it leads to many.
+    /// Whether the property leads to a collection of entities.
     public var isCollection: Bool
-    /// Whether a single-valued one may lead nowhere.
+    /// Whether a single-valued property may be null.
     public var isNullable: Bool
-    /// The opposite property's path; `nil` when none is stated.
+    /// The path of the opposite property; `nil` if none is stated.
     public var partner: String?
-    /// Whether the related entities live within this one.
+    /// Whether the related entities are contained in this entity.
     public var isContainment: Bool
-    /// Pairs of a dependent property of this type and the principal's key property.
+    /// The pairs of a dependent property of this type and a key property of the principal.
     public var constraints: [ReferentialConstraint]
-    /// What happens to the related entities when this entity is deleted; `nil` when unstated.
+    /// The effect on the related entities when this entity is deleted; `nil` if unstated.
     public var onDelete: OnDeleteAction?
-    /// The annotations on what happens then.
+    /// The annotations on the delete action.
     public var onDeleteAnnotations: [Annotation]
-    /// V2 and V3: the association that the document has behind it.
+    /// V2 and V3: the association that defines the property.
     public var relationship: NavigationRelationship?
     /// The annotations on the property.
     public var annotations: [Annotation]
 
-    /// Makes a navigation property.
+    /// Creates a navigation property.
     public init(
         name: String, target: QualifiedName, isCollection: Bool, isNullable: Bool = true, partner: String? = nil,
         isContainment: Bool = false, constraints: [ReferentialConstraint] = [], onDelete: OnDeleteAction? = nil,
@@ -76,8 +76,8 @@ public struct NavigationProperty: Hashable, Sendable {
     }
 }
 
-/// States that a dependent property has the value of a principal's property
-/// (OData CSDL 4.01, 8.5 *Referential Constraint*).
+/// A constraint by which a dependent property has the value of a principal property (OData CSDL 4.01, 8.5
+/// *Referential Constraint*).
 public struct ReferentialConstraint: Hashable, Sendable {
     /// The path of the property on the type that declares the navigation property.
     public var property: String
@@ -86,7 +86,7 @@ public struct ReferentialConstraint: Hashable, Sendable {
     /// The annotations on the constraint.
     public var annotations: [Annotation]
 
-    /// Makes a constraint.
+    /// Creates a constraint.
     public init(property: String, referencedProperty: String, annotations: [Annotation] = []) {
         self.property = property
         self.referencedProperty = referencedProperty
@@ -94,14 +94,14 @@ public struct ReferentialConstraint: Hashable, Sendable {
     }
 }
 
-/// What a service does with dependent entities when the principal goes (OData CSDL 4.01, 8.6).
+/// The effect on dependent entities when the principal entity is deleted (OData CSDL 4.01, 8.6).
 public enum OnDeleteAction: String, Hashable, Sendable {
-    /// The dependents are deleted too.
+    /// The dependent entities are deleted too.
     case cascade = "Cascade"
     /// The deletion fails.
     case none = "None"
     /// The dependent properties become null.
     case setNull = "SetNull"
-    /// The dependent properties get their defaults.
+    /// The dependent properties get their default values.
     case setDefault = "SetDefault"
 }

@@ -1,12 +1,11 @@
-/// An entity type or complex type as declared, without what it inherits
-/// (OData CSDL 4.01, 6 *Entity Type* and 9 *Complex Type*). What a value looks like with
-/// everything inherited is its ``TypeShape``.
+/// An entity type or complex type as declared, without inherited members (OData CSDL 4.01, 6 *Entity Type* and 9
+/// *Complex Type*). A ``TypeShape`` includes inherited members.
 public struct StructuredType: Hashable, Sendable {
-    /// What kind of structured type this is.
+    /// The kinds of structured type.
     public enum Kind: Hashable, Sendable {
-        /// Instances have an identity.
+        /// A type whose instances have an identity.
         case entity
-        /// Instances are values.
+        /// A type whose instances are values.
         case complex
     }
 
@@ -14,44 +13,43 @@ public struct StructuredType: Hashable, Sendable {
     public struct KeyProperty: Hashable, Sendable {
         /// The path from the entity to the property.
         public var path: String
-        /// The name to use in key predicates when the path is not a simple name.
+        /// The name for key predicates if the path is not a simple name.
         public var alias: String?
 
         /// The name used in key predicates.
         public var name: String { alias ?? path }
 
-        /// Makes a key part.
+        /// Creates a key part.
         public init(path: String, alias: String? = nil) {
             self.path = path
             self.alias = alias
         }
     }
 
-    /// The qualified name.
+    /// The qualified name of the type.
     public var name: QualifiedName
-    /// Entity or complex.
+    /// The kind of structured type.
     public var kind: Kind
-    /// The type this one derives from.
+    /// The base type.
     public var baseType: QualifiedName?
-    /// The type this one derives from, where that stands in another document which was not read: what is inherited
-    /// from there is not known.
+    /// The base type if its document was not read; the members inherited from it are unknown.
     public var undeclaredBaseType: QualifiedName?
-    /// Whether it has no instances of its own.
+    /// Whether the type is abstract and has no direct instances.
     public var isAbstract: Bool
-    /// Whether instances may carry properties that are not declared.
+    /// Whether instances may contain undeclared properties.
     public var isOpen: Bool
     /// Whether the entity is a media entity.
     public var hasStream: Bool
-    /// The key as declared here; empty when inherited.
+    /// The key declared by this type; empty if inherited.
     public var key: [KeyProperty]
-    /// The structural properties declared here.
+    /// The structural properties declared by this type.
     public var properties: [Property]
-    /// The navigation properties declared here.
+    /// The navigation properties declared by this type.
     public var navigationProperties: [NavigationProperty]
     /// The annotations on the type.
     public var annotations: [Annotation]
 
-    /// Makes a structured type.
+    /// Creates a structured type.
     public init(
         name: QualifiedName, kind: Kind, baseType: QualifiedName? = nil, undeclaredBaseType: QualifiedName? = nil,
         isAbstract: Bool = false, isOpen: Bool = false, hasStream: Bool = false, key: [KeyProperty] = [],
@@ -74,16 +72,16 @@ public struct StructuredType: Hashable, Sendable {
 
 /// A closed set of named integers (OData CSDL 4.01, 10 *Enumeration Type*).
 public struct EnumType: Hashable, Sendable {
-    /// One named value.
+    /// A named value.
     public struct Member: Hashable, Sendable {
         /// The member's name.
         public var name: String
-        /// Its number.
+        /// The numeric value.
         public var value: Int64
         /// The annotations on the member.
         public var annotations: [Annotation]
 
-        /// Makes a member.
+        /// Creates a member.
         public init(name: String, value: Int64, annotations: [Annotation] = []) {
             self.name = name
             self.value = value
@@ -91,18 +89,18 @@ public struct EnumType: Hashable, Sendable {
         }
     }
 
-    /// The qualified name.
+    /// The qualified name of the type.
     public var name: QualifiedName
-    /// The integer type behind it.
+    /// The integer type of the values.
     public var underlyingType: PrimitiveType
-    /// Whether values combine several members.
+    /// Whether values may combine several members.
     public var isFlags: Bool
     /// The members in document order.
     public var members: [Member]
     /// The annotations on the type.
     public var annotations: [Annotation]
 
-    /// Makes an enumeration type.
+    /// Creates an enumeration type.
     public init(
         name: QualifiedName, underlyingType: PrimitiveType = .int32, isFlags: Bool = false, members: [Member],
         annotations: [Annotation] = []
@@ -115,18 +113,18 @@ public struct EnumType: Hashable, Sendable {
     }
 }
 
-/// A primitive type under a name of its own (OData CSDL 4.01, 11 *Type Definition*).
+/// A primitive type with a name of its own (OData CSDL 4.01, 11 *Type Definition*).
 public struct TypeDefinition: Hashable, Sendable {
-    /// The qualified name.
+    /// The qualified name of the type.
     public var name: QualifiedName
-    /// The primitive type behind it.
+    /// The underlying primitive type.
     public var underlyingType: PrimitiveType
-    /// The facets stated with it.
+    /// The facets of the definition.
     public var facets: Facets
-    /// The annotations on it.
+    /// The annotations on the definition.
     public var annotations: [Annotation]
 
-    /// Makes a type definition.
+    /// Creates a type definition.
     public init(
         name: QualifiedName, underlyingType: PrimitiveType, facets: Facets = Facets(), annotations: [Annotation] = []
     ) {

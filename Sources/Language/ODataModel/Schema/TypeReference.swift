@@ -1,19 +1,18 @@
-/// The type of a property, parameter or value, resolved against the model
-/// (OData CSDL 4.01, 4.1 *Type*).
+/// The type of a property, parameter or value, resolved against the model (OData CSDL 4.01, 4.1 *Type*).
 ///
-/// Names are boxed, so that a reference is one word: primitive types are copied without touching memory.
+/// Names are boxed, so that a reference occupies one word and primitive types are copied without memory access.
 public enum TypeReference: Hashable, Sendable, CustomStringConvertible {
     /// A primitive type.
     case primitive(PrimitiveType)
     /// An enumeration type of the model.
     indirect case enumeration(QualifiedName)
-    /// A type definition of the model: a primitive type under a name of its own.
+    /// A type definition of the model with its primitive type.
     indirect case typeDefinition(QualifiedName, PrimitiveType)
     /// A complex type of the model; `nil` is the abstract `Edm.ComplexType`.
     indirect case complex(QualifiedName?)
     /// An entity type of the model; `nil` is the abstract `Edm.EntityType`.
     indirect case entity(QualifiedName?)
-    /// A collection of any of the others.
+    /// A collection of any other type.
     indirect case collection(TypeReference)
     /// `Edm.Untyped`, `Edm.PrimitiveType` or a name that the model does not declare.
     indirect case untyped(String)
@@ -28,12 +27,12 @@ public enum TypeReference: Hashable, Sendable, CustomStringConvertible {
         if case .collection(let element) = self { element } else { self }
     }
 
-    /// Whether no type is said of the value, or of the members of a collection: `Edm.Untyped`.
+    /// Whether the type of the value, or of the members of a collection, is unknown, as with `Edm.Untyped`.
     var isUntyped: Bool {
         if case .untyped = element { true } else { false }
     }
 
-    /// The primitive type behind this type, seen through type definitions; `nil` for other kinds.
+    /// The primitive type, or the underlying type of a type definition; `nil` for other kinds.
     public var primitive: PrimitiveType? {
         switch self {
         case .primitive(let type), .typeDefinition(_, let type): type
@@ -41,7 +40,7 @@ public enum TypeReference: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The name as it stands in metadata and in `@odata.type`, such as `Collection(Edm.String)`.
+    /// The name in metadata and in `@odata.type`, such as `Collection(Edm.String)`.
     public var description: String {
         switch self {
         case .primitive(let type): type.rawValue

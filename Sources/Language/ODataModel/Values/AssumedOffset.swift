@@ -1,14 +1,14 @@
-/// What is made of instants in JSON that a service writes without their offset, as it must not.
+/// Support for JSON date-times without an offset, which the standard does not allow.
 extension ODataDateTimeOffset {
-    /// The offset in minutes, −840 to 840, that instants in JSON count as written with which have none, for all that the
-    /// task reads; `nil`, the default, refuses them. Only who knows the service can tell.
+    /// The offset in minutes, −840 to 840, for JSON date-times without one, in all reads of the current task. With
+    /// `nil`, the default, such values are refused. The right offset depends on the service.
     ///
     /// ```swift
     /// let rows = try await ODataDateTimeOffset.$assumedOffset.withValue(0) { try await service.execute(request) }
     /// ```
     @TaskLocal public static var assumedOffset: Int?
 
-    /// An instant whose offset is left out; `nil` where none is assumed, or where the text is none.
+    /// Parses a date-time without an offset; `nil` if no offset is assumed, or the text is invalid.
     init?(withoutOffset bytes: UnsafeBufferPointer<UInt8>) {
         guard let offset = Self.assumedOffset, let local = LexicalCursor.read(bytes, { $0.dateTime() }) else {
             return nil

@@ -1,17 +1,18 @@
-/// Base64 with the URL-safe alphabet, written without padding, as OData writes binary values and as tokens are
-/// made (OData JSON Format 4.01, 7.1; RFC 4648, 5).
+/// Base64 with the URL-safe alphabet and without padding, as used for binary values of OData and for tokens (OData
+/// JSON Format 4.01, 7.1; RFC 4648, 5).
 public enum Base64URL {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-    /// Reads either alphabet, padded or not: V2 services and many V4 ones send the plain one.
+    /// Decodes text in either alphabet, with or without padding. V2 services and many V4 services send the standard
+    /// alphabet.
     ///
-    /// - Returns: `nil` when another character stands there, or a text that no bytes encode to.
+    /// - Returns: `nil` if the text contains another character or is not the encoding of any bytes.
     public static func decode(_ text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8(decode)
     }
 
-    /// Reads the same from the bytes of the text.
+    /// Decodes text in either alphabet, with or without padding, from its bytes.
     public static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         var count = text.count
         while count > 0, text.count - count < 2, text[count - 1] == UInt8(ascii: "=") { count -= 1 }
@@ -37,18 +38,19 @@ public enum Base64URL {
                 result.append(UInt8(truncatingIfNeeded: bits >> filled))
             }
         }
-        // Bits left over would be lost: a text whose last character has any is not what an encoder writes.
+        // Encoders set unused bits of the last character to zero. Other texts are rejected, because the bits would
+        // be lost.
         return bits & (1 << filled - 1) == 0 ? result : nil
     }
 
-    /// The text of some bytes.
+    /// Returns the encoding of bytes.
     public static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         append(bytes, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the text of some bytes to other text.
+    /// Appends the encoding of bytes to other text.
     public static func append(_ bytes: [UInt8], to result: inout [UInt8]) {
         var index = 0
         while index < bytes.count {

@@ -1,17 +1,17 @@
-/// A value in one of Swift's coders.
+/// A value in a form for Swift's encoders and decoders.
 struct CodableValue: Encodable {
     private let value: ODataValue
-    /// Whether no model says of what type it is.
+    /// Whether the type of the value is not declared.
     private let isUntyped: Bool
 
     init(_ value: ODataValue) { (self.value, isUntyped) = (value, false) }
 
-    /// A value of which no model says of what type it is.
+    /// Creates the form of a value whose type is not declared.
     init(untyped value: ODataValue) { (self.value, isUntyped) = (value, true) }
 
     func encode(to encoder: any Encoder) throws {
         if case .collection(let members) = value {
-            // Where one type cannot be said of all members, each says its own.
+            // If the members have different types, each states its own.
             let isMixed = isUntyped && value.statedType == nil
             var container = encoder.unkeyedContainer()
             for member in members {
@@ -33,13 +33,13 @@ struct CodableValue: Encodable {
         case .integer(let number), .enumeration(let number): try container.encode(number)
         case .single(let number) where number.isFinite: try container.encode(number)
         case .double(let number) where number.isFinite: try container.encode(number)
-        // Decimals are text: a coder's numbers may be binary.
+        // Decimals are encoded as text because a coder's numbers may be binary.
         default:
             if let text = value.lexicalText { try container.encode(text) } else { try container.encodeNil() }
         }
     }
 
-    /// Reads a value of a type.
+    /// Decodes a value of a type.
     static func decode(
         from decoder: any Decoder, _ type: TypeReference, _ model: EntityDataModel
     ) throws -> ODataValue {
@@ -72,7 +72,7 @@ struct CodableValue: Encodable {
         }
     }
 
-    /// Reads a complex value, or a member of a collection with its own type beside it.
+    /// Decodes a complex value, or a collection member that states its own type.
     private static func decode(
         _ object: KeyedDecodingContainer<EntityCodingKey>, from decoder: any Decoder, _ model: EntityDataModel
     ) throws -> ODataValue {
@@ -114,7 +114,8 @@ struct CodableValue: Encodable {
 }
 
 extension ODataValue {
-    /// The primitive type that a value shows by itself: integers and enumeration values have several.
+    /// The primitive type that the value itself implies; `nil` for integers and enumeration values, which fit
+    /// several types.
     package var primitiveType: PrimitiveType? {
         switch self {
         case .null, .integer, .complex, .collection, .enumeration: nil
@@ -134,8 +135,9 @@ extension ODataValue {
         }
     }
 
-    /// The type of a dynamic property's value as text, so that it is read as what it was; `nil` where nothing is to
-    /// be said, as of a collection whose members are of several types.
+    /// The type that must be stated with a dynamic property so that its value is read back unchanged.
+    ///
+    /// `nil` if no type can be stated, as for a collection with members of several types.
     var statedType: String? {
         switch self {
         case .complex(let entity): return entity.shape.name.description

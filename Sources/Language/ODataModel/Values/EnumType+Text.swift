@@ -1,8 +1,8 @@
 extension EnumType {
-    /// The number of a value in text form: a member's name, a number, or for flags several of them
-    /// separated by commas (OData CSDL 4.01, 14.3.6; OData JSON Format 4.01, 7.1).
+    /// Returns the number for a text: a member's name, a number, or several of these separated by commas for flags
+    /// (OData CSDL 4.01, 14.3.6; OData JSON Format 4.01, 7.1).
     ///
-    /// - Returns: `nil` when a name is not a member's, or when several stand there and the type has no flags.
+    /// - Returns: `nil` if a name is unknown, or the text has several parts and the type has no flags.
     public func value(of text: some StringProtocol) -> Int64? {
         var result: Int64?
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -18,14 +18,14 @@ extension EnumType {
         return result
     }
 
-    /// The text form of a value: the member's name, for flags the names of the members it combines, and
-    /// the number where no names express it.
+    /// Returns the text for a number: a member's name, the names of combined members for flags, or the number if no
+    /// names express it.
     public func text(of value: Int64) -> String {
         if let member = members.first(where: { $0.value == value }) { return member.name }
         guard isFlags, value != 0 else { return String(value) }
         var rest = value
         var used: Set<String> = []
-        // The largest first, so that a member which stands for several flags is preferred to its parts.
+        // The largest values come first, so that a member that combines several flags is preferred to its parts.
         for member in members.sorted(by: { $0.value > $1.value })
         where member.value != 0 && rest & member.value == member.value {
             rest &= ~member.value

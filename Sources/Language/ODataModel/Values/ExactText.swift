@@ -1,7 +1,7 @@
-/// A text as a key of a dictionary: two keys are equal only if their bytes are (`rules.md` 38).
+/// A dictionary key that compares texts by their bytes.
 ///
-/// `String` takes texts for equal that Unicode holds to be written alike, such as `é` in one character and in two. They are
-/// two keys of entities, two URLs and two statements.
+/// `String` treats canonically equivalent texts as equal, such as the composed and decomposed forms of `é`. As keys
+/// of entities, URLs or statements, such texts are different.
 ///
 /// ```swift
 /// var documents: [ExactText: [UInt8]] = [:]
@@ -11,10 +11,10 @@ package struct ExactText: Hashable, Sendable {
     /// The text.
     package let text: String
 
-    /// Makes a key of a text.
+    /// Creates a key of a text.
     package init(_ text: String) { self.text = text }
 
-    /// Equal when the bytes are.
+    /// Returns whether the bytes are equal.
     package static func == (left: ExactText, right: ExactText) -> Bool { left.text.isIdentical(inUTF8To: right.text) }
 
     /// Hashes the bytes.

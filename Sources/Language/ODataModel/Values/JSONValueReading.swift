@@ -1,50 +1,52 @@
-/// Reads values of any type from JSON; whoever conforms says how instances of structured types are read
-/// (OData JSON Format 4.01, 7).
+/// A reader of values of any type from JSON; conforming types define the reading of structured instances (OData
+/// JSON Format 4.01, 7).
 public protocol JSONValueReading {
-    /// The model that names are looked up in.
+    /// The model that declares the types.
     var model: EntityDataModel { get }
-    /// Whether numbers must be JSON numbers, as services ask for; 64-bit integers and decimals may be strings either way.
+    /// Whether numbers must be JSON numbers, as services require; 64-bit integers and decimals may always be
+    /// strings.
     var wantsNumbers: Bool { get }
 
-    /// Whether a value that cannot be read costs its property alone, and other forms of values are taken that can mean one
-    /// value only; `false` unless the reader says otherwise.
+    /// Whether an unreadable value affects only its property, and values in other unambiguous forms are accepted;
+    /// `false` by default.
     var isForgiving: Bool { get }
 
-    /// Reads the object that comes next.
+    /// Reads the next object.
     ///
     /// - Parameters:
-    ///   - scanner: stands before the opening brace.
-    ///   - declared: the declared type; `nil` for the abstract types and for untyped values. The instance
-    ///     may state a derived one.
+    ///   - scanner: the scanner, positioned before the opening brace.
+    ///   - declared: the declared type; `nil` for the abstract types and for untyped values. The instance may state
+    ///     a derived
+    ///     type.
     func readInstance(
         _ scanner: inout JSONScanner, declared: QualifiedName?
     ) throws(JSONError) -> ODataEntity
 }
 
-/// What a forgiving reader makes of the value of a property.
+/// The result of reading a property's value with a forgiving reader.
 package enum PropertyReading {
-    /// The value.
+    /// A readable value.
     case value(ODataValue)
-    /// No value of its type.
+    /// A value that is not valid for the property's type.
     case unreadable(UnreadableValue, JSONError)
 }
 
 extension JSONValueReading {
-    /// Clients take numbers as strings too.
+    /// The default for clients, which also accept numbers in strings.
     public var wantsNumbers: Bool { false }
 
-    /// Refuses what cannot be read.
+    /// The default, with which unreadable values cause errors.
     public var isForgiving: Bool { false }
 
-    /// Reads the value of a property. A value that cannot be read is noted in `control` if the reader forgives that.
+    /// Reads the value of a property. A forgiving reader records an unreadable value in `control`.
     ///
     /// - Parameters:
-    ///   - scanner: stands before the value.
+    ///   - scanner: the scanner, positioned before the value.
     ///   - property: the declared property.
     ///   - control: the control information of the instance.
-    ///   - read: reads the value.
-    /// - Returns: `nil` for a value that cannot be read: the property is not loaded.
-    /// - Throws: ``JSONError`` with the place.
+    ///   - read: a function that reads the value.
+    /// - Returns: `nil` if the value is unreadable and the property is therefore not loaded.
+    /// - Throws: ``JSONError`` with the position.
     package func readProperty(
         _ scanner: inout JSONScanner, _ property: Property, control: inout ControlInformation,
         by read: (inout JSONScanner) throws(JSONError) -> ODataValue
@@ -62,9 +64,9 @@ extension JSONValueReading {
         }
     }
 
-    /// Reads the value of a property, and goes behind a value that cannot be read.
+    /// Reads the value of a property, and skips an unreadable value.
     ///
-    /// - Throws: ``JSONError`` where the text is no JSON, or needs more data.
+    /// - Throws: ``JSONError`` if the text is not valid JSON or needs more data.
     package func readForgivingly(
         _ scanner: inout JSONScanner, _ property: Property,
         by read: (inout JSONScanner) throws(JSONError) -> ODataValue
@@ -90,11 +92,11 @@ extension JSONValueReading {
         }
     }
 
-    /// Reads the value that comes next.
+    /// Reads the next value.
     ///
-    /// Numbers are accepted as strings unless ``wantsNumbers``, and 64-bit integers and decimals as either, so that payloads
-    /// with and without `IEEE754Compatible=true` read alike.
-    /// - Throws: ``JSONError`` with the place, the property path and what was expected.
+    /// Numbers in strings are accepted unless ``wantsNumbers`` is true. 64-bit integers and decimals may always be
+    /// numbers or strings, because payloads with `IEEE754Compatible=true` contain strings.
+    /// - Throws: ``JSONError`` with the position, the property path and the expected content.
     public func readValue(_ scanner: inout JSONScanner, type: TypeReference) throws(JSONError) -> ODataValue {
         if try scanner.takeNull() { return .null }
         switch type {
@@ -129,7 +131,7 @@ extension JSONValueReading {
     }
 
     private func readEnumeration(_ scanner: inout JSONScanner, _ name: QualifiedName) throws(JSONError) -> ODataValue {
-        // A number is what some services send for a member.
+        // Some services send the number of a member instead of its name.
         if try scanner.peekKind() == .number { return .enumeration(try scanner.readInt64()) }
         let view = try scanner.readStringView()
         let text = view.string
@@ -140,7 +142,7 @@ extension JSONValueReading {
         return .enumeration(value)
     }
 
-    /// A value without a declared type: what JSON says of it decides (OData JSON Format 4.01, 4.6.3).
+    /// Reads a value without a declared type, which follows from the JSON value (OData JSON Format 4.01, 4.6.3).
     private func readUntyped(_ scanner: inout JSONScanner) throws(JSONError) -> ODataValue {
         switch try scanner.peekKind() {
         case .object: return .complex(try readInstance(&scanner, declared: nil))
@@ -163,10 +165,9 @@ extension JSONValueReading {
 }
 
 extension ODataDateTime {
-    /// An instant where none with an offset should be: on the clock of UTC, with the letter that says so or another offset, as
-    /// services write `Edm.DateTime` all the same.
+    /// Parses a date-time with an offset, which some services write for `Edm.DateTime`, as the time in UTC.
     package init?(withOffset text: String) {
-        // What the clock shows is not moved by the letter alone.
+        // The letter `Z` alone does not change the time.
         if text.hasSuffix("Z"), let value = ODataDateTime(String(text.dropLast())) {
             self = value
         } else if let instant = ODataDateTimeOffset(text) {
@@ -178,7 +179,7 @@ extension ODataDateTime {
 }
 
 extension ODataValue {
-    /// The first value within the elements of a collection that could not be read.
+    /// The first unreadable value within the elements of a collection.
     fileprivate var unreadableMember: UnreadableValue? {
         guard case .collection(let elements) = self else { return nil }
         for case .complex(let element) in elements {
@@ -189,8 +190,8 @@ extension ODataValue {
 }
 
 extension JSONScanner {
-    /// Takes a value of a primitive type, null excluded, also in a form that is not its own if it can mean one value alone:
-    /// a number where a string is declared, `"true"` where a boolean is.
+    /// Reads a value of a primitive type other than null. Other unambiguous forms are accepted, such as a number
+    /// for a declared string or `"true"` for a declared boolean.
     mutating func readAnyForm(of type: PrimitiveType) throws(JSONError) -> ODataValue {
         let start = self
         do throws(JSONError) {
@@ -212,13 +213,14 @@ extension JSONScanner {
         }
     }
 
-    /// Takes a value of a primitive type, null excluded (OData JSON Format 4.01, 7.1).
+    /// Reads a value of a primitive type other than null (OData JSON Format 4.01, 7.1).
     ///
     /// - Parameters:
     ///   - type: the type.
-    ///   - wantsNumbers: whether a number must not stand in a string. `INF`, `-INF` and `NaN` always do, and 64-bit integers
-    ///     and decimals may.
-    /// - Throws: ``JSONError`` with the place and what was expected.
+    ///   - wantsNumbers: whether numbers in strings are rejected. `INF`, `-INF` and `NaN` are always strings, and
+    ///     64-bit
+    ///     integers and decimals may be.
+    /// - Throws: ``JSONError`` with the position and the expected content.
     public mutating func readPrimitive(
         _ type: PrimitiveType, wantsNumbers: Bool = false
     ) throws(JSONError) -> ODataValue {
@@ -262,7 +264,8 @@ extension JSONScanner {
 }
 
 extension ODataValue {
-    /// The value of a numeric type that a number stands for; `nil` when it is out of range, or the type is none.
+    /// Creates the value of a numeric type from a number; `nil` if the number is out of range or the type is not
+    /// numeric.
     @inline(__always)
     init?(number: JSONNumber, type: PrimitiveType) {
         switch type {

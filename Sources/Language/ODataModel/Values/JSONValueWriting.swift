@@ -1,7 +1,7 @@
-/// Writes values of any type as JSON; whoever conforms says how instances of structured types are written
-/// (OData JSON Format 4.01, 7).
+/// A writer of values of any type as JSON; conforming types define the writing of structured instances (OData JSON
+/// Format 4.01, 7).
 public protocol JSONValueWriting {
-    /// The model that enumeration members are looked up in.
+    /// The model that declares enumeration members.
     var model: EntityDataModel { get }
     /// Whether 64-bit integers and decimals are written as strings (`IEEE754Compatible=true`,
     /// OData JSON Format 4.01, 3.2).
@@ -12,7 +12,7 @@ public protocol JSONValueWriting {
     /// - Parameters:
     ///   - entity: the instance.
     ///   - declared: the declared type; `nil` for the abstract types and untyped values.
-    ///   - writer: takes the object.
+    ///   - writer: the writer to append to.
     func writeInstance(_ entity: ODataEntity, declared: QualifiedName?, to writer: inout JSONWriter)
 }
 
@@ -21,8 +21,8 @@ extension JSONValueWriting {
     ///
     /// - Parameters:
     ///   - value: the value.
-    ///   - type: the type of its slot; `nil` when unknown.
-    ///   - writer: takes it.
+    ///   - type: the declared type of the value; `nil` if unknown.
+    ///   - writer: the writer to append to.
     public func writeValue(_ value: ODataValue, type: TypeReference?, to writer: inout JSONWriter) {
         switch value {
         case .null: writer.null()
@@ -71,8 +71,10 @@ extension JSONValueWriting {
 }
 
 extension JSONWriter {
-    /// Writes a value, instances with their properties only (and `@odata.type` where the type is another than the declared
-    /// one, or JSON would not tell it of a dynamic property); `ODataFormat` writes all control information.
+    /// Writes a value; structured instances have only their properties.
+    ///
+    /// `@odata.type` is added if the type differs from the declared type, or if JSON does not imply the type of a
+    /// dynamic property. `ODataFormat` writes all control information.
     public mutating func value(
         _ value: ODataValue, type: TypeReference?, model: EntityDataModel, isIEEE754Compatible: Bool = false
     ) {
@@ -88,7 +90,7 @@ struct PropertiesOnlyWriter: JSONValueWriting {
 
     func writeInstance(_ entity: ODataEntity, declared: QualifiedName?, to writer: inout JSONWriter) {
         writer.beginObject()
-        // Where nothing is declared, nothing else tells a type that the model has.
+        // Without a declared type, an instance of a model type must state its type.
         let isTold = declared.map { $0 == entity.shape.name } ?? (model.shape(entity.shape.name) == nil)
         if !isTold {
             writer.key("@odata.type")

@@ -1,7 +1,7 @@
-/// Walks over the ASCII text of a date, time or duration. Every method returns `nil` at the first
-/// byte that does not fit and leaves the cursor where it is then.
+/// A cursor over the ASCII text of a date, time or duration.
 ///
-/// It looks at the caller's bytes without copying them, since the JSON reader makes millions of these.
+/// Every method returns `nil` at the first byte that does not match and leaves the cursor at an unspecified
+/// position. The cursor does not copy the bytes, because the JSON reader creates millions of cursors.
 struct LexicalCursor {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -10,13 +10,13 @@ struct LexicalCursor {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// Reads a whole text; `nil` unless `body` takes every byte of it.
+    /// Reads a whole text; returns `nil` unless `body` consumes every byte.
     static func read<Value>(_ text: String, _ body: (inout LexicalCursor) -> Value?) -> Value? {
         var text = text
         return text.withUTF8 { read($0, body) }
     }
 
-    /// Reads a whole text from its bytes.
+    /// Reads a whole text from its bytes; returns `nil` unless `body` consumes every byte.
     static func read<Value>(
         _ bytes: UnsafeBufferPointer<UInt8>, _ body: (inout LexicalCursor) -> Value?
     ) -> Value? {
@@ -33,7 +33,7 @@ struct LexicalCursor {
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool { take(UInt8(ascii: character)) }
 
-    /// A run of `count` digits as a number.
+    /// Reads a run of `count` digits as a number.
     private mutating func digits(_ count: ClosedRange<Int>) -> Int? {
         var value = 0
         var taken = 0
@@ -45,7 +45,8 @@ struct LexicalCursor {
         return taken >= count.lowerBound ? value : nil
     }
 
-    /// Eight bytes as digits where `pattern` has zeros, and equal to it elsewhere: each digit's value in its byte.
+    /// Checks eight bytes against a pattern with zeros at the positions of digits, and returns each digit's value
+    /// in its byte.
     @inline(__always)
     private func eight(at offset: Int, like pattern: UInt64, others: UInt64) -> UInt64? {
         guard offset + 8 <= bytes.count, let start = UnsafeRawPointer(bytes.baseAddress) else { return nil }
@@ -54,14 +55,14 @@ struct LexicalCursor {
         return beyondNine == 0 && word & others == 0 ? word : nil
     }
 
-    /// The number of two digits that stand in two neighbouring bytes, the tens in the lower one.
+    /// Returns the number of two digits in neighbouring bytes, with the tens in the lower byte.
     @inline(__always)
     private func two(_ word: UInt64, _ byte: UInt64) -> Int {
         Int((word >> (8 * byte)) & 15) * 10 + Int((word >> (8 * byte + 8)) & 15)
     }
 
     mutating func date() -> ODataDate? {
-        // YYYY-MM- as almost every date has it.
+        // The form `YYYY-MM-`, which almost every date has.
         if let word = eight(at: position, like: 0x2D30_302D_3030_3030, others: 0xFF00_00FF_0000_0000),
             position + 10 <= bytes.count, bytes[position + 8] &- 48 < 10, bytes[position + 9] &- 48 < 10
         {
@@ -77,14 +78,14 @@ struct LexicalCursor {
         return ODataDate(year: negative ? -year : year, month: month, day: day)
     }
 
-    /// The second 60 of a leap second is read as the moment after second 59; at midnight, where a day has no such
-    /// moment, as the last moment of the day.
+    /// Reads a time of day. The second 60 of a leap second means the moment after second 59, or the last moment of
+    /// the day at midnight.
     mutating func timeOfDay() -> ODataTimeOfDay? {
         picosecondsOfDay().flatMap { ODataTimeOfDay(picoseconds: min($0, 86_400 * picosecondsPerSecond - 1)) }
     }
 
     private mutating func picosecondsOfDay() -> Int64? {
-        // hh:mm:ss as almost every time has it.
+        // The form `hh:mm:ss`, which almost every time has.
         if let word = eight(at: position, like: 0x3030_3A30_303A_3030, others: 0x0000_FF00_00FF_0000),
             two(word, 0) < 24, two(word, 3) < 60, two(word, 6) < 60
         {
@@ -113,7 +114,7 @@ struct LexicalCursor {
 
     mutating func dateTime() -> ODataDateTime? {
         guard let date = date(), take("T") || take("t") || take(" ") else { return nil }
-        // 24:00:00 is midnight of the next day in XML Schema, which V2 services send.
+        // In XML Schema, 24:00:00 is midnight of the next day, and V2 services send this form.
         if position + 2 < bytes.count, bytes[position] == 50, bytes[position + 1] == 52 {
             position += 2
             while position < bytes.count, bytes[position] == 48 || bytes[position] == 58 { position += 1 }
@@ -130,7 +131,7 @@ struct LexicalCursor {
             seconds: local.seconds - Int64(offset) * 60, picoseconds: local.picoseconds, offsetMinutes: offset)
     }
 
-    /// `Z` or `±hh:mm` in minutes.
+    /// Reads `Z` or `±hh:mm` as an offset in minutes.
     mutating func offset() -> Int? {
         if take("Z") || take("z") { return 0 }
         let sign: Int
@@ -179,7 +180,7 @@ struct LexicalCursor {
             : ODataDuration(seconds: -seconds - 1, picoseconds: picosecondsPerSecond - picoseconds)
     }
 
-    /// Up to 12 fractional digits in picoseconds; further zeros are allowed, further digits are not.
+    /// Reads up to 12 fractional digits as picoseconds; additional digits must be zeros.
     private mutating func fractionDigits() -> Int64? {
         let start = position
         guard let value = digits(1...12) else { return nil }

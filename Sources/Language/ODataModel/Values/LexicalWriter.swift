@@ -1,7 +1,8 @@
-/// Writes the text form of dates, numbers and identifiers into memory on the stack, so that a JSON writer makes
-/// no string for each of millions.
+/// Writes the text form of dates, numbers and identifiers to memory on the stack, so that a JSON writer creates no
+/// strings for them.
 struct LexicalWriter {
-    /// More than any text form here takes: a decimal of 80 places, with sign, point and zeros.
+    /// The capacity in bytes, which exceeds every text form: a decimal has at most 80 places, a sign, a point and
+    /// zeros.
     private static let capacity = 128
 
     private let start: UnsafeMutablePointer<UInt8>
@@ -9,18 +10,18 @@ struct LexicalWriter {
 
     private init(_ start: UnsafeMutablePointer<UInt8>) { self.start = start }
 
-    /// The text that `body` writes.
+    /// Returns the text that `body` writes.
     static func text(_ body: (inout LexicalWriter) -> Void) -> String {
         bytes({ String(decoding: $0, as: UTF8.self) }, body)
     }
 
-    /// Gives `taker` the bytes that `body` writes.
+    /// Calls `taker` with the bytes that `body` writes.
     @inline(__always)
     static func bytes<Result>(
         _ taker: (UnsafeBufferPointer<UInt8>) -> Result, _ body: (inout LexicalWriter) -> Void
     ) -> Result {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { memory in
-            // Memory of a fixed size greater than zero has an address.
+            // Memory of a fixed nonzero size always has an address.
             guard let start = memory.baseAddress else { return taker(UnsafeBufferPointer(rebasing: memory[..<0])) }
             var writer = LexicalWriter(start)
             body(&writer)
@@ -28,7 +29,7 @@ struct LexicalWriter {
         }
     }
 
-    /// Writes one character; nothing where there is no room left.
+    /// Writes one character; does nothing if the memory is full.
     @inline(__always)
     mutating func byte(_ byte: UInt8) {
         guard count < Self.capacity else { return }
@@ -74,7 +75,8 @@ struct LexicalWriter {
         self.number(UInt64(truncatingIfNeeded: low), width: 19)
     }
 
-    /// Writes the point and the digits of a fraction of a second without trailing zeros; nothing for zero.
+    /// Writes a decimal point and the digits of a fraction of a second without trailing zeros; writes nothing for
+    /// zero.
     mutating func fraction(picoseconds: Int64) {
         guard picoseconds > 0 else { return }
         byte(UInt8(ascii: "."))
@@ -83,7 +85,7 @@ struct LexicalWriter {
         while count > first, start[count - 1] == 48 { count -= 1 }
     }
 
-    /// Writes a byte as two hexadecimal digits.
+    /// Writes the lowest `digits` hexadecimal digits of a number.
     mutating func hexadecimal(_ value: UInt64, digits: Int) {
         for position in (0..<digits).reversed() {
             let digit = UInt8(truncatingIfNeeded: value >> UInt64(4 * position)) & 15
@@ -91,7 +93,7 @@ struct LexicalWriter {
         }
     }
 
-    /// Moves everything from `index` on to the right to make room for zeros, or puts a point there.
+    /// Inserts a byte at `index`, repeated if requested.
     mutating func insert(_ byte: UInt8, at index: Int, repeated: Int = 1) {
         guard index >= 0, index <= count, count + repeated <= Self.capacity, repeated > 0 else { return }
         var from = count
@@ -103,6 +105,6 @@ struct LexicalWriter {
         count += repeated
     }
 
-    /// How many characters there are.
+    /// The number of characters.
     var length: Int { count }
 }

@@ -1,28 +1,29 @@
-/// A calendar date, years 0001 to 9999 and before (`Edm.Date`), on the proleptic Gregorian calendar.
+/// A calendar date with a year from −999,999 to 999,999 (`Edm.Date`), in the proleptic Gregorian calendar.
 public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertible {
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     public let daysSinceEpoch: Int64
 
-    /// Makes a date from days since 1970-01-01, at most a million years away: what lies beyond, as a damaged
-    /// file may say, becomes that.
+    /// Creates a date from the number of days since 1970-01-01, clamped to a million years in both directions.
+    /// Larger numbers can occur in damaged files.
     public init(daysSinceEpoch: Int64) { self.daysSinceEpoch = clamped(daysSinceEpoch, to: 365_250_000) }
 
-    /// Makes a date from its parts.
+    /// Creates a date from its parts.
     ///
-    /// - Returns: `nil` when there is no such day, or the year is beyond ±999,999.
+    /// - Returns: `nil` if the day does not exist, or the year is beyond ±999,999.
     public init?(year: Int, month: Int, day: Int) {
         guard (-999_999...999_999).contains(year), (1...12).contains(month), day >= 1,
             day <= Self.days(in: month, of: year)
         else { return nil }
-        // Days from civil, after Howard Hinnant's public-domain algorithm: years begin in March. They are counted
-        // from 2501 eras of 400 years before the year 0, so that all divisions are of small unsigned numbers.
+        // The computation follows Howard Hinnant's public-domain algorithm "days from civil", in which years begin
+        // in March. Days are counted from 2501 eras of 400 years before the year 0, so that all divisions use small
+        // unsigned numbers.
         let y = UInt32(year + 1_000_400 - (month <= 2 ? 1 : 0))
         let dayOfYear = UInt32((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1)
         let days = y * 365 + y / 4 - y / 100 + y / 400 + dayOfYear
         daysSinceEpoch = Int64(days) - (2501 * 146_097 + 719_468)
     }
 
-    /// Year, month 1 to 12 and day 1 to 31.
+    /// The year, the month from 1 to 12 and the day from 1 to 31.
     public var components: (year: Int, month: Int, day: Int) {
         let shifted = Int(daysSinceEpoch) + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -43,13 +44,13 @@ public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertib
         }
     }
 
-    /// Reads `YYYY-MM-DD`, with more digits or a sign for years beyond four.
+    /// Parses `YYYY-MM-DD`; the year may have a sign and up to six digits.
     public init?(_ text: String) {
         guard let value = LexicalCursor.read(text, { $0.date() }) else { return nil }
         self = value
     }
 
-    /// `YYYY-MM-DD`.
+    /// The form `YYYY-MM-DD`.
     public var description: String { LexicalWriter.text { write(to: &$0) } }
 
     func write(to text: inout LexicalWriter) {
@@ -62,30 +63,30 @@ public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertib
         text.two(day)
     }
 
-    /// Earlier dates are less.
+    /// Returns whether the left date is earlier.
     public static func < (left: ODataDate, right: ODataDate) -> Bool { left.daysSinceEpoch < right.daysSinceEpoch }
 }
 
-/// A time of day to 12 fractional digits (`Edm.TimeOfDay`).
+/// A time of day with up to 12 fractional digits (`Edm.TimeOfDay`).
 public struct ODataTimeOfDay: Hashable, Sendable, Comparable, LosslessStringConvertible {
-    /// Picoseconds since midnight, 0 to 86,400 × 10^12 − 1.
+    /// The number of picoseconds since midnight, 0 to 86,400 × 10^12 − 1.
     public let picoseconds: Int64
 
-    /// Makes a time of day from picoseconds since midnight.
+    /// Creates a time of day from the number of picoseconds since midnight.
     ///
-    /// - Returns: `nil` when the value is outside one day.
+    /// - Returns: `nil` if the value is outside one day.
     public init?(picoseconds: Int64) {
         guard picoseconds >= 0, picoseconds < 86_400 * picosecondsPerSecond else { return nil }
         self.picoseconds = picoseconds
     }
 
-    /// Reads `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f` with up to 12 fractional digits.
+    /// Parses `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f` with up to 12 fractional digits.
     public init?(_ text: String) {
         guard let value = LexicalCursor.read(text, { $0.timeOfDay() }) else { return nil }
         self = value
     }
 
-    /// `hh:mm:ss` with as many fractional digits as needed.
+    /// The form `hh:mm:ss` with as many fractional digits as needed.
     public var description: String { LexicalWriter.text { write(to: &$0) } }
 
     func write(to text: inout LexicalWriter) {
@@ -98,24 +99,24 @@ public struct ODataTimeOfDay: Hashable, Sendable, Comparable, LosslessStringConv
         text.fraction(picoseconds: picoseconds % picosecondsPerSecond)
     }
 
-    /// Earlier times are less.
+    /// Returns whether the left time is earlier.
     public static func < (left: ODataTimeOfDay, right: ODataTimeOfDay) -> Bool { left.picoseconds < right.picoseconds }
 }
 
-/// A date and time on an unstated clock (`Edm.DateTime` of V2 and V3).
+/// A date and time without a time zone (`Edm.DateTime` of V2 and V3).
 public struct ODataDateTime: Hashable, Sendable, Comparable, LosslessStringConvertible {
-    /// Whole seconds since 1970-01-01T00:00:00 on the same clock.
+    /// The number of whole seconds since 1970-01-01T00:00:00 in the same time zone.
     public let seconds: Int64
-    /// The rest in picoseconds, 0 to 10^12 − 1.
+    /// The fraction of a second in picoseconds, 0 to 10^12 − 1.
     public let picoseconds: Int64
 
-    /// Makes a date-time; seconds are clamped to a million years, picoseconds to one second.
+    /// Creates a date-time. Seconds are clamped to a million years, and picoseconds to one second.
     public init(seconds: Int64, picoseconds: Int64 = 0) {
         self.seconds = clamped(seconds, to: 31_557_600_000_000)
         self.picoseconds = min(max(picoseconds, 0), picosecondsPerSecond - 1)
     }
 
-    /// Reads `YYYY-MM-DDThh:mm[:ss[.f]]`.
+    /// Parses `YYYY-MM-DDThh:mm[:ss[.f]]`.
     public init?(_ text: String) {
         guard let value = LexicalCursor.read(text, { $0.dateTime() }) else { return nil }
         self = value
@@ -124,13 +125,13 @@ public struct ODataDateTime: Hashable, Sendable, Comparable, LosslessStringConve
     /// The date.
     public var date: ODataDate { ODataDate(daysSinceEpoch: floorDivide(seconds, 86_400)) }
 
-    /// The time of day in picoseconds since midnight.
+    /// The time of day.
     public var timeOfDay: ODataTimeOfDay {
         let inDay = seconds - floorDivide(seconds, 86_400) * 86_400
         return ODataTimeOfDay(unchecked: inDay * picosecondsPerSecond + picoseconds)
     }
 
-    /// `YYYY-MM-DDThh:mm:ss` with as many fractional digits as needed.
+    /// The form `YYYY-MM-DDThh:mm:ss` with as many fractional digits as needed.
     public var description: String { LexicalWriter.text { write(to: &$0) } }
 
     func write(to text: inout LexicalWriter) {
@@ -139,47 +140,47 @@ public struct ODataDateTime: Hashable, Sendable, Comparable, LosslessStringConve
         timeOfDay.write(to: &text)
     }
 
-    /// Earlier is less.
+    /// Returns whether the left date-time is earlier.
     public static func < (left: ODataDateTime, right: ODataDateTime) -> Bool {
         (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
     }
 }
 
-/// An instant with the offset it was written with (`Edm.DateTimeOffset`), to 12 fractional digits.
+/// An instant with its written offset (`Edm.DateTimeOffset`), with up to 12 fractional digits.
 ///
-/// Ordered by instant, then by offset, so that the order is total. Equal only when both agree;
-/// OData's `eq` compares the instant alone.
+/// Values are ordered by instant, then by offset, so that the order is total. Values are equal only if instant and
+/// offset agree, but `eq` of OData compares only the instants.
 public struct ODataDateTimeOffset: Hashable, Sendable, Comparable, LosslessStringConvertible {
-    /// Whole seconds since 1970-01-01T00:00:00Z.
+    /// The number of whole seconds since 1970-01-01T00:00:00Z.
     public let seconds: Int64
-    /// Picoseconds and, in the lowest eleven bits, the offset in minutes plus 1024: 16 bytes in all, and
-    /// the order of both at once.
+    /// The picoseconds and, in the lowest eleven bits, the offset in minutes plus 1024. This layout keeps the value
+    /// at 16 bytes and orders by picoseconds and offset at once.
     private let rest: Int64
 
-    /// The rest in picoseconds, 0 to 10^12 − 1.
+    /// The fraction of a second in picoseconds, 0 to 10^12 − 1.
     public var picoseconds: Int64 { rest >> 11 }
     /// The offset from UTC in minutes, −840 to 840.
     public var offsetMinutes: Int { Int(rest & 2047) - 1024 }
 
-    /// Makes an instant; seconds are clamped to a million years, the offset to ±14 hours.
+    /// Creates an instant. Seconds are clamped to a million years, and the offset to ±14 hours.
     public init(seconds: Int64, picoseconds: Int64 = 0, offsetMinutes: Int = 0) {
         self.seconds = clamped(seconds, to: 31_557_600_000_000)
         let picoseconds = min(max(picoseconds, 0), picosecondsPerSecond - 1)
         rest = picoseconds << 11 | Int64(min(max(offsetMinutes, -840), 840) + 1024)
     }
 
-    /// Reads `YYYY-MM-DDThh:mm[:ss[.f]]` followed by `Z` or `±hh:mm`.
+    /// Parses `YYYY-MM-DDThh:mm[:ss[.f]]` followed by `Z` or `±hh:mm`.
     public init?(_ text: String) {
         guard let value = LexicalCursor.read(text, { $0.dateTimeOffset() }) else { return nil }
         self = value
     }
 
-    /// The date and time on the clock of the offset.
+    /// The date and time in the time zone of the offset.
     public var local: ODataDateTime {
         ODataDateTime(seconds: seconds + Int64(offsetMinutes) * 60, picoseconds: picoseconds)
     }
 
-    /// ISO 8601 text with `Z` for a zero offset.
+    /// The ISO 8601 form, with `Z` for a zero offset.
     public var description: String { LexicalWriter.text { write(to: &$0) } }
 
     func write(to text: inout LexicalWriter) {
@@ -191,32 +192,32 @@ public struct ODataDateTimeOffset: Hashable, Sendable, Comparable, LosslessStrin
         text.two(abs(offsetMinutes) % 60)
     }
 
-    /// Earlier is less; of equal instants, the smaller offset.
+    /// Returns whether the left instant is earlier, or has the smaller offset at the same instant.
     public static func < (left: ODataDateTimeOffset, right: ODataDateTimeOffset) -> Bool {
         (left.seconds, left.rest) < (right.seconds, right.rest)
     }
 }
 
-/// A signed length of time in days, hours, minutes and seconds (`Edm.Duration`), to 12 fractional digits.
+/// A signed duration in days, hours, minutes and seconds (`Edm.Duration`), with up to 12 fractional digits.
 public struct ODataDuration: Hashable, Sendable, Comparable, LosslessStringConvertible {
-    /// Whole seconds, rounded towards negative infinity.
+    /// The number of whole seconds, rounded towards negative infinity.
     public let seconds: Int64
-    /// The rest in picoseconds, 0 to 10^12 − 1; always added, also to negative seconds.
+    /// The fraction of a second in picoseconds, 0 to 10^12 − 1, which is added even to negative seconds.
     public let picoseconds: Int64
 
-    /// Makes a duration.
+    /// Creates a duration. Seconds are clamped to a quarter of the `Int64` range, and picoseconds to one second.
     public init(seconds: Int64, picoseconds: Int64 = 0) {
         self.seconds = clamped(seconds, to: Int64.max / 4)
         self.picoseconds = min(max(picoseconds, 0), picosecondsPerSecond - 1)
     }
 
-    /// Reads `[-]P[nD][T[nH][nM][n[.f]S]]`.
+    /// Parses `[-]P[nD][T[nH][nM][n[.f]S]]`.
     public init?(_ text: String) {
         guard let value = LexicalCursor.read(text, { $0.duration() }) else { return nil }
         self = value
     }
 
-    /// The canonical form: `P1DT2H3M4.5S`, `PT0S` for nothing.
+    /// The canonical form, such as `P1DT2H3M4.5S`, or `PT0S` for zero.
     public var description: String { LexicalWriter.text { write(to: &$0) } }
 
     func write(to text: inout LexicalWriter) {
@@ -244,7 +245,7 @@ public struct ODataDuration: Hashable, Sendable, Comparable, LosslessStringConve
         text.character("S")
     }
 
-    /// Shorter is less.
+    /// Returns whether the left duration is less.
     public static func < (left: ODataDuration, right: ODataDuration) -> Bool {
         (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
     }
@@ -256,7 +257,7 @@ extension ODataTimeOfDay {
     init(unchecked picoseconds: Int64) { self.picoseconds = picoseconds }
 }
 
-/// Keeps numbers from outside the type's range out of its arithmetic, which would trap.
+/// Clamps a number to a range in which the arithmetic of the type cannot overflow.
 private func clamped(_ value: Int64, to limit: Int64) -> Int64 { min(max(value, -limit), limit) }
 
 private func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {

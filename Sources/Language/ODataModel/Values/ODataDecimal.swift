@@ -1,52 +1,53 @@
 /// An exact decimal number of up to 38 significant digits (`Edm.Decimal`).
 ///
-/// The value is `significand × 10^-scale`. Numbers compare and hash by value: 1.0 equals 1.00, yet each
-/// keeps the digits it was written with. No operation rounds silently: what does not fit is `nil`.
+/// The value is `significand × 10^-scale`. Numbers are compared and hashed by value: 1.0 equals 1.00, although each
+/// keeps its written digits. No operation rounds silently; results that do not fit are `nil`.
 ///
-/// `INF`, `-INF` and `NaN`, which properties with `Scale="floating"` may have (OData CSDL 4.01, 7.2.4), are no
-/// decimal numbers: a slot of type `Edm.Decimal` has them as ``ODataValue/double(_:)``, which compares with decimals
-/// as OData wants it.
+/// `INF`, `-INF` and `NaN`, which are allowed with `Scale="floating"` (OData CSDL 4.01, 7.2.4), are not decimal
+/// numbers. A property of type `Edm.Decimal` represents them as ``ODataValue/double(_:)``, which can be compared
+/// with decimals.
 public struct ODataDecimal: Sendable {
-    /// The greatest number of significant digits.
+    /// The maximum number of significant digits.
     public static let maxDigits = 38
-    /// How many digits a number may have to the right of the point, and how many zeros to its left.
+    /// The maximum number of digits to the right of the decimal point, and of trailing zeros to its left.
     public static let maxScale = 10_000
 
-    // A UInt128 would be aligned to 16 bytes; in halves, a number takes 20 and fits into a value unboxed.
+    // A `UInt128` would require an alignment of 16 bytes. With two halves, a number takes 20 bytes and fits into a
+    // value without boxing.
     private let high: UInt64
     private let low: UInt64
-    /// The scale, doubled, plus one for numbers below zero.
+    /// The doubled scale, plus one for negative numbers.
     private let scaleAndSign: Int32
 
-    /// Whether the number is below zero.
+    /// Whether the number is below zero; false for zero.
     public var isNegative: Bool { scaleAndSign & 1 != 0 }
-    /// The digits without sign and point, below 10^38.
+    /// The digits as a number without sign and decimal point, below 10^38.
     public var magnitude: UInt128 { UInt128(high) << 64 | UInt128(low) }
-    /// How many of the digits stand to the right of the point, at most ``maxScale``; negative for trailing zeros
-    /// to its left.
+    /// The number of digits to the right of the decimal point, at most ``maxScale``; negative for trailing zeros to
+    /// its left.
     public var scale: Int { Int(scaleAndSign >> 1) }
 
-    /// Makes a decimal from its parts.
+    /// Creates a decimal from its parts.
     ///
-    /// - Returns: `nil` when the magnitude has more than 38 digits, or the scale is beyond ±``maxScale``.
+    /// - Returns: `nil` if the magnitude has more than 38 digits, or the scale is beyond ±``maxScale``.
     public init?(isNegative: Bool, magnitude: UInt128, scale: Int) {
         guard magnitude < Self.limit, (-Self.maxScale...Self.maxScale).contains(scale) else { return nil }
         self.init(unchecked: isNegative && magnitude != 0, magnitude, scale)
     }
 
-    /// Makes a decimal from a whole number.
+    /// Creates a decimal from an integer.
     public init(_ value: Int64) { self.init(unchecked: value < 0, UInt128(value.magnitude), 0) }
 
     static let limit: UInt128 = powersOfTen[38]
 
-    /// 10^0 … 10^38.
+    /// The powers 10^0 to 10^38.
     static let powersOfTen: [UInt128] = {
         var powers: [UInt128] = [1]
         for _ in 0..<38 { powers.append(powers[powers.count - 1] * 10) }
         return powers
     }()
 
-    /// The same number without trailing zeros to the right of the point.
+    /// The number without trailing zeros to the right of the decimal point.
     public var normalized: ODataDecimal {
         var magnitude = magnitude
         var scale = scale
@@ -66,9 +67,9 @@ public struct ODataDecimal: Sendable {
         scaleAndSign = Int32(truncatingIfNeeded: scale) << 1 | (isNegative ? 1 : 0)
     }
 
-    /// The same number with exactly `scale` digits after the point.
+    /// Returns the number with exactly `scale` digits after the decimal point.
     ///
-    /// - Returns: `nil` when digits would be lost or more than 38 were needed.
+    /// - Returns: `nil` if digits would be lost or more than 38 digits would be needed.
     public func rescaled(to scale: Int) -> ODataDecimal? {
         if scale == self.scale { return self }
         guard (-Self.maxScale...Self.maxScale).contains(scale) else { return nil }
@@ -85,10 +86,10 @@ public struct ODataDecimal: Sendable {
         return remainder == 0 ? ODataDecimal(isNegative: isNegative, magnitude: quotient, scale: scale) : nil
     }
 
-    /// How many digits the number has, leading zeros excluded; one for zero.
+    /// The number of digits without leading zeros; one for zero.
     public var digitCount: Int { max(1, Self.digitCount(magnitude)) }
 
-    /// How many of ``digitCount`` are zeros at the end.
+    /// The number of trailing zeros among the digits.
     var trailingZeroCount: Int {
         guard magnitude != 0 else { return 0 }
         var count = 0
@@ -105,14 +106,14 @@ public struct ODataDecimal: Sendable {
 }
 
 extension ODataDecimal: LosslessStringConvertible {
-    /// Reads the lexical form of `Edm.Decimal`: digits with an optional sign, point and exponent.
+    /// Parses the lexical form of `Edm.Decimal`: digits with an optional sign, decimal point and exponent.
     public init?(_ text: String) {
         self.init(lexical: text.utf8)
     }
 
-    /// Reads the lexical form from bytes of ASCII.
+    /// Parses the lexical form from ASCII bytes.
     ///
-    /// - Returns: `nil` when the text is no decimal number or needs more than 38 significant digits.
+    /// - Returns: `nil` if the text is not a decimal number or has more than 38 significant digits.
     public init?(lexical bytes: some Sequence<UInt8>) {
         var negative = false
         var magnitude: UInt128 = 0
@@ -149,7 +150,8 @@ extension ODataDecimal: LosslessStringConvertible {
                     pendingZeros += 1
                     continue
                 }
-                // Zeros are taken in only when a digit follows, so that long runs of zeros need no room.
+                // Zeros are added only before a following digit, so that long runs of trailing zeros do not
+                // overflow.
                 if magnitude == 0 { pendingZeros = 0 }
                 guard pendingZeros < 38 else { return nil }
                 let (shifted, overflow) = magnitude.multipliedReportingOverflow(by: Self.powersOfTen[pendingZeros + 1])
@@ -167,7 +169,7 @@ extension ODataDecimal: LosslessStringConvertible {
         if magnitude == 0 {
             scale = min(scale, 38)
         } else {
-            // Trailing zeros are kept where they fit, since 1.50 was written for a reason.
+            // Trailing zeros are kept if they fit, because 1.50 may be written intentionally.
             let kept = min(pendingZeros, 38)
             let (shifted, overflow) = magnitude.multipliedReportingOverflow(by: Self.powersOfTen[kept])
             if !overflow, shifted < Self.limit, kept == pendingZeros {
@@ -185,7 +187,7 @@ extension ODataDecimal: LosslessStringConvertible {
         }
     }
 
-    /// The number in plain notation, or with an exponent where plain notation would be over 80 digits.
+    /// The number in plain notation, or with an exponent if plain notation would need more than 80 digits.
     public var description: String { LexicalWriter.text { write(to: &$0) } }
 
     func write(to text: inout LexicalWriter) {
@@ -207,17 +209,17 @@ extension ODataDecimal: LosslessStringConvertible {
 }
 
 extension ODataDecimal: Hashable, Comparable {
-    /// Equal when the numbers are, whatever zeros they were written with.
+    /// Returns whether the numbers are equal, regardless of trailing zeros.
     public static func == (left: ODataDecimal, right: ODataDecimal) -> Bool {
         compare(left, right) == 0
     }
 
-    /// Less when the number is.
+    /// Returns whether the left number is less.
     public static func < (left: ODataDecimal, right: ODataDecimal) -> Bool {
         compare(left, right) < 0
     }
 
-    /// Hashes the value.
+    /// Hashes the value, regardless of trailing zeros.
     public func hash(into hasher: inout Hasher) {
         var stripped = magnitude
         var exponent = -scale
@@ -243,7 +245,7 @@ extension ODataDecimal: Hashable, Comparable {
         let leftTop = digitCount(left.magnitude) - left.scale
         let rightTop = digitCount(right.magnitude) - right.scale
         if leftTop != rightTop { return leftTop < rightTop ? -1 : 1 }
-        // Both have the same leading position, so aligning the shorter one never exceeds 38 digits.
+        // Both numbers have the same leading position, so that aligning the shorter one never exceeds 38 digits.
         var (a, b) = (left.magnitude, right.magnitude)
         if left.scale < right.scale { a *= powersOfTen[right.scale - left.scale] }
         if right.scale < left.scale { b *= powersOfTen[left.scale - right.scale] }

@@ -1,37 +1,37 @@
-/// A 128-bit identifier (`Edm.Guid`), ordered by its bytes as text is.
+/// A GUID (`Edm.Guid`), ordered by its bytes in the order of the text form.
 public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertible {
     /// The first eight bytes, most significant first.
     public let high: UInt64
     /// The last eight bytes, most significant first.
     public let low: UInt64
 
-    /// Makes an identifier from its two halves.
+    /// Creates a GUID from its two halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// A random identifier of version 4 (RFC 9562).
+    /// Returns a random GUID of version 4 (RFC 9562).
     public static func random(using generator: inout some RandomNumberGenerator) -> ODataGuid {
         let high = (generator.next() as UInt64) & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         let low = (generator.next() as UInt64) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         return ODataGuid(high: high, low: low)
     }
 
-    /// A random identifier of version 4 from the system's generator.
+    /// Returns a random GUID of version 4 from the system's generator.
     public static func random() -> ODataGuid {
         var generator = SystemRandomNumberGenerator()
         return random(using: &generator)
     }
 
-    /// Reads the form `8-4-4-4-12` of hexadecimal digits, either case.
+    /// Parses the form `8-4-4-4-12` of hexadecimal digits in either case.
     public init?(_ text: String) {
         var text = text
         guard let value = text.withUTF8({ ODataGuid(lexical: $0) }) else { return nil }
         self = value
     }
 
-    /// Reads the same form from bytes.
+    /// Parses the form `8-4-4-4-12` from bytes.
     public init?(lexical bytes: some Collection<UInt8>) {
         guard bytes.count == 36 else { return nil }
         let value =
@@ -41,7 +41,7 @@ public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertib
         self = value
     }
 
-    /// Reads the same form from bytes in memory, eight digits at a time.
+    /// Parses the form `8-4-4-4-12` from bytes in memory, eight digits at a time.
     public init?(lexical bytes: UnsafeBufferPointer<UInt8>) {
         guard bytes.count == 36, let start = UnsafeRawPointer(bytes.baseAddress) else { return nil }
         func four(_ offset: Int) -> UInt64 {
@@ -63,7 +63,7 @@ public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertib
         [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * $0)) } }
     }
 
-    /// Makes an identifier from sixteen bytes in the order of the text form.
+    /// Creates a GUID from sixteen bytes in the order of the text form.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         self.init(
@@ -71,14 +71,14 @@ public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertib
             low: bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
 
-    /// Lower-case text of the form `8-4-4-4-12`.
+    /// The form `8-4-4-4-12` in lower case.
     public var description: String { LexicalWriter.text { write(to: &$0) } }
 
-    /// Pairs of texts between which all ways to write the identifier lie, in upper case, lower case or a mixture: capital
-    /// letters come before all small ones.
+    /// Ranges of texts that contain all notations of the GUID in upper, lower or mixed case. The ranges rely on
+    /// capital letters sorting before small letters.
     ///
-    /// The case of the first letters is the same throughout a range, which makes ranges so narrow that hardly any other
-    /// identifier lies in one.
+    /// The case of the first letters is fixed in each range. The ranges are therefore so narrow that they contain
+    /// hardly any other GUID.
     package var textRanges: [(least: String, greatest: String)] {
         func capital(_ byte: UInt8) -> UInt8 { byte >= UInt8(ascii: "a") ? byte - 32 : byte }
         let small = Array(description.utf8)
@@ -108,19 +108,19 @@ public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertib
         text.hexadecimal(low, digits: 12)
     }
 
-    /// Ordered by bytes.
+    /// Returns whether the left GUID comes first in the order of bytes.
     public static func < (left: ODataGuid, right: ODataGuid) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }
 }
 
-/// The number that eight hexadecimal digits of either case make, the first in the lowest byte; `nil` when one is
-/// none.
+/// Returns the number of eight hexadecimal digits of either case, the first in the lowest byte; `nil` if a byte is
+/// not a hexadecimal digit.
 private func hexadecimal(_ word: UInt64) -> UInt64? {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let letters = (word >> 6) & ones
     var value = (word & (ones &* 0x0F)) &+ letters &* 9
-    // Written back, the digits must be the same again: so everything else is found out.
+    // The conversion is reversed, and a difference from the input reveals an invalid byte.
     let beyondNine = ((value &+ ones &* 0x76) >> 7) & ones
     let text = value &+ ones &* 0x30 &+ beyondNine &* 0x27
     guard value & (ones &* 0xF0) == 0, text == word | letters << 5 else { return nil }

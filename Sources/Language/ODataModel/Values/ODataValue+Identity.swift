@@ -1,9 +1,9 @@
-/// Whether values are the same to a database, which compares texts by their bytes.
+/// Equality as in a database, which compares texts by their bytes.
 ///
-/// `==` takes texts for equal that Unicode holds to be written alike, as `é` in one character and in two. They are
-/// different texts to OData, where strings are compared by code points.
+/// `==` treats canonically equivalent texts as equal, such as the composed and decomposed forms of `é`. They are
+/// different in OData, which compares strings by code points.
 extension ODataValue {
-    /// Whether two values are equal, and all their texts byte for byte.
+    /// Returns whether two values are equal, with texts compared by bytes.
     package func isIdentical(to other: ODataValue) -> Bool {
         switch (self, other) {
         case (.string(let own), .string(let text)): own.isIdentical(inUTF8To: text)
@@ -16,7 +16,8 @@ extension ODataValue {
 }
 
 extension ODataValue {
-    /// Whether two values are identical and have the same canonical text: `2.0` is not written like `2.00`, nor 0 like −0.
+    /// Returns whether two values are identical and have the same canonical text. For example, `2.0` differs from
+    /// `2.00`, and 0 from −0.
     package func isWritten(like other: ODataValue) -> Bool {
         switch (self, other) {
         case (.double(let own), .double(let number)): own.bitPattern == number.bitPattern
@@ -28,7 +29,7 @@ extension ODataValue {
 }
 
 extension Optional<ODataValue> {
-    /// Whether there is no value on either side, or an identical one.
+    /// Returns whether both values are `nil`, or both are identical.
     package func isIdentical(to other: ODataValue?) -> Bool {
         guard let self, let other else { return self == nil && other == nil }
         return self.isIdentical(to: other)
@@ -36,7 +37,7 @@ extension Optional<ODataValue> {
 }
 
 extension ODataEntity {
-    /// Whether two entities are equal, and all texts among their properties byte for byte.
+    /// Returns whether two entities are equal, with texts in properties compared by bytes.
     package func isIdentical(to other: ODataEntity) -> Bool {
         self == other && zip(values, other.values).allSatisfy { $0.isIdentical(to: $1) }
             && dynamicProperties.allSatisfy { $1.isIdentical(to: other.dynamicProperties[$0] ?? .null) }
@@ -44,7 +45,7 @@ extension ODataEntity {
 }
 
 extension String {
-    /// Whether two texts have the same bytes.
+    /// Returns whether two texts have the same bytes.
     package func isIdentical(inUTF8To other: String) -> Bool {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }

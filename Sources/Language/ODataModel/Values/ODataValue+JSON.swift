@@ -1,9 +1,9 @@
 extension ODataValue {
-    /// Reads the value of a type that comes next (OData JSON Format 4.01, 7).
+    /// Reads the next value as a value of a type (OData JSON Format 4.01, 7).
     ///
-    /// Instances of structured types give their properties and, as far as `@odata.type` or `@type` says so,
-    /// a derived type, and their annotations; other control information is skipped. `ODataFormat` reads all of it.
-    /// - Throws: ``JSONError`` with the place, the property path and what was expected.
+    /// Structured instances contain their properties and annotations, and have the derived type that `@odata.type`
+    /// or `@type` states. Other control information is skipped; `ODataFormat` reads all of it.
+    /// - Throws: ``JSONError`` with the position, the property path and the expected content.
     public init(
         json scanner: inout JSONScanner, type: TypeReference, model: EntityDataModel
     ) throws(JSONError) {
@@ -12,7 +12,7 @@ extension ODataValue {
 
     /// Reads a whole JSON text as one value.
     ///
-    /// - Throws: ``JSONError`` with the place, the property path and what was expected.
+    /// - Throws: ``JSONError`` with the position, the property path and the expected content.
     public init(json bytes: [UInt8], type: TypeReference, model: EntityDataModel) throws(JSONError) {
         self = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> ODataValue in
             let value = try ODataValue(json: &scanner, type: type, model: model)
@@ -23,12 +23,13 @@ extension ODataValue {
 }
 
 extension TypeShape {
-    /// The shape of objects whose type nobody knows: open, with no property declared.
+    /// The shape of objects of unknown type: open, without declared properties.
     public static let untyped = TypeShape(
         StructuredType(name: QualifiedName("Edm", "Untyped"), kind: .complex, isOpen: true), base: nil)
 }
 
-/// Reads the properties of an instance with the annotations on it and on them, and leaves everything else out.
+/// Reads the properties of an instance, and the annotations on the instance and its properties, and skips
+/// everything else.
 struct PropertiesOnlyReader: JSONValueReading {
     let model: EntityDataModel
     let isForgiving: Bool
@@ -48,7 +49,7 @@ struct PropertiesOnlyReader: JSONValueReading {
                         try scanner.skipValue()
                         continue
                     }
-                    // `@term` on the instance, `property@term` on a property.
+                    // The name is `@term` for the instance and `property@term` for a property.
                     let annotated = at == name.startIndex ? String(control) : name
                     entity.control.annotations[annotated] = try readValue(
                         &scanner, type: types[name] ?? .untyped("Edm.Untyped"))
@@ -85,7 +86,7 @@ struct PropertiesOnlyReader: JSONValueReading {
 }
 
 extension ODataEntity {
-    /// Starts anew with another shape; annotations may stand before the type.
+    /// Changes the shape and restarts with empty properties; annotations, which may precede the type, are kept.
     fileprivate mutating func become(_ shape: TypeShape) {
         let (annotations, unreadable) = (control.annotations, control.unreadable)
         self = ODataEntity(shape: shape)

@@ -1,31 +1,31 @@
 import ErrorCodes
 
-/// Text that is no value of the type asked for.
+/// An error in a text that is not valid for a type.
 public struct LexicalError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The text, cut to a readable length.
+    /// The text, truncated to 80 characters.
     public var text: String
-    /// The type.
+    /// The requested type.
     public var type: PrimitiveType
-    /// What the text should have looked like.
+    /// A description of the expected form.
     public var expected: String { type.lexicalDescription }
 
-    /// Makes an error.
+    /// Creates an error.
     public init(text: String, type: PrimitiveType) {
         self.text = String(text.prefix(80))
         self.type = type
     }
 
-    /// What is wrong and what was expected.
+    /// A message with the text and the expected form.
     public var description: String { "\"\(text)\" is no \(type.rawValue); expected \(expected)." }
 }
 
 extension ODataValue {
-    /// Reads the text form of a primitive value, as default values, XML payloads, key segments without
-    /// quotation and command lines have it (OData CSDL 4.01, 7.2.7; OData ABNF, `primitiveValue`).
+    /// Parses the text form of a primitive value, as in default values, XML payloads, unquoted key segments and
+    /// command lines (OData CSDL 4.01, 7.2.7; OData ABNF, `primitiveValue`).
     ///
-    /// V2's forms are read too: base64 with the plain alphabet, `/Date(…)/`, and `1` and `0` as booleans.
-    /// Geo values may be well-known text or GeoJSON.
-    /// - Throws: ``LexicalError`` with the text and what was expected.
+    /// V2 forms are also accepted: base64 with the standard alphabet, `/Date(…)/`, and `1` and `0` as booleans. Geo
+    /// values may be well-known text or GeoJSON.
+    /// - Throws: ``LexicalError`` with the text and the expected form.
     public init(lexical text: String, type: PrimitiveType) throws(LexicalError) {
         var copy = text
         guard let value = copy.withUTF8({ ODataValue(lexical: $0, type: type) }) else {
@@ -34,7 +34,7 @@ extension ODataValue {
         self = value
     }
 
-    /// Reads the text form of a primitive value from its bytes; `nil` when it is none.
+    /// Parses the text form of a primitive value from its bytes; `nil` if the text is invalid.
     public init?(lexical bytes: UnsafeBufferPointer<UInt8>, type: PrimitiveType) {
         let value: ODataValue?
         switch type {
@@ -67,7 +67,8 @@ extension ODataValue {
 
     /// The text form of a primitive value; `nil` for null, complex values and collections.
     ///
-    /// Enumeration values give their number: the names are in the model (``EnumType/text(of:)``).
+    /// The text of an enumeration value is its number, because only the model contains the names
+    /// (``EnumType/text(of:)``).
     public var lexicalText: String? {
         switch self {
         case .null, .complex, .collection: nil
@@ -100,14 +101,15 @@ extension ODataValue {
     }
 
     private static func integer(_ bytes: UnsafeBufferPointer<UInt8>, _ type: PrimitiveType) -> ODataValue? {
-        // A leading plus and leading zeros are no JSON, but they are numbers.
+        // A leading plus and leading zeros are valid here, although not in JSON.
         guard let value = jsonNumber(bytes)?.int64 ?? Int64(String(decoding: bytes, as: UTF8.self)),
             type.integerRange?.contains(value) == true
         else { return nil }
         return .integer(value)
     }
 
-    /// A number as JSON has it, or with a plus sign or zeros before it, as `doubleValue` of the ABNF allows.
+    /// Parses a number in JSON notation, optionally with a plus sign or leading zeros, as `doubleValue` of the ABNF
+    /// allows.
     private static func number<Number: FloatingPoint>(
         _ bytes: UnsafeBufferPointer<UInt8>, _ value: (JSONNumber) -> Number?
     ) -> Number? {
@@ -143,7 +145,7 @@ extension ODataValue {
         return value.flatMap { $0.isOf(type) ? .geo($0) : nil }
     }
 
-    /// V2's `/Date(milliseconds±minutes)/`.
+    /// Parses the V2 form `/Date(milliseconds±minutes)/`.
     private static func tickDate(_ bytes: UnsafeBufferPointer<UInt8>) -> ODataDateTimeOffset? {
         guard bytes.starts(with: "/Date(".utf8), bytes.count < 40, bytes.suffix(2).elementsEqual(")/".utf8) else {
             return nil
@@ -154,13 +156,13 @@ extension ODataValue {
         guard let ticks = Int64(String(decoding: body[..<end], as: UTF8.self)) else { return nil }
         var offset = 0
         if let sign {
-            // The least number has no absolute value.
+            // The range is checked without `abs`, because the least integer has no absolute value.
             guard let minutes = Int(String(decoding: body[sign...], as: UTF8.self)), (-840...840).contains(minutes)
             else { return nil }
             offset = minutes
         }
         let seconds = ticks / 1000 - (ticks % 1000 < 0 ? 1 : 0)
-        // Years of more than six digits are no date here either.
+        // Years of more than six digits are rejected, as in other forms.
         guard abs(seconds) < 31_556_952 * 1_000_000 else { return nil }
         return ODataDateTimeOffset(
             seconds: seconds, picoseconds: (ticks - seconds * 1000) * 1_000_000_000, offsetMinutes: offset)
@@ -168,7 +170,7 @@ extension ODataValue {
 }
 
 extension PrimitiveType {
-    /// What a value of the type looks like as text, for messages.
+    /// A description of the text form of values, for use in messages.
     public var lexicalDescription: String {
         switch self {
         case .binary, .stream: "base64url"

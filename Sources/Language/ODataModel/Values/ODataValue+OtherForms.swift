@@ -1,9 +1,9 @@
 extension ODataValue {
-    /// Reads a text that is no form of its type, but can mean one value alone: `Infinity`, `TRUE`, a GUID in braces, a date
-    /// with the time of midnight.
+    /// Parses a text that is invalid for the type but has only one possible meaning.
     ///
-    /// For clients: some services write such forms. A service refuses them.
-    /// - Returns: `nil` when the text may mean several values, or none.
+    /// Examples are `Infinity`, `TRUE`, a GUID in braces, and a date with the time of midnight. Clients accept such
+    /// forms because some services write them; services refuse them.
+    /// - Returns: `nil` if the text has several possible meanings, or none.
     package init?(otherForm text: String, type: PrimitiveType) {
         let trimmed = text.trimmingBlanks
         if trimmed != text, let value = try? ODataValue(lexical: trimmed, type: type) {
@@ -28,8 +28,9 @@ extension ODataValue {
         self = value
     }
 
-    /// Whether a text is the initial value of a type that the service's programming language knows and OData does not: an
-    /// empty text for anything but a string, a date of zeros. It stands for null.
+    /// Returns whether a text is an initial value of the service's programming language, which represents null.
+    ///
+    /// Such values are a date of zeros, and an empty text for types other than strings and binaries.
     package static func isInitial(_ text: String, of type: PrimitiveType) -> Bool {
         guard type != .string, type != .binary else { return false }
         let trimmed = text.trimmingBlanks
@@ -53,7 +54,7 @@ extension ODataValue {
         default: break
         }
         var digits = text
-        // The sign of a negative number may stand behind it.
+        // The sign of a negative number may follow the digits.
         if digits.hasSuffix("-"), digits.first?.isNumber == true { digits = "-" + digits.dropLast() }
         if digits.hasPrefix("+") { digits.removeFirst() }
         return digits == text ? nil : try? ODataValue(lexical: digits, type: type)
@@ -78,7 +79,7 @@ extension ODataValue {
         return try? ODataValue(lexical: digits, type: .guid)
     }
 
-    /// A date that was written with the time of midnight, or without hyphens.
+    /// Parses a date with the time of midnight, or without hyphens.
     private static func date(_ text: String) -> ODataValue? {
         if text.utf8.count == 8, text.allSatisfy(\.isNumber) {
             let hyphenated = "\(text.prefix(4))-\(text.dropFirst(4).prefix(2))-\(text.suffix(2))"
@@ -96,7 +97,7 @@ extension ODataValue {
             .map { .timeOfDay($0) }
     }
 
-    /// An instant with a blank between date and time.
+    /// Parses a date-time with a blank between date and time.
     private static func instant(_ text: String, _ type: PrimitiveType) -> ODataValue? {
         guard let blank = text.firstIndex(of: " ") else { return nil }
         let joined = "\(text[..<blank])T\(text[text.index(after: blank)...])"

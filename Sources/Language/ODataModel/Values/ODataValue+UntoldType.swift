@@ -1,12 +1,17 @@
 extension ODataValue {
-    /// The type that has to be stated of a dynamic property, where a reader would take the JSON of its value for something
-    /// else (OData JSON Format 4.01, 4.6.3); `nil` where JSON tells it, where the instance says it itself, and of a
-    /// collection with members of several types, each of which is read as JSON tells it.
+    /// Returns the type that must be stated with a dynamic property because JSON does not imply it (OData JSON
+    /// Format 4.01, 4.6.3).
+    ///
+    /// The result is `nil` if JSON implies the type, or the instance states its own. The result is also `nil` for a
+    /// collection with members of several types, which are read as JSON implies.
     ///
     /// - Parameters:
-    ///   - hasTextDecimals: whether decimals are written as strings, which does not tell them from text. Of those that are
-    ///     numbers nothing is said: what was read without a type has them too, whatever its type is.
-    ///   - member: another type to be stated of a value that is no collection; `nil` for what this decides.
+    ///   - hasTextDecimals: whether decimals are written as strings, which JSON does not distinguish from text. No
+    ///     type is
+    ///     stated for decimals that are numbers, because every number without a declared type may be read as a
+    ///     decimal.
+    ///   - member: a function that returns another type to state for a value that is not a collection; `nil` for
+    ///     the default.
     package func untoldType(
         hasTextDecimals: Bool, _ member: (ODataValue) -> PrimitiveType? = { _ in nil }
     ) -> TypeReference? {

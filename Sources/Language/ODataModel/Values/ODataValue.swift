@@ -1,13 +1,13 @@
-/// Any value of OData's type system.
+/// A value of any type of OData.
 ///
-/// Integers of every width share one case, as do both kinds of property that hold them: the type of a
-/// value's slot (``Property/type``) says which it is. Values compare by content.
+/// Integers of all widths share one case; the declared type (``Property/type``) distinguishes them. Values are
+/// compared by content.
 ///
-/// A value takes 24 bytes and no memory of its own except for long strings, bytes, collections, instances and
-/// shapes. There is no literal for null: `nil` would turn `isKnown ? value : nil` into a null value where an
-/// optional one, not loaded, is meant.
+/// A value takes 24 bytes, and needs additional memory only for long strings, bytes, collections, instances and
+/// shapes. There is no `nil` literal for null, because the expression `isKnown ? value : nil` would then silently
+/// produce null instead of an absent value.
 public enum ODataValue: Hashable, Sendable {
-    /// No value.
+    /// The null value.
     case null
     /// `Edm.Boolean`.
     case boolean(Bool)
@@ -31,20 +31,20 @@ public enum ODataValue: Hashable, Sendable {
     case timeOfDay(ODataTimeOfDay)
     /// `Edm.DateTimeOffset`.
     case dateTimeOffset(ODataDateTimeOffset)
-    /// `Edm.DateTime` of V2 and V3: an instant on an unstated clock.
+    /// `Edm.DateTime` of V2 and V3: a date and time without a time zone.
     case dateTime(ODataDateTime)
     /// `Edm.Duration`, and `Edm.Time` of V2 and V3.
     case duration(ODataDuration)
-    /// An enumeration value: its number. The members are in the model.
+    /// The number of an enumeration value; the model contains the members.
     case enumeration(Int64)
-    /// A value of one of the geography and geometry types. Boxed as instances are.
+    /// A value of a geography or geometry type. The value is boxed, like complex values.
     indirect case geo(GeoValue)
-    /// A value of a complex type. Boxed, so that every other value stays within 24 bytes.
+    /// A value of a complex type. The value is boxed to keep all other values within 24 bytes.
     indirect case complex(ODataEntity)
     /// An ordered collection.
     case collection([ODataValue])
 
-    /// Whether there is no value.
+    /// Whether the value is null.
     public var isNull: Bool {
         if case .null = self { true } else { false }
     }
@@ -53,14 +53,14 @@ public enum ODataValue: Hashable, Sendable {
 extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByFloatLiteral, ExpressibleByArrayLiteral
 {
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An integer.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A boolean.
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// A double.
+    /// Creates a double.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// A collection.
+    /// Creates a collection.
     public init(arrayLiteral elements: ODataValue...) { self = .collection(elements) }
 }

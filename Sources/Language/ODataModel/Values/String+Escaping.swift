@@ -1,13 +1,14 @@
-/// Byte by byte: to `Character`, a quote and a combining mark behind it are one, which is no quote.
+/// Escaping by bytes. As a `Character`, a quote and a following combining mark would be one character other than a
+/// quote.
 extension String {
-    /// The text with every `mark` twice, as quotes stand within quoted text of URLs and of SQL.
+    /// Returns the text with every `mark` doubled, like quotes in quoted text of URLs and SQL.
     ///
-    /// - Parameter mark: a character of ASCII.
+    /// - Parameter mark: an ASCII character.
     package func doubling(_ mark: UInt8) -> String { escaping([mark], with: mark) }
 
-    /// The text with every pair of `mark` once, and every single one as it is.
+    /// Returns the text with every pair of `mark` reduced to one; single marks remain.
     ///
-    /// - Parameter mark: a character of ASCII.
+    /// - Parameter mark: an ASCII character.
     package func undoubling(_ mark: UInt8) -> String {
         guard utf8.contains(mark) else { return self }
         var bytes: [UInt8] = []
@@ -20,11 +21,11 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text with `escape` before every one of `marks`, as in quoted text of header fields and JSON.
+    /// Returns the text with `escape` before each of `marks`, as in quoted text of header fields and JSON.
     ///
     /// - Parameters:
-    ///   - marks: characters of ASCII.
-    ///   - escape: a character of ASCII.
+    ///   - marks: ASCII characters.
+    ///   - escape: an ASCII character.
     package func escaping(_ marks: [UInt8], with escape: UInt8) -> String {
         guard utf8.contains(where: marks.contains) else { return self }
         var bytes: [UInt8] = []

@@ -1,14 +1,15 @@
-/// A value in a response that is no value of its property's type: the property is not loaded, and the rest of its entity is.
+/// A value in a response that is not valid for its property's type. The property is not loaded, but the rest of the
+/// entity is.
 public struct UnreadableValue: Hashable, Codable, Sendable {
-    /// The most characters of ``text`` and of ``reason``.
+    /// The maximum number of characters of ``text`` and ``reason``.
     public static let maxLength = 200
 
-    /// The value as the service wrote it, cut to a readable length.
+    /// The original value, truncated to ``maxLength``.
     public var text: String
-    /// The reason and the expected form, in words.
+    /// A description of the reason and the expected form.
     public var reason: String
 
-    /// Makes a description of a value; both texts are cut to ``maxLength`` characters.
+    /// Creates a description of a value; both texts are truncated to ``maxLength`` characters.
     public init(text: String, reason: String) {
         self.text = String(text.prefix(Self.maxLength))
         self.reason = String(reason.prefix(Self.maxLength))

@@ -1,12 +1,12 @@
-/// One element of an XML document with everything in it: what the payload readers look at, one entry at a time.
+/// One element of an XML document with its whole content, which payload readers process one entry at a time.
 package struct XMLFragment: Hashable, Sendable {
-    /// What stands in an element, in order.
+    /// The parts of an element's content.
     package indirect enum Content: Hashable, Sendable {
         case element(XMLFragment)
         case text(String)
     }
 
-    /// An attribute; the namespace is empty for those without a prefix.
+    /// An attribute; the namespace is empty for attributes without a prefix.
     package struct Attribute: Hashable, Sendable {
         package var namespace: String
         package var name: String
@@ -21,29 +21,29 @@ package struct XMLFragment: Hashable, Sendable {
     package var attributes: [Attribute]
     /// The content in document order.
     package var content: [Content] = []
-    /// The line, from 1.
+    /// The line, counted from 1.
     package var line: Int
-    /// The column, from 1.
+    /// The column, counted from 1.
     package var column: Int
 
-    /// The elements directly within.
+    /// The elements directly within the element.
     package var elements: [XMLFragment] {
         content.compactMap { if case .element(let element) = $0 { element } else { nil } }
     }
 
-    /// The text directly within.
+    /// The text directly within the element.
     package var text: String {
-        // One piece is what nearly every element has.
+        // Nearly every element has a single piece of text.
         if content.count == 1, case .text(let text) = content[0] { return text }
         return content.reduce(into: "") { if case .text(let text) = $1 { $0 += text } }
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     package func attribute(_ name: String, _ namespace: String = "") -> String? {
         attributes.first { $0.name == name && $0.namespace == namespace }?.value
     }
 
-    /// What stands within as XML again: elements declare their own namespaces.
+    /// The content as XML, in which elements declare their own namespaces.
     package var innerXML: String {
         content.reduce(into: "") { result, item in
             switch item {
@@ -61,7 +61,7 @@ package struct XMLFragment: Hashable, Sendable {
     }
 }
 
-/// Why a document gives no fragments.
+/// An error that prevents reading a document.
 package struct XMLFragmentError: Error, Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         case notWellFormed(String)

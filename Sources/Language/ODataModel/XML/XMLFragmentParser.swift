@@ -1,9 +1,9 @@
 import CLibXML2
 
-/// Reads an XML document in chunks as they arrive and gives the children of its root one by one, so that memory
-/// does not grow with the document.
+/// Parses an XML document in chunks and returns the children of its root one by one, so that memory use does not
+/// grow with the document.
 ///
-/// A DOCTYPE ends the parse before any entity could be declared: none is ever expanded or loaded.
+/// A DOCTYPE stops the parser before any entity is declared, so that no entity is ever expanded or loaded.
 ///
 /// ```swift
 /// var parser = XMLFragmentParser(maxDepth: 100, maxElementBytes: 1 << 20)
@@ -11,28 +11,28 @@ import CLibXML2
 /// try parser.finish()
 /// while let event = parser.next() { … }
 /// ```
-// Sendable: the parser's memory is reached through this value alone, which cannot be copied.
+// The parser is safe to send, because its memory is accessible only through this noncopyable value.
 package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
-    /// What comes out.
+    /// The events of the parser.
     package enum Event: Hashable, Sendable {
-        /// The root element without what stands in it: always the first.
+        /// The root element without its content; always the first event.
         case root(XMLFragment)
         /// A child of the root.
         case child(XMLFragment)
-        /// The text directly within the root, when the root has ended: always the last.
+        /// The text directly within the root, at the end of the root; always the last event.
         case end(text: String)
     }
 
     private let state: UnsafeMutablePointer<XMLFragmentBuilder>
     private let context: xmlParserCtxtPtr?
-    /// The first bytes, which tell the encoding and must come together.
+    /// The first bytes, which determine the encoding and must be parsed together.
     private var start: [UInt8]? = []
 
-    /// Makes a parser.
+    /// Creates a parser.
     ///
     /// - Parameters:
-    ///   - maxDepth: how deep elements may be nested.
-    ///   - maxElementBytes: how many bytes of names, values and text a child of the root may have.
+    ///   - maxDepth: the maximum nesting depth of elements.
+    ///   - maxElementBytes: the maximum number of bytes of names, values and text in a child of the root.
     package init(maxDepth: Int, maxElementBytes: Int) {
         state = .allocate(capacity: 1)
         state.initialize(to: XMLFragmentBuilder(maxDepth: maxDepth, maxElementBytes: maxElementBytes))
@@ -45,7 +45,7 @@ package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
         handler.internalSubset = documentType
         context = xmlCreatePushParserCtxt(&handler, state, nil, 0, nil)
         state.pointee.context = context
-        // NOENT is about the five entities of XML itself, as in the metadata parser.
+        // NOENT affects only the five predefined entities of XML, as in `XMLPushParser`.
         let options = [XML_PARSE_NONET, XML_PARSE_NOENT, XML_PARSE_NOERROR, XML_PARSE_NOWARNING]
         if let context { xmlCtxtUseOptions(context, Int32(options.reduce(0) { $0 | $1.rawValue })) }
     }
@@ -56,7 +56,7 @@ package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
         state.deallocate()
     }
 
-    /// Takes the next chunk.
+    /// Parses the next chunk.
     package mutating func append(_ bytes: some Sequence<UInt8>) throws(XMLFragmentError) {
         if var first = start {
             first += bytes
@@ -69,7 +69,7 @@ package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Says that no chunk follows.
+    /// Marks the end of the document and checks that it is complete.
     package mutating func finish() throws(XMLFragmentError) {
         if let first = start {
             start = nil
@@ -79,7 +79,7 @@ package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
         try check()
     }
 
-    /// The next event; `nil` when more bytes are needed, and after the end.
+    /// Returns the next event; `nil` if more bytes are needed, and after the end.
     package mutating func next() -> Event? { state.pointee.takeEvent() }
 
     private func feed(_ bytes: [UInt8]) throws(XMLFragmentError) {
@@ -88,7 +88,7 @@ package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
             buffer.withMemoryRebound(to: CChar.self) { chars in
                 var offset = 0
                 while offset < chars.count, state.pointee.failure == nil {
-                    // Little enough to stop soon after an error.
+                    // Chunks are small enough to stop soon after an error.
                     let count = min(64 * 1024, chars.count - offset)
                     if xmlParseChunk(context, chars.baseAddress.map { $0 + offset }, Int32(count), 0) != 0 {
                         return state.pointee.fail(atEnd: false)
@@ -105,7 +105,7 @@ package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Builds fragments from libxml2's SAX2 events, which find it through a pointer.
+/// Builds fragments from libxml2's SAX2 events. The callbacks access the builder through a pointer.
 private struct XMLFragmentBuilder {
     let maxDepth: Int
     let maxElementBytes: Int
@@ -172,7 +172,7 @@ private struct XMLFragmentBuilder {
             line: Int(line), column: Int(column))
         size += element.name.utf8.count
         for attribute in 0..<Int(count) {
-            // Five pointers each: local name, prefix, namespace, and the value from its start to its end.
+            // Each attribute has five pointers: local name, prefix, namespace, start and end of the value.
             guard let values, let local = values[attribute * 5], let start = values[attribute * 5 + 3],
                 let end = values[attribute * 5 + 4]
             else { continue }

@@ -1,12 +1,12 @@
-/// Appends indented XML to a buffer: elements, attributes and text, escaped so that a parser gives back the
-/// same characters.
+/// Writes indented XML with elements, attributes and text. Escapes ensure that a parser returns the same
+/// characters.
 package struct XMLOutput {
     package private(set) var bytes: [UInt8] = []
-    /// The names of the open elements, with whether each has had content.
+    /// The names of the open elements, each with a flag whether it has content.
     private var open: [(name: String, hasContent: Bool)] = []
     private var depth: Int { open.count }
     private let baseDepth: Int
-    /// Whether all characters of attributes and texts could be said.
+    /// Whether all characters of attributes and texts were valid in XML.
     private(set) var isWhole = true
 
     package init(indentedBy baseDepth: Int = 0) { self.baseDepth = baseDepth }
@@ -23,7 +23,7 @@ package struct XMLOutput {
         open.append((name, false))
     }
 
-    /// Only right after ``begin(_:)``.
+    /// Writes an attribute; valid only directly after ``begin(_:)``.
     package mutating func attribute(_ name: String, _ value: String?) {
         guard let value else { return }
         bytes.append(UInt8(ascii: " "))
@@ -47,14 +47,14 @@ package struct XMLOutput {
         }
     }
 
-    /// An element with attributes and text.
+    /// Writes an element with attributes and text.
     package mutating func element(_ name: String, _ attributes: [(String, String)] = [], text: String) {
         beginElement(name, attributes)
         if !Self.escape(text, inAttribute: false, to: &bytes) { isWhole = false }
         bytes.append(contentsOf: "</\(name)>\n".utf8)
     }
 
-    /// An element whose content is XML already.
+    /// Writes an element whose content is XML text.
     package mutating func element(_ name: String, _ attributes: [(String, String)], xml: String) {
         beginElement(name, attributes)
         bytes.append(contentsOf: "\(xml)</\(name)>\n".utf8)
@@ -68,20 +68,20 @@ package struct XMLOutput {
         bytes.append(UInt8(ascii: ">"))
     }
 
-    /// Text with what XML gives a meaning written as references.
+    /// Returns the text with special characters replaced by references.
     package static func escaped(_ text: String, inAttribute: Bool = false) -> String {
         var bytes: [UInt8] = []
         escape(text, inAttribute: inAttribute, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Takes away what has been written so far; the open elements stay open.
+    /// Returns the output and empties the buffer; open elements remain open.
     package mutating func takeBytes() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes
     }
 
-    /// Elements that were written apart, at the right depth.
+    /// Appends elements that another writer has written with the right indentation.
     package mutating func append(_ other: XMLOutput) {
         guard !other.bytes.isEmpty else { return }
         closeStartTag()
@@ -99,17 +99,19 @@ package struct XMLOutput {
         bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * (depth + baseDepth)))
     }
 
-    /// Whether XML has a way to say every character of a text: it has none for most of the control characters, nor for
-    /// U+FFFE and U+FFFF (XML 1.0, 2.2).
+    /// Returns whether XML allows all characters of a text. XML excludes most control characters, U+FFFE and U+FFFF
+    /// (XML 1.0, 2.2).
     package static func canSay(_ text: String) -> Bool {
         var bytes: [UInt8] = []
         return escape(text, inAttribute: false, to: &bytes)
     }
 
-    /// White space other than blanks is written as references: a parser would make blanks of it in an
-    /// attribute, and drop carriage returns in text. Characters that XML has no way to say are left out.
+    /// Writes text with escapes and leaves out characters that XML does not allow.
     ///
-    /// - Returns: whether none was left out.
+    /// White space other than blanks is written as references in attributes, in which a parser would replace it by
+    /// blanks. Carriage returns, which a parser would drop, are always written as references.
+    ///
+    /// - Returns: whether the whole text was written.
     @discardableResult
     static func escape(_ text: String, inAttribute: Bool, to bytes: inout [UInt8]) -> Bool {
         var isWhole = true

@@ -1,21 +1,21 @@
 import CLibXML2
 
-/// Runs libxml2 over a document: the options that keep hostile input out, and what an ending means.
+/// Runs libxml2 over a document, with options that protect against malicious input.
 ///
-/// A DOCTYPE stops the parser before any entity could be declared, so none is ever expanded or loaded: the
-/// handler's `internalSubset` has to call `xmlStopParser`.
+/// A DOCTYPE must stop the parser before any entity is declared, so that no entity is ever expanded or loaded.
+/// Therefore, the handler's `internalSubset` must call `xmlStopParser`.
 enum XMLPushParser {
-    /// How a parse ended.
+    /// The outcome of a parse.
     enum Ending {
         /// The document was complete, or the handler stopped the parser.
         case done
         /// libxml2 could not be set up.
         case noMemory
-        /// The document is not well-formed, with libxml2's words, or ends too early.
+        /// The document is not well-formed, with libxml2's message, or ends too early.
         case failed(message: String, atEnd: Bool)
     }
 
-    /// Enough to keep the parser busy, little enough to stop soon after an error.
+    /// The size is large enough for efficiency and small enough to stop soon after an error.
     private static let chunkBytes = 64 * 1024
 
     /// Parses a whole document.
@@ -23,9 +23,10 @@ enum XMLPushParser {
     /// - Parameters:
     ///   - bytes: the document.
     ///   - handler: the callbacks.
-    ///   - user: what the callbacks get.
-    ///   - begin: gets the context before the first callback; it is valid until `run` returns.
-    ///   - isStopped: whether a callback has seen enough.
+    ///   - user: the user data of the callbacks.
+    ///   - begin: receives the context before the first callback; the context is valid until `run` returns.
+    ///   - isStopped: returns whether a callback has stopped the parser.
+    ///   - ending: receives the outcome.
     static func run(
         _ bytes: [UInt8], _ handler: inout xmlSAXHandler, user: UnsafeMutableRawPointer,
         begin: (xmlParserCtxtPtr?) -> Void, isStopped: () -> Bool, ending: (Ending) -> Void
@@ -37,8 +38,8 @@ enum XMLPushParser {
             xmlFreeParserCtxt(context)
         }
         begin(context)
-        // NOENT is about the five entities of XML itself: without it, libxml2 leaves `&amp;` in attributes as
-        // `&#38;`. No other entity can exist, since a DOCTYPE ends the parse.
+        // NOENT affects only the five predefined entities of XML: without the option, libxml2 leaves `&amp;` in
+        // attributes as `&#38;`. No other entity can exist, because a DOCTYPE stops the parser.
         let options = [XML_PARSE_NONET, XML_PARSE_NOENT, XML_PARSE_NOERROR, XML_PARSE_NOWARNING]
         xmlCtxtUseOptions(context, Int32(options.reduce(0) { $0 | $1.rawValue }))
         bytes.withUnsafeBufferPointer { buffer in
@@ -51,7 +52,8 @@ enum XMLPushParser {
                     }
                     offset += count
                 }
-                // Only here does the parser learn that nothing follows: an error now is a missing rest.
+                // Only this call reports the end of the document to the parser, so that an error means an
+                // incomplete document.
                 if !isStopped(), xmlParseChunk(context, nil, 0, 1) != 0 {
                     return ending(.failed(message: message(context), atEnd: true))
                 }
@@ -60,7 +62,7 @@ enum XMLPushParser {
         }
     }
 
-    /// What libxml2 said last.
+    /// Returns the last message of libxml2.
     static func message(_ context: xmlParserCtxtPtr?) -> String {
         guard let context, let error = xmlCtxtGetLastError(context), let message = error.pointee.message else {
             return "unknown error"
@@ -68,12 +70,14 @@ enum XMLPushParser {
         return String(String(cString: message).prefix { $0 != "\n" })
     }
 
-    /// What is wrong with the names of the tag that has just been read: a prefix that nothing declares, an attribute
-    /// that is there twice, or a colon that ends no prefix (Namespaces in XML 1.0, 4, 5 and 6.3). libxml2 goes on there:
-    /// it gives the first as if they had no prefix, and the last as part of the name. A tag that ends where the document
-    /// does is no matter of names: the parser itself fails then.
+    /// Returns the error in the names of the last tag: an undeclared prefix, a repeated attribute, or a colon that
+    /// does not end a prefix (Namespaces in XML 1.0, 4, 5 and 6.3).
     ///
-    /// - Parameter names: the local names of the element and its attributes, asked for where there is something wrong.
+    /// libxml2 continues after these errors. It reports an undeclared prefix as no prefix, and a misplaced colon as
+    /// part of the name. A tag that is cut by the end of the document is not checked, because the parser itself
+    /// then fails.
+    ///
+    /// - Parameter names: the local names of the element and its attributes, evaluated only if there is an error.
     static func namespaceError(_ context: xmlParserCtxtPtr?, names: @autoclosure () -> [String]) -> String? {
         guard let context, context.pointee.nsWellFormed == 0, let input = context.pointee.input,
             input.pointee.cur < input.pointee.end
@@ -88,17 +92,17 @@ enum XMLPushParser {
         return message(context)
     }
 
-    /// The local names of an element and its attributes, as libxml2 gives them to a callback.
+    /// Returns the local names of an element and its attributes from the arguments of a callback.
     static func names(
         _ localName: UnsafePointer<xmlChar>, _ count: Int32,
         values: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
     ) -> [String] {
-        // Five pointers for each attribute, its name first.
+        // Each attribute has five pointers, of which the name is the first.
         let attributes = (0..<Int(count)).compactMap { values?[$0 * 5] }
         return ([localName] + attributes).map { String(cString: $0) }
     }
 
-    /// Where the parser is, both from 1.
+    /// Returns the position of the parser, counted from 1.
     static func position(_ context: xmlParserCtxtPtr?) -> (line: Int32, column: Int32) {
         guard let input = context?.pointee.input else { return (1, 1) }
         return (max(input.pointee.line, 1), max(input.pointee.col, 1))

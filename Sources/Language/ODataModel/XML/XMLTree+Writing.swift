@@ -1,5 +1,5 @@
 extension XMLTree {
-    /// The document in UTF-8. Reading it gives an equal tree.
+    /// The document in UTF-8. Parsing the bytes gives an equal tree.
     public var bytes: [UInt8] {
         var output: [UInt8] = Array("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n".utf8)
         for node in nodes {
@@ -9,7 +9,7 @@ extension XMLTree {
         return output
     }
 
-    /// Recursion is as deep as the tree.
+    /// Writes a node recursively; the depth of the tree limits the recursion.
     private static func write(_ node: Node, to output: inout [UInt8]) {
         switch node {
         case .text(let text): XMLOutput.escape(text, inAttribute: false, to: &output)

@@ -1,7 +1,7 @@
 import ErrorCodes
 
-/// Any XML document as a tree that keeps everything: elements, attributes, text, comments and instructions in their
-/// order, with prefixes and namespaces. It stands beside the typed readers, for what those have no words for.
+/// An XML document as a tree that preserves elements, attributes, text, comments and instructions in their order,
+/// with prefixes and namespaces. The tree gives access to content that the typed readers do not support.
 ///
 /// ```swift
 /// let tree = try XMLTree(parsing: bytes)
@@ -9,26 +9,26 @@ import ErrorCodes
 /// tree.attribute(at: "/feed/1/entry/2/etag", namespace: metadata)
 /// ```
 ///
-/// A *route* leads to one element: it starts with `/`, and element names and indices take turns, `/a/1/b/5`; the
-/// index counts, from 1, the elements of that name within their parent. One more name at the end leads to an
-/// attribute, `/a/1/b/5/attr`.
+/// A *route* leads to one element. It starts with `/` and alternates between element names and indices: `/a/1/b/5`.
+/// An index counts, from 1, the elements with the name within their parent. An additional name at the end leads to
+/// an attribute: `/a/1/b/5/attr`.
 public struct XMLTree: Hashable, Sendable {
-    /// The size of the largest document read, in bytes.
+    /// The maximum size of a document in bytes.
     public static let maxBytes = 64 * 1024 * 1024
-    /// How deep elements may be nested.
+    /// The maximum nesting depth of elements.
     public static let maxDepth = 100
 
-    /// The comments and instructions before the root, the root, and those behind it.
+    /// The root, with the comments and instructions before and after it.
     public var nodes: [Node]
 
-    /// Makes a tree.
+    /// Creates a tree.
     public init(nodes: [Node]) { self.nodes = nodes }
 
-    /// One thing in a document.
+    /// A node of a document.
     public enum Node: Hashable, Sendable {
-        /// An element with what is in it.
+        /// An element with its content.
         case element(Element)
-        /// Character data; of neighbouring ones, CDATA sections included, one is made.
+        /// Character data; neighbouring texts and CDATA sections are merged.
         case text(String)
         /// A comment.
         case comment(String)
@@ -36,7 +36,7 @@ public struct XMLTree: Hashable, Sendable {
         case instruction(target: String, content: String?)
     }
 
-    /// A name as it stands, with the namespace its prefix means.
+    /// A name with its prefix and the namespace of the prefix.
     public struct Name: Hashable, Sendable {
         /// The name without its prefix.
         public var local: String
@@ -45,7 +45,7 @@ public struct XMLTree: Hashable, Sendable {
         /// The namespace; empty for none.
         public var namespace: String
 
-        /// Makes a name.
+        /// Creates a name.
         public init(_ local: String, prefix: String? = nil, namespace: String = "") {
             self.local = local
             self.prefix = prefix
@@ -63,21 +63,21 @@ public struct XMLTree: Hashable, Sendable {
         /// The value.
         public var value: String
 
-        /// Makes an attribute.
+        /// Creates an attribute.
         public init(name: Name, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// A prefix that an element declares.
+    /// A namespace declaration of an element.
     public struct Declaration: Hashable, Sendable {
         /// The prefix; `nil` for the default namespace.
         public var prefix: String?
         /// The namespace.
         public var namespace: String
 
-        /// Makes a declaration.
+        /// Creates a declaration.
         public init(prefix: String?, namespace: String) {
             self.prefix = prefix
             self.namespace = namespace
@@ -88,14 +88,14 @@ public struct XMLTree: Hashable, Sendable {
     public struct Element: Hashable, Sendable {
         /// The name.
         public var name: Name
-        /// The prefixes it declares, in document order.
+        /// The namespace declarations in document order.
         public var declarations: [Declaration]
         /// The attributes in document order.
         public var attributes: [Attribute]
-        /// What is in it, in document order.
+        /// The content in document order.
         public var children: [Node]
 
-        /// Makes an element.
+        /// Creates an element.
         public init(
             name: Name, declarations: [Declaration] = [], attributes: [Attribute] = [], children: [Node] = []
         ) {
@@ -105,12 +105,12 @@ public struct XMLTree: Hashable, Sendable {
             self.children = children
         }
 
-        /// The elements in it.
+        /// The elements directly within the element.
         public var elements: [Element] {
             children.compactMap { if case .element(let element) = $0 { element } else { nil } }
         }
 
-        /// The character data in it and in the elements within.
+        /// The character data of the element and its descendants.
         public var text: String {
             var result = ""
             for child in children {
@@ -123,26 +123,26 @@ public struct XMLTree: Hashable, Sendable {
             return result
         }
 
-        /// The value of an attribute.
+        /// Returns the value of an attribute.
         ///
         /// - Parameters:
-        ///   - name: its name without prefix.
-        ///   - namespace: its namespace; empty for an attribute without prefix.
+        ///   - name: the local name.
+        ///   - namespace: the namespace; empty for an attribute without prefix.
         public func attribute(_ name: String, namespace: String = "") -> String? {
             attributes.first { $0.name.local == name && $0.name.namespace == namespace }?.value
         }
     }
 
-    /// The outermost element.
+    /// The root element.
     public var root: Element? {
         nodes.lazy.compactMap { if case .element(let element) = $0 { element } else { nil } }.first
     }
 
     // MARK: Routes
 
-    /// The element that a route leads to.
+    /// Returns the element at a route.
     ///
-    /// - Returns: `nil` where the route is none, or leads to no element.
+    /// - Returns: `nil` if the route is invalid or leads to no element.
     public func element(at route: String) -> Element? {
         let segments = Self.segments(route)
         guard segments.count >= 2, segments.count.isMultiple(of: 2) else { return nil }
@@ -165,18 +165,17 @@ public struct XMLTree: Hashable, Sendable {
         return result
     }
 
-    /// The text of the element that a route leads to. An index may be left out where there is one element of the
-    /// name alone.
+    /// Returns the text of the element at a route, whose indices may be omitted for the only element with a name.
     ///
-    /// - Returns: `nil` where the route leads to no element, or to several.
+    /// - Returns: `nil` if the route leads to no element, or to several.
     public func value(at route: String) -> String? { uniqueElement(Self.segments(route))?.text }
 
-    /// The value of the attribute that a route leads to.
+    /// Returns the value of the attribute at a route.
     ///
     /// - Parameters:
-    ///   - route: a route to an element, and the attribute's name.
-    ///   - namespace: the attribute's namespace; empty for one without prefix.
-    /// - Returns: `nil` where the route leads to no element or to several, or the element has no such attribute.
+    ///   - route: a route to an element, followed by the attribute's name.
+    ///   - namespace: the attribute's namespace; empty for an attribute without prefix.
+    /// - Returns: `nil` if the route leads to no element or to several, or the element lacks the attribute.
     public func attribute(at route: String, namespace: String = "") -> String? {
         let segments = Self.segments(route)
         guard let name = segments.last, segments.count > 1 else { return nil }
@@ -212,17 +211,17 @@ public struct XMLTree: Hashable, Sendable {
     }
 }
 
-/// Why a document is no XML that is read.
+/// An error that prevents reading an XML document.
 public struct XMLTreeError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of error it is.
+    /// The kinds of error.
     public enum Reason: Hashable, Sendable {
-        /// There is nothing to read.
+        /// The document is empty.
         case empty
-        /// The document is not well-formed; the parser's own words.
+        /// The document is not well-formed; the associated value is the parser's message.
         case malformed(String)
         /// The document ends before it is complete.
         case truncated
-        /// The document has a DOCTYPE: entities are never declared, expanded or loaded.
+        /// The document has a DOCTYPE. Entities are never declared, expanded or loaded.
         case documentType
         /// The document is larger than ``XMLTree/maxBytes``.
         case tooLarge
@@ -230,16 +229,16 @@ public struct XMLTreeError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooDeep
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var reason: Reason
-    /// The line, from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// The column, from 1.
+    /// The column, counted from 1.
     public var column: Int
-    /// What was expected there.
+    /// A description of the expected content.
     public var expected: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(reason: Reason, line: Int, column: Int, expected: String) {
         self.reason = reason
         self.line = line
@@ -247,7 +246,7 @@ public struct XMLTreeError: Error, Hashable, Sendable, CustomStringConvertible {
         self.expected = expected
     }
 
-    /// What is wrong, where, and what was expected.
+    /// A message with the error, its position and the expected content.
     public var description: String {
         let problem =
             switch reason {

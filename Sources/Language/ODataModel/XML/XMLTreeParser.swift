@@ -1,9 +1,9 @@
 import CLibXML2
 
 extension XMLTree {
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Throws: ``XMLTreeError`` with line, column and what was expected.
+    /// - Throws: ``XMLTreeError`` with the line, the column and the expected content.
     public init(parsing bytes: [UInt8]) throws(XMLTreeError) {
         guard bytes.count <= Self.maxBytes else {
             throw XMLTreeError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document")
@@ -15,14 +15,15 @@ extension XMLTree {
     }
 }
 
-/// Builds a tree from libxml2's SAX2 events; found by the C callbacks through a pointer that is valid for one call.
+/// Builds a tree from libxml2's SAX2 events. C callbacks access the parser through a pointer that is valid during
+/// one call.
 private struct XMLTreeParser {
     private var context: xmlParserCtxtPtr?
     private var failure: XMLTreeError?
     /// The open elements, outermost first.
     private var open: [XMLTree.Element] = []
     private var nodes: [XMLTree.Node] = []
-    /// Character data of the open element that no node has been made of yet.
+    /// The character data of the open element that is not yet part of a node.
     private var text: [UInt8] = []
 
     static func parse(_ bytes: [UInt8]) throws(XMLTreeError) -> [XMLTree.Node] {
@@ -88,7 +89,7 @@ private struct XMLTreeParser {
     ) -> [XMLTree.Attribute] {
         guard let values else { return [] }
         return (0..<count).compactMap { index in
-            // Local name, prefix, namespace, and the value from its start to its end.
+            // Each attribute has five pointers: local name, prefix, namespace, start and end of the value.
             guard let local = values[index * 5], let start = values[index * 5 + 3], let end = values[index * 5 + 4]
             else { return nil }
             return XMLTree.Attribute(

@@ -6,7 +6,7 @@ extension ODataOperation {
 }
 
 extension EntityDataModel {
-    /// An action with all others of its name that are called on the same: the path does not tell them apart.
+    /// Returns all actions with the name and binding type of an action. A path does not distinguish between them.
     public func overloads(of action: ODataOperation) -> [ODataOperation] {
         operations(action.name).filter {
             $0.kind == action.kind && $0.isBound == action.isBound
@@ -14,9 +14,11 @@ extension EntityDataModel {
         }
     }
 
-    /// The overload of an action that takes the parameters which a body gives: the one with exactly these, else one
-    /// of which all others may be left out, else the action itself (OData Protocol 4.01, 11.5.5.2 *Action Overload
-    /// Resolution*).
+    /// Returns the overload of an action that takes the parameters in a body (OData Protocol 4.01, 11.5.5.2 *Action
+    /// Overload Resolution*).
+    ///
+    /// An overload with exactly these parameters takes precedence over one whose missing parameters are optional.
+    /// If there is neither, the action itself is returned.
     public func overload(of action: ODataOperation, taking names: Set<String>) -> ODataOperation {
         let candidates = overloads(of: action)
         return candidates.first { names == Set($0.ownParameters.map(\.name)) }

@@ -1,23 +1,22 @@
 import ODataModel
 
-/// Resolves every name of a parsed URL against a model and makes every type explicit.
+/// A type that resolves all names in a parsed URL against a model and makes all types explicit.
 ///
 /// ```swift
 /// let binder = Binder(model: model)
 /// let bound = try binder.bind(ODataURL(parsing: "Orders?$filter=Freight gt 50&$expand=Customer"))
 /// ```
 ///
-/// What the standard allows and the bound trees cannot say is refused with
-/// ``QueryError/Kind/unsupported(feature:)``, never approximated. Names that the model lacks are refused with
-/// the nearest ones it has.
+/// Standard features that the bound trees cannot express are refused with ``QueryError/Kind/unsupported(feature:)``
+/// and never approximated. Errors about unknown names suggest the most similar names of the model.
 public struct Binder: Sendable {
-    /// The model that names are resolved against.
+    /// The model against which names are resolved.
     public let model: EntityDataModel
 
-    /// The functions that queries may call besides the canonical ones.
+    /// The functions that queries may call in addition to the canonical ones.
     public let functions: FunctionRegistry
 
-    /// Makes a binder.
+    /// Creates a binder.
     public init(model: EntityDataModel, functions: FunctionRegistry = FunctionRegistry()) {
         self.model = model
         self.functions = functions
@@ -26,9 +25,9 @@ public struct Binder: Sendable {
     /// Resolves a URL (OData URL Conventions 4.01, 4 and 5).
     ///
     /// - Parameter url: the parsed URL.
-    /// - Returns: the resource, and the query over its rows where it is made of rows.
-    /// - Throws: ``QueryError`` with kind `unknownName`, `type`, `unsupported`, `limit`, or `syntax` where an
-    ///   option cannot stand with the resource.
+    /// - Returns: the resource, and the query over its rows if the resource consists of rows.
+    /// - Throws: ``QueryError`` with kind `unknownName`, `type`, `unsupported` or `limit`, or with `syntax` if the
+    ///   resource does not allow an option.
     public func bind(_ url: ODataURL) throws(QueryError) -> BoundURL {
         let session = BindingSession(model: model, functions: functions, aliases: url.options.aliases)
         var resource = ResourceBinder(session: session, options: url.options)
@@ -39,9 +38,9 @@ public struct Binder: Sendable {
     /// Resolves query options over rows of a shape.
     ///
     /// - Parameters:
-    ///   - options: the options; their aliases are in effect.
+    ///   - options: the options and the parameter aliases that they use.
     ///   - shape: the shape of the rows.
-    ///   - set: the entity set of the rows; `nil` when they are contained or are no entities.
+    ///   - set: the entity set of the rows; `nil` for contained entities and for complex values.
     /// - Throws: ``QueryError`` as ``bind(_:)`` does.
     public func bindQuery(
         _ options: QueryOptions, shape: TypeShape, set: EntitySet?

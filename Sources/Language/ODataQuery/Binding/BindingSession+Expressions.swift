@@ -1,10 +1,10 @@
 import ODataModel
 
-/// Literals, aliases, lists and type tests.
+/// Binding of literals, aliases, lists and type tests.
 extension BindingSession {
     /// Resolves an expression.
     ///
-    /// Small on purpose: what it has on the stack is multiplied by the depth of the query.
+    /// The method is recursive and therefore uses little stack space.
     func bind(_ expression: CommonExpression, in scope: Scope) throws(QueryError) -> BoundExpression {
         try enter(expression)
         defer { leave() }
@@ -49,7 +49,7 @@ extension BindingSession {
         return call
     }
 
-    /// Resolves an expression where a value of a type is expected, which lets JSON stand for it.
+    /// Resolves an expression that must have a given type, so that it may be written as JSON.
     func bind(
         _ expression: CommonExpression, expecting type: TypeReference, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
@@ -67,12 +67,12 @@ extension BindingSession {
         }
     }
 
-    /// Resolves a condition.
+    /// Resolves a Boolean expression.
     func condition(_ expression: CommonExpression, in scope: Scope) throws(QueryError) -> BoundExpression {
         try boolean(bind(expression, in: scope), at: expression.offset)
     }
 
-    /// Requires a Boolean; null and values of undeclared properties may be one.
+    /// Checks that an expression is Boolean. Null and undeclared properties are allowed.
     func boolean(_ bound: BoundExpression, at offset: @autoclosure () -> Int?) throws(QueryError) -> BoundExpression {
         if case .constant(.null, _) = bound { return .constant(.null, .primitive(.boolean)) }
         if case .untyped = bound.type { return bound }
@@ -82,7 +82,7 @@ extension BindingSession {
         return bound
     }
 
-    /// Runs a body with the value of an alias; an alias without one is null (OData URL Conventions 4.01, 5.3).
+    /// Calls a closure with the value of an alias; an undefined alias is null (OData URL Conventions 4.01, 5.3).
     func substituting<Value>(
         _ name: Identifier, _ body: (CommonExpression?) throws(QueryError) -> Value
     ) throws(QueryError) -> Value {
@@ -146,7 +146,7 @@ extension BindingSession {
         return typeError("\(type.name) has no flags, so that a value has one member.", at: offset)
     }
 
-    /// A list: one constant when all members are constants.
+    /// Resolves a list. A list of constants becomes one constant.
     private func list(_ items: [CommonExpression], in scope: Scope) throws(QueryError) -> BoundExpression {
         var members: [BoundExpression] = []
         var element: TypeReference?
@@ -204,14 +204,14 @@ extension BindingSession {
         guard isCastable(inner.type, to: type) else {
             throw typeError("A value of type \(inner.type) cannot be cast to \(type).", at: name.offset)
         }
-        // A constant is converted once and for all: it may stand wherever a literal of the type may.
+        // A constant is converted only once, so that it can be used like a literal of the type.
         if case .constant(let value, _) = inner {
             return .constant(ValueCast(model: model).cast(value, from: inner.type, to: type), type)
         }
         return inner.type == type ? inner : .cast(inner, type)
     }
 
-    /// The type with a name.
+    /// Returns the type with a name.
     func resolveType(_ name: Identifier) throws(QueryError) -> TypeReference {
         if name.text.hasPrefix("Collection("), name.text.hasSuffix(")") {
             let inner = Identifier(String(name.text.dropFirst(11).dropLast()), at: name.offset)
@@ -237,8 +237,10 @@ extension BindingSession {
             suggestions: nearest(to: name.text, among: own + PrimitiveType.allCases.map(\.rawValue)))
     }
 
-    /// Whether `cast` is defined between two types (5.1.1.10.1): numbers among each other, anything primitive to
-    /// and from its lexical form, instants to their date and time.
+    /// Returns whether `cast` is defined between two types (5.1.1.10.1).
+    ///
+    /// It is defined between numbers, between primitive types and strings, and from an instant to its date and
+    /// time.
     private func isCastable(_ from: TypeReference, to target: TypeReference) -> Bool {
         if case .untyped = from { return true }
         if case .collection(let source) = from, case .collection(let element) = target {

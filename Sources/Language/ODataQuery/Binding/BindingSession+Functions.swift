@@ -1,7 +1,7 @@
 import ODataModel
 
-/// The canonical functions: how many arguments, of which types, and what comes out
-/// (OData URL Conventions 4.01, 5.1.1.4 to 5.1.1.13).
+/// The canonical functions with the number and types of their arguments and results (OData URL Conventions 4.01,
+/// 5.1.1.4 to 5.1.1.13).
 extension BindingSession {
     func call(_ name: Identifier, _ arguments: [CommonExpression], in scope: Scope) throws(QueryError)
         -> BoundExpression
@@ -43,7 +43,7 @@ extension BindingSession {
 
     // MARK: Registered functions
 
-    /// A call of a registered function with arguments in order; `nil` when there is none of the name.
+    /// Resolves a call of a registered function with positional arguments; `nil` if no function has the name.
     private func custom(
         _ name: Identifier, _ arguments: [CommonExpression], in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
@@ -58,7 +58,7 @@ extension BindingSession {
         return try custom(function, bound, at: name.offset)
     }
 
-    /// The expression that a call stands for; `nil` if no function of the name stands for one.
+    /// Returns the expression that a function is defined by; `nil` if no function has the name.
     private func meaning(of name: Identifier, _ arguments: [CommonExpression]) throws(QueryError) -> CommonExpression? {
         guard let function = functions.expressions[name.text] else { return nil }
         guard arguments.count == function.parameterCount else {
@@ -73,8 +73,9 @@ extension BindingSession {
         return typeError("\(name) takes \(counts) \(noun), not \(arguments.count).", at: name.offset)
     }
 
-    /// A call of a registered function with its parameters by name, after the value it is bound to, if any; `nil`
-    /// when there is none of the name.
+    /// Resolves a call of a registered function with named arguments; `nil` if no function has the name.
+    ///
+    /// The value to which the function is bound is its first argument.
     func custom(
         _ name: Identifier, on binding: BoundExpression?, _ arguments: [CommonExpression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
@@ -114,7 +115,7 @@ extension BindingSession {
         return .custom(function, bound)
     }
 
-    /// Where a function and its arguments stand.
+    /// The name and arguments of a call, with their offsets for errors.
     private struct Call {
         var name: Identifier
         var arguments: [CommonExpression]
@@ -210,13 +211,13 @@ extension BindingSession {
     private func require(
         _ type: PrimitiveType, _ bound: inout [BoundExpression], indices: ClosedRange<Int>, of call: Call
     ) throws(QueryError) {
-        // Most have the type, which needs no list of types to be told.
+        // Most arguments have this type already, which is faster to check than a list of types.
         for index in indices where index < bound.count && bound[index].type.primitive != type {
             try require([type], &bound, index: index, of: call)
         }
     }
 
-    /// Makes an argument one of several types; the first that fits is taken.
+    /// Converts an argument to the first type of a list that fits.
     private func require(
         _ types: [PrimitiveType], _ bound: inout [BoundExpression], index: Int, of call: Call
     ) throws(QueryError) {
@@ -268,7 +269,8 @@ extension BindingSession {
         }
     }
 
-    /// Whole numbers are rounded as decimals: the standard defines the three for decimals and doubles only.
+    /// Resolves a rounding function. Integers are rounded as decimals, since the standard defines the functions
+    /// only for decimals and doubles.
     private func rounded(
         _ function: CanonicalFunction, _ argument: BoundExpression, call: Call
     ) throws(QueryError) -> BoundExpression {
@@ -282,7 +284,7 @@ extension BindingSession {
 
     // MARK: Collections
 
-    /// The functions that are defined for collections too; `nil` when this one is not.
+    /// Resolves a function that is defined for collections too; `nil` for other functions.
     private func collectionFunction(
         _ function: CanonicalFunction, _ arguments: [BoundExpression], call: Call
     ) throws(QueryError) -> BoundExpression? {
@@ -320,7 +322,7 @@ extension BindingSession {
 
     // MARK: case
 
-    /// `case`: all values get one type.
+    /// Resolves `case`: all values are converted to one type.
     private func conditional(
         _ arguments: [CommonExpression], at offset: Int?, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
@@ -357,7 +359,7 @@ extension BindingSession {
 }
 
 extension CanonicalFunction {
-    /// How many arguments the function takes.
+    /// The permitted number of arguments.
     var argumentCounts: ClosedRange<Int> {
         switch self {
         case .now, .maxdatetime, .mindatetime: 0...0

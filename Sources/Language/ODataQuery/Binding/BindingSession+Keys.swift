@@ -1,8 +1,8 @@
 import ODataModel
 
-/// Key values with the names and types that the model declares (OData URL Conventions 4.01, 4.3).
+/// Binding of key values to the names and types that the model declares (OData URL Conventions 4.01, 4.3).
 extension BindingSession {
-    /// Resolves a key predicate against the key of a shape, parts in declared order.
+    /// Resolves a key predicate against the key of a shape, with the parts in declared order.
     func key(_ predicate: KeyPredicate, of shape: TypeShape, at offset: Int?) throws(QueryError) -> EntityKey {
         guard !shape.key.isEmpty else { throw typeError("\(shape.name) has no key.", at: offset) }
         switch predicate {
@@ -47,8 +47,8 @@ extension BindingSession {
         return EntityKey.Part(name: property.name, value: adapted)
     }
 
-    /// Resolves a predicate that names no property of the key, but those of an alternate key that the type or set
-    /// declares (`Core.AlternateKeys`; OData URL Conventions 4.01, 4.3.5); `nil` when it is not one.
+    /// Resolves a predicate with the properties of an alternate key that the type or set declares
+    /// (`Core.AlternateKeys`; OData URL Conventions 4.01, 4.3.5); `nil` for other predicates.
     func alternateKey(
         _ predicate: KeyPredicate, of shape: TypeShape, set: EntitySet?, at offset: Int?
     ) throws(QueryError) -> (key: EntityKey, condition: BoundExpression, variable: RangeVariable)? {
@@ -78,7 +78,7 @@ extension BindingSession {
         return nil
     }
 
-    /// A key value from the text of a path segment.
+    /// Returns a key value from the text of a path segment.
     func keyValue(
         _ text: String, for property: StructuredType.KeyProperty, of shape: TypeShape, at offset: Int?
     ) throws(QueryError) -> ODataValue {
@@ -94,19 +94,19 @@ extension BindingSession {
         {
             return value
         }
-        // Neither a key nor anything else that may stand there.
+        // The segment is neither a key nor another name that is allowed here.
         throw QueryError(
             .unknownName,
             "\u{201C}\(text.prefix(40))\u{201D} is no value of the key \(property.name) of \(shape.name), which is of type \(type).",
             offset: offset, suggestions: text.hasPrefix("$") ? nearest(to: text, among: PathSegment.systemNames) : [])
     }
 
-    /// The key's names and types for messages.
+    /// Returns the names and types of a key, for messages.
     func describeKey(of shape: TypeShape) -> String {
         shape.key.map { "\($0.name) (\(keyType($0, of: shape)))" }.joined(separator: ", ")
     }
 
-    /// The type at the end of a key property's path.
+    /// Returns the type at the end of a key property's path.
     private func keyType(_ property: StructuredType.KeyProperty, of shape: TypeShape) -> TypeReference {
         var current: TypeShape? = shape
         var type: TypeReference = .untyped("Edm.Untyped")
@@ -123,7 +123,7 @@ extension BindingSession {
 }
 
 extension Annotation {
-    /// The alternate keys in a value of `Core.AlternateKeys`: the path and name of each of their properties.
+    /// The alternate keys in a value of `Core.AlternateKeys`, with the path and name of each property.
     fileprivate var alternateKeys: [[(path: String, alias: String)]] {
         guard case .collection(let keys)? = value else { return [] }
         return keys.map { key in

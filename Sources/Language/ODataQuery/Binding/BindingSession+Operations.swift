@@ -1,13 +1,13 @@
 import ODataModel
 
-/// Functions that the service declares, within expressions (OData URL Conventions 4.01, 5.1.1.14 and
-/// Protocol 4.01, 11.5.4.1).
+/// Calls in expressions of functions that the service declares (OData URL Conventions 4.01, 5.1.1.14 and Protocol
+/// 4.01, 11.5.4.1).
 extension BindingSession {
-    /// A call of a declared function with its parameters by name: one that is bound to the entity at a path, or,
-    /// where the path has no steps, an unbound one.
+    /// Resolves a call of a declared function with named parameters. The function is bound to the entity at a path,
+    /// or is unbound if the path is empty.
     ///
-    /// - Returns: `nil` when the model declares no such function.
-    /// - Throws: when what it gives cannot stand in an expression, or the entity is of no entity set.
+    /// - Returns: `nil` if the model declares no such function.
+    /// - Throws: an error if an expression cannot use the result, or the entity belongs to no entity set.
     func declared(
         _ name: Identifier, on state: PathState, _ arguments: [CommonExpression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
@@ -57,10 +57,12 @@ extension BindingSession {
 }
 
 extension ScalarFunction {
-    /// A function that the service declares: its arguments are, for one that is bound, the entity set and the key of the
-    /// entity, then the parameters in the order of the declaration. Only the service can compute it.
+    /// Creates a function that the service declares and that only the service can compute.
     ///
-    /// - Parameter types: the types of all these arguments.
+    /// The arguments of a bound function begin with the entity set and the key of the entity. The parameters follow
+    /// in the order of the declaration.
+    ///
+    /// - Parameter types: the types of all arguments.
     public init(declared operation: ODataOperation, _ types: [TypeReference]) {
         let name = Self.name(declared: operation)
         self.init(name, types, returns: operation.returnType ?? .primitive(.string)) { _ in
@@ -69,7 +71,7 @@ extension ScalarFunction {
         isDeclared = true
     }
 
-    /// The name of a function that the service declares, which no other overload has.
+    /// Returns a name that is unique among the overloads of a declared function.
     public static func name(declared operation: ODataOperation) -> String {
         let binding = operation.isBound ? operation.parameters.first.map { "\($0.type)" } ?? "" : ""
         return "\(operation.name)(\(binding);\(operation.ownParameters.map(\.name).joined(separator: ",")))"

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// Operators with the types of their operands and results (OData URL Conventions 4.01, 5.1.1.1 and 5.1.1.2).
+/// Binding of operators, with the types of operands and results (OData URL Conventions 4.01, 5.1.1.1 and 5.1.1.2).
 extension BindingSession {
     // MARK: Unary
 
@@ -29,7 +29,7 @@ extension BindingSession {
         return try combine(symbol, left: (left, first), right: (right, second))
     }
 
-    /// An operation with a JSON object, which is a value of the other operand's type.
+    /// Resolves an operation with a JSON object, which takes the type of the other operand.
     private func bindJSON(
         _ symbol: BinaryOperator, left: CommonExpression, right: CommonExpression, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
@@ -43,7 +43,7 @@ extension BindingSession {
             symbol, left: (left, first), right: (right, try bind(right, expecting: first.type, in: scope)))
     }
 
-    /// The operation over operands that are resolved.
+    /// Combines two resolved operands.
     private func combine(
         _ symbol: BinaryOperator, left: (CommonExpression, BoundExpression), right: (CommonExpression, BoundExpression)
     ) throws(QueryError) -> BoundExpression {
@@ -70,12 +70,12 @@ extension BindingSession {
         }
     }
 
-    /// A comparison of two values made to have one type.
+    /// Compares two values after converting them to one type.
     func compare(
         _ symbol: BinaryOperator, left: BoundExpression, right: BoundExpression, at offset: @autoclosure () -> Int?
     ) throws(QueryError) -> BoundExpression {
         let isEquality = symbol == .equal || symbol == .notEqual
-        // Null goes with anything for equality, entities and complex values included.
+        // Null can be compared with any value for equality, including entities and complex values.
         if isEquality, case .constant(.null, _) = right {
             return .binary(symbol, left, .constant(.null, left.type), .primitive(.boolean))
         }
@@ -111,8 +111,9 @@ extension BindingSession {
 
     // MARK: One type for two operands
 
-    /// Both operands with one type: constants take the type of the other side where they can, then numbers are
-    /// promoted; `nil` when there is no common type.
+    /// Converts both operands to one type; returns `nil` if there is none.
+    ///
+    /// Constants take the type of the other operand if possible. Otherwise numbers are promoted.
     func unify(_ left: BoundExpression, _ right: BoundExpression) -> (BoundExpression, BoundExpression)? {
         if left.type == right.type { return (left, right) }
         if case .untyped = left.type { return (adapted(left, to: right.type) ?? left, right) }
@@ -123,7 +124,7 @@ extension BindingSession {
         return (converted(left, to: type), converted(right, to: type))
     }
 
-    /// The type that two types are promoted to; `nil` when there is none.
+    /// Returns the type to which two types are promoted; `nil` if there is none.
     func commonType(_ left: TypeReference, _ right: TypeReference) -> TypeReference? {
         if left == right { return left }
         if case .collection(let first) = left, case .collection(let second) = right {
@@ -142,11 +143,11 @@ extension BindingSession {
         return nil
     }
 
-    /// A constant as one of another type; an expression that has the type already as it is; else `nil`.
+    /// Converts a constant to another type; returns other expressions only if they have the type.
     func adapted(_ bound: BoundExpression, to type: TypeReference) -> BoundExpression? {
         if bound.type == type { return bound }
         guard case .constant(let value, _) = bound else {
-            // What transformations make of entities and values keeps its type; only its static type is widened.
+            // Entities and values from transformations keep their type; only their static type is widened.
             if let given = shape(of: bound.type), let wanted = shape(of: type), model.isType(given.name, wanted.name) {
                 return bound
             }
@@ -155,7 +156,7 @@ extension BindingSession {
         return TypePromotion.adapt(value, to: type, model: model).map { .constant($0, type) }
     }
 
-    /// The expression with a type, by an explicit cast where it has another one.
+    /// Converts an expression to a type, with an explicit cast if necessary.
     func converted(_ bound: BoundExpression, to type: TypeReference) -> BoundExpression {
         adapted(bound, to: type) ?? .cast(bound, type)
     }
@@ -172,7 +173,7 @@ extension BindingSession {
         if case .untyped = right.type { return .binary(symbol, left, right, untypedResult(left, right)) }
         guard let first = left.type.primitive, let second = right.type.primitive else { throw refused() }
         if first.isNumeric, second.isNumeric { return try numeric(symbol, left: left, right: right, at: offset) }
-        // A string may be a duration whose prefix is left out.
+        // A string may be a duration without its prefix.
         if second == .string, let duration = adapted(right, to: .primitive(.duration)) {
             return try arithmetic(symbol, left: left, right: duration, at: offset)
         }
@@ -200,14 +201,16 @@ extension BindingSession {
         return left.type
     }
 
-    /// Whole numbers narrower than 32 bits are widened first, and `divby` divides them as decimals.
+    /// Resolves an arithmetic operation. Integers below 32 bits are widened first, and `divby` divides integers as
+    /// decimals.
     private func numeric(
         _ symbol: BinaryOperator, left: BoundExpression, right: BoundExpression, at offset: Int?
     ) throws(QueryError) -> BoundExpression {
         guard let (first, second) = unifiedForArithmetic(left, right), let common = first.type.primitive else {
             return .binary(symbol, left, right, left.type)
         }
-        // A zero that the request itself divides by fails it (5.1.1.2.5, 5.1.1.2.6); one that a row has gives null.
+        // A constant zero as a divisor is an error of the request (5.1.1.2.5, 5.1.1.2.6); a zero in a row gives
+        // null.
         let isFloating = common == .double || common == .single
         if symbol == .modulo || symbol == .divide && !isFloating, case .constant(let value, _) = second, value.isZero {
             throw typeError("\(symbol.rawValue) by zero has no result.", at: offset)
@@ -219,8 +222,10 @@ extension BindingSession {
         return .binary(symbol, converted(first, to: reference), converted(second, to: reference), reference)
     }
 
-    /// Both operands with one type. A decimal stays one, whatever digits it has: `7 div 2.0` is 3.5, and only operands that are
-    /// whole numbers by their types are divided as such (5.1.1.2.5). Comparisons may take 2.0 for the whole number that it is.
+    /// Converts both operands to one type. Decimals are never converted to integers, even without a fraction.
+    ///
+    /// `7 div 2.0` is therefore 3.5: only operands with integer types are divided as integers (5.1.1.2.5).
+    /// Comparisons, in contrast, may treat 2.0 as an integer.
     private func unifiedForArithmetic(
         _ left: BoundExpression, _ right: BoundExpression
     ) -> (BoundExpression, BoundExpression)? {
@@ -234,7 +239,7 @@ extension BindingSession {
 
     // MARK: in
 
-    /// `operand in (…)`; over a collection of the model it is the question whether any member is equal.
+    /// Resolves `operand in (…)`. For a collection of the model, the result is whether any member is equal.
     func membership(
         of operand: CommonExpression, in collection: CommonExpression, _ scope: Scope
     ) throws(QueryError) -> BoundExpression {
@@ -260,7 +265,7 @@ extension BindingSession {
             }
         }
         if case .untyped = value.type {
-            // Nobody has declared what it is: each member is compared as what it is itself.
+            // The type is undeclared, so each member keeps its own type.
             var members: [BoundExpression] = []
             for item in items { members.append(try bind(item, in: scope)) }
             return .membership(value, in: members)
@@ -284,7 +289,7 @@ extension BindingSession {
             comparable(converted(value, to: reference)), in: bound.map { comparable(converted($0, to: reference)) })
     }
 
-    /// Whether it is a JSON object, whose type only its place tells, or an alias that stands for one.
+    /// Returns whether an expression is a JSON object, or an alias for one. Its type depends on its place.
     private func isJSON(_ expression: CommonExpression) -> Bool {
         switch expression {
         case .json: true
@@ -295,7 +300,7 @@ extension BindingSession {
 }
 
 extension ODataValue {
-    /// Whether it is a number that nothing can be divided by.
+    /// Whether the value is a number equal to zero.
     fileprivate var isZero: Bool {
         switch self {
         case .integer(let number): number == 0

@@ -1,24 +1,24 @@
 import ODataModel
 
-/// Where a path has got to.
+/// The state of resolving a path.
 struct PathState {
     var variable: RangeVariable
     var steps: [BoundStep] = []
     var type: TypeReference
-    /// The shape at the end; `nil` at primitive values.
+    /// The shape of the current value; `nil` for primitive values.
     var shape: TypeShape?
-    /// The entity set or singleton of the last entity on the way; `nil` when it is not known.
+    /// The entity set or singleton of the last entity on the path; `nil` if it is unknown.
     var source: String?
-    /// The complex properties and casts since the last entity: the beginning of a navigation property's path.
+    /// The complex properties and casts after the last entity, with which the path of a navigation property begins.
     var prefix: [String] = []
-    /// The conditions of `$filter(…)` steps over the collection at the end.
+    /// The conditions of `$filter(…)` steps on the current collection.
     var filters: [CommonExpression] = []
 
     var path: BoundPath { BoundPath(variable: variable, steps: steps, type: type) }
     var isCollection: Bool { type.isCollection }
 }
 
-/// Paths of properties, casts, lambdas and counts (OData URL Conventions 4.01, 5.1.1.13 and 5.1.1.15).
+/// Binding of paths with properties, casts, lambdas and counts (OData URL Conventions 4.01, 5.1.1.13 and 5.1.1.15).
 extension BindingSession {
     /// Resolves a path within an expression.
     func bind(path steps: [PathStep], in scope: Scope) throws(QueryError) -> BoundExpression {
@@ -64,7 +64,8 @@ extension BindingSession {
         return annotated(state.path) ?? .path(state.path)
     }
 
-    /// A path that is the name of a property of the current instance, as most are: it needs no state on the way.
+    /// Resolves a path that is the name of a property of the current instance, the most frequent case, without a
+    /// state.
     private func ownProperty(_ steps: [PathStep], in scope: Scope) -> BoundPath? {
         guard steps.count == 1, case .name(let name) = steps[0], !name.isAnnotation, let shape = scope.current.shape,
             scope.variables[name.text] == nil, scope.computed[name.text] == nil, !scope.current.type.isCollection,
@@ -75,7 +76,7 @@ extension BindingSession {
             variable: scope.current, steps: [.property(property, ordinal: ordinal, of: shape)], type: property.type)
     }
 
-    /// Makes steps of the conditions of `$filter(…)` that no lambda or count takes up.
+    /// Turns pending `$filter(…)` conditions into steps, if no lambda or count consumes them.
     private func flushFilters(_ state: inout PathState, in scope: Scope) throws(QueryError) {
         guard !state.filters.isEmpty else { return }
         let (variable, inner) = memberScope(state, named: nil, in: scope)
@@ -83,8 +84,8 @@ extension BindingSession {
         state.filters = []
     }
 
-    /// What an annotation stands for that the model declares with a constant or a path; `nil` when the instance
-    /// itself must be asked.
+    /// Returns the value of an annotation that the model declares with a constant or a path; `nil` if the value
+    /// depends on the instance.
     private func annotated(_ path: BoundPath) -> BoundExpression? {
         guard case .annotation(let term)? = path.steps.last,
             case .property(let property, _, let owner)? = path.steps.dropLast().last
@@ -111,7 +112,7 @@ extension BindingSession {
             variable: scope.current, type: scope.current.type, shape: scope.current.shape, source: scope.source)
     }
 
-    /// `$root/…`: starts at an entity set or a singleton, whose name is taken (5.1.1.14.1).
+    /// Starts a path at an entity set or singleton after `$root`, and removes its name from the rest (5.1.1.14.1).
     private func root(_ rest: inout ArraySlice<PathStep>, in scope: Scope) throws(QueryError) -> PathState {
         let name: Identifier
         var key: KeyPredicate?
@@ -141,7 +142,7 @@ extension BindingSession {
             suggestions: nearest(to: name.text, among: names))
     }
 
-    /// Steps to the member of a collection of entities that has a key.
+    /// Appends a key, which selects a member of a collection of entities.
     private func append(_ key: KeyPredicate, to state: inout PathState, at offset: Int?) throws(QueryError) {
         guard state.isCollection, let shape = state.shape, shape.kind == .entity else {
             throw typeError("A key is for a collection of entities, not for a value of type \(state.type).", at: offset)
@@ -166,7 +167,7 @@ extension BindingSession {
         }
     }
 
-    /// `@alias/…`: the alias must stand for a path, which is continued.
+    /// Resolves `@alias/…`: the value of the alias must be a path, which is continued.
     private func bind(
         aliased variable: Identifier, _ rest: ArraySlice<PathStep>, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
@@ -181,7 +182,7 @@ extension BindingSession {
 
     // MARK: Names
 
-    /// Several steps that are one property or navigation property of an `$apply` result, whose names are whole paths.
+    /// Joins steps that together name one property of an `$apply` result, in which names may be paths.
     private func joinedName(
         _ steps: ArraySlice<PathStep>, in state: PathState
     ) -> (Identifier, count: Int)? {
@@ -201,7 +202,7 @@ extension BindingSession {
         return found
     }
 
-    /// Steps to a property, a navigation property or a derived type.
+    /// Appends a property, a navigation property or a cast.
     func append(_ name: Identifier, to state: inout PathState, in scope: Scope) throws(QueryError) {
         if name.isAnnotation {
             state.steps.append(.annotation(annotationName(name.text)))
@@ -210,7 +211,7 @@ extension BindingSession {
             return
         }
         guard let shape = state.shape else {
-            // What an annotation or an undeclared property holds is known to no model.
+            // The model does not declare the content of annotations and undeclared properties.
             if case .untyped = state.type {
                 state.steps.append(.dynamic(name.text))
                 return
@@ -218,7 +219,7 @@ extension BindingSession {
             throw typeError("A value of type \(state.type) has no property \(name.text).", at: name.offset)
         }
         if state.isCollection {
-            // Only a cast may come between a collection and its lambda.
+            // Only a cast is allowed between a collection and its lambda.
             if let target = try cast(from: shape, to: name) {
                 return castStep(target, &state)
             }
@@ -265,7 +266,7 @@ extension BindingSession {
         state.prefix.append(target.name.description)
     }
 
-    /// The set that a navigation property leads to; `nil` for contained entities, which belong to none.
+    /// Returns the target set of a navigation property; `nil` for contained entities, which belong to no set.
     func targetSet(of navigation: NavigationProperty, in state: PathState) -> EntitySet? {
         guard !navigation.isContainment, let source = state.source else { return nil }
         return targetSet(of: navigation, source: source, prefix: state.prefix)
@@ -274,7 +275,7 @@ extension BindingSession {
     func targetSet(of navigation: NavigationProperty, source: String, prefix: [String]) -> EntitySet? {
         if prefix.isEmpty { return model.targetSet(of: source, path: navigation.name, target: navigation.target) }
         let path = (prefix + [navigation.name]).joined(separator: "/")
-        // Bindings may leave out the casts on the way.
+        // Bindings may omit the casts of the path.
         let plain = (prefix.filter { !$0.contains(".") } + [navigation.name]).joined(separator: "/")
         let bindings = model.entitySet(source)?.bindings ?? model.singleton(source)?.bindings ?? []
         let isBound = bindings.contains { $0.path == path }
@@ -283,7 +284,7 @@ extension BindingSession {
 
     // MARK: Collections
 
-    /// Takes a step; returns the expression when the step ends the path.
+    /// Appends a step; returns an expression if the step ends the path.
     private func take(
         _ step: PathStep, isLast: Bool, _ state: inout PathState, in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
@@ -324,7 +325,7 @@ extension BindingSession {
             guard isLast else { throw typeError("Nothing can follow all.", at: name.offset) }
             let (variable, filters, bound) = try lambda(name, predicate, state: state, in: scope)
             let body = bound ?? .constant(.boolean(true), .primitive(.boolean))
-            // Members that the filter leaves out satisfy anything, those among them for which it is null.
+            // Members for which the filter is false or null do not affect the result of `all`.
             guard let filter = Self.all(filters) else { return .all(state.path, variable: variable, body) }
             let isTrue = BoundExpression.constant(.boolean(true), .primitive(.boolean))
             let excluded = BoundExpression.binary(.notEqual, filter, isTrue, .primitive(.boolean))
@@ -332,7 +333,7 @@ extension BindingSession {
         }
     }
 
-    /// A term with its namespace in full and its qualifier.
+    /// Returns an annotation's term with its full namespace and its qualifier.
     private func annotationName(_ text: String) -> String {
         let parts = text.dropFirst().split(separator: "#", maxSplits: 1)
         guard let term = parts.first else { return text }
@@ -340,7 +341,7 @@ extension BindingSession {
         return parts.count > 1 ? "\(name)#\(parts[1])" : name
     }
 
-    /// A key after a navigation property, or a call of a function that is bound to what the path leads to.
+    /// Appends a key after a navigation property, or a call of a function that is bound to the current value.
     private func take(
         _ name: Identifier, _ arguments: [CommonExpression.NamedArgument], isLast: Bool, state: inout PathState,
         in scope: Scope
@@ -367,7 +368,7 @@ extension BindingSession {
         try flushFilters(&state, in: scope)
         let (variable, inner) = memberScope(state, named: nil, in: scope)
         var aggregate = try self.aggregate(item, in: inner, isNamed: false)
-        // The members of a collection within the members are reached from the variable.
+        // A collection nested in the members is reached from the variable.
         if aggregate.members == nil { aggregate.members = .init(of: state.path, variable: variable) }
         return .aggregate(state.path, aggregate)
     }
@@ -391,7 +392,7 @@ extension BindingSession {
         return (variable, filters, try condition(predicate, in: inner))
     }
 
-    /// The scope of a condition that is evaluated on each member of a collection.
+    /// Returns the scope of a condition on each member of a collection.
     private func memberScope(
         _ state: PathState, named name: String?, in scope: Scope
     ) -> (RangeVariable, Scope) {
@@ -403,7 +404,7 @@ extension BindingSession {
         return (variable, inner)
     }
 
-    /// All of the conditions; `nil` when there is none.
+    /// Combines conditions with `and`; `nil` if there are none.
     static func all(_ conditions: [BoundExpression]) -> BoundExpression? {
         guard let first = conditions.first else { return nil }
         return conditions.dropFirst().reduce(first) { .binary(.and, $0, $1, .primitive(.boolean)) }
@@ -411,12 +412,12 @@ extension BindingSession {
 }
 
 extension Annotation {
-    /// The term with its qualifier, as ``BoundStep/annotation(_:)`` names it.
+    /// The term and its qualifier, in the notation of ``BoundStep/annotation(_:)``.
     fileprivate var written: String { qualifier.map { "\(term)#\($0)" } ?? term }
 }
 
 extension PrimitiveType {
-    /// The type of a constant annotation expression by the name of its element.
+    /// Creates the type of a constant annotation expression from the name of its element.
     fileprivate init?(annotationKind kind: String) {
         switch kind {
         case "String": self = .string

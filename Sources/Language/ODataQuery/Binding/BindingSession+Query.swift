@@ -1,8 +1,9 @@
 import ODataModel
 
-/// The query options over rows of a shape (OData URL Conventions 4.01, 5.1). They act in the order of Protocol
-/// 4.01, 11.2.1: `$apply`, `$compute`, `$search`, `$filter`, `$count`, `$orderby`, `$skip`, `$top`, then
-/// `$expand` and `$select`.
+/// Binding of the query options over rows of a shape (OData URL Conventions 4.01, 5.1).
+///
+/// The options apply in the order of Protocol 4.01, 11.2.1: `$apply`, `$compute`, `$search`, `$filter`, `$count`,
+/// `$orderby`, `$skip`, `$top`, then `$expand` and `$select`.
 extension BindingSession {
     func query(
         _ options: QueryOptions, shape: TypeShape, source: String?, set: EntitySet?, within outer: Scope? = nil
@@ -20,7 +21,7 @@ extension BindingSession {
         var scope = Scope(shape: shape, source: source)
         var query = BoundQuery(shape: shape, set: set, variable: scope.current)
         if let outer {
-            // $it is the instance that the whole request is about, not that of the expanded collection.
+            // $it is the instance of the whole request, not a member of the expanded collection.
             scope.it = outer.it.map {
                 RangeVariable(name: $0.name, identifier: RangeVariable.outermost, shape: $0.shape, type: $0.type)
             }
@@ -34,7 +35,7 @@ extension BindingSession {
         if !options.compute.isEmpty {
             query.compute = try part("$compute") { () throws(QueryError) in try compute(options.compute, in: &scope) }
         }
-        // A variable would be copied at each use.
+        // A closure would copy a mutable variable at each use.
         let current = scope
         if let filter = options.filter {
             query.filter = try part("$filter") { () throws(QueryError) in try condition(filter, in: current) }
@@ -66,8 +67,9 @@ extension BindingSession {
         return query
     }
 
-    /// V2 and V3 select properties of expanded entities by a path through the navigation property; 4.01 nests them
-    /// in `$expand`, where they are moved; `nil` where there is nothing to move.
+    /// Moves selected paths through navigation properties into `$expand`; `nil` if there are none.
+    ///
+    /// V2 and V3 write such paths in `$select`; 4.01 nests the selection in `$expand`.
     private func selectingRelated(_ options: QueryOptions, of shape: TypeShape) -> QueryOptions? {
         guard !options.expand.isEmpty else { return nil }
         let isAsked = options.select.contains { item in
@@ -88,7 +90,7 @@ extension BindingSession {
             let rest = Array(path.dropFirst())
             let deeper = result.expand[index].path.dropFirst()
             if !deeper.isEmpty {
-                // What is left of the expanded path becomes an $expand of its own, to which the rest applies.
+                // The rest of the expanded path becomes a nested $expand, which takes the remaining options.
                 var inner = result.expand[index]
                 inner.path = Array(deeper)
                 result.expand[index] = ExpandItem(path: [first])
@@ -97,11 +99,11 @@ extension BindingSession {
             let kind: SelectItem.Kind = rest == ["*"] ? .all : .path(rest)
             result.expand[index].options.select.append(SelectItem(kind, options: item.options))
         }
-        // With nothing but such paths, the row's own properties are not asked for, and returning them is allowed.
+        // If only such paths are selected, the row's own properties are returned too, which the standard allows.
         return result
     }
 
-    /// Whether an item of `$expand` asks for a stream.
+    /// Returns whether an item of `$expand` names a stream.
     private func isStream(_ item: ExpandItem, of shape: TypeShape?) -> Bool {
         if item.form == .value { return true }
         return item.path.count == 1 && shape?.property(item.path[0].text)?.type.primitive == .stream
@@ -166,14 +168,14 @@ extension BindingSession {
 
     // MARK: $select
 
-    /// What `$select` asks for within the properties that it names, by ordinal.
+    /// The selections within properties that `$select` names, by ordinal.
     struct SelectedParts {
         var projections: [Int: BoundProjection] = [:]
         var queries: [Int: BoundQuery] = [:]
     }
 
-    /// Resolves `$select` (5.1.3). Navigation properties and operations may be named and change nothing of the
-    /// values returned.
+    /// Resolves `$select` (5.1.3). Navigation properties and operations are allowed, but do not change the returned
+    /// values.
     func projection(
         _ items: [SelectItem], in scope: Scope, parts selections: inout SelectedParts
     ) throws(QueryError) -> BoundProjection {
@@ -184,7 +186,7 @@ extension BindingSession {
         var ordinals: [Int] = []
         var names: [String] = []
         var parts: [Int: [SelectItem]] = [:]
-        // Few, so that looking at each takes less than hashing one.
+        // The list is short, so a linear search is faster than hashing.
         var whole: [Int] = []
         var isAll = false
         ordinals.reserveCapacity(items.count)
@@ -220,7 +222,7 @@ extension BindingSession {
             guard let inner = self.shape(of: shape.properties[ordinal].type.element) else {
                 throw typeError("\(shape.properties[ordinal].name) is not complex and has no properties.", at: nil)
             }
-            // Values within values are returned whole, which the standard allows (Protocol 4.01, 11.2.5.1).
+            // Values nested more deeply are returned whole, which the standard allows (Protocol 4.01, 11.2.5.1).
             var deeper = SelectedParts()
             selections.projections[ordinal] = try nested(at: nil) { () throws(QueryError) in
                 try projection(items, in: Scope(shape: inner, source: nil), parts: &deeper)
@@ -229,7 +231,7 @@ extension BindingSession {
         return isAll ? .all : .some(ordinals: ordinals, names: names)
     }
 
-    /// The options nested in `$select` after a collection, as a query over its members.
+    /// Resolves the options nested in `$select` after a collection, as a query over its members.
     private func memberQuery(
         _ options: QueryOptions, of property: Property, at offset: Int?
     ) throws(QueryError) -> BoundQuery {
@@ -248,8 +250,10 @@ extension BindingSession {
         }
     }
 
-    /// A query over the members of a collection that are no entities. Those of primitive types have no shape: the
-    /// query's variable has none, and that of the query itself has no properties.
+    /// Resolves a query over the members of a collection of non-entities.
+    ///
+    /// Primitive members have no shape: the variable of the query has none, and the shape of the query has no
+    /// properties.
     func query(overMembersOf element: TypeReference, _ options: QueryOptions) throws(QueryError) -> BoundQuery {
         if let shape = shape(of: element) { return try query(options, shape: shape, source: nil, set: nil) }
         for (name, isGiven) in [
@@ -274,8 +278,9 @@ extension BindingSession {
         return query
     }
 
-    /// The ordinal of the property that a path starts with, and how many names that takes; `nil` when the path
-    /// names something that has no ordinal.
+    /// Returns the ordinal of the property at the start of a path, and the number of path segments that it takes.
+    ///
+    /// The result is `nil` if the path names something without an ordinal.
     private func selected(
         _ path: [Identifier], of shape: TypeShape, scope: Scope, names: inout [String]
     ) throws(QueryError) -> (ordinal: Int, length: Int)? {
@@ -295,7 +300,7 @@ extension BindingSession {
                     "What is selected of \(first) stands within $expand: $expand=\(first)($select=…).", at: first.offset
                 )
             }
-            // What transformations made is a value of the row like any other.
+            // A property that a transformation created is returned like any other.
             if model.shape(shape.name) != shape { names.append(first.text) }
             return nil
         }
@@ -313,7 +318,7 @@ extension BindingSession {
                 return nil
             }
             if ordinal < shape.properties.count { return (ordinal, length + 1) }
-            // A property of the derived type has no ordinal here.
+            // A property of a derived type has no ordinal in this shape.
             names.append(target.properties[ordinal].name)
             return nil
         }
@@ -353,7 +358,7 @@ extension BindingSession {
                 single.path = prefix + [Identifier(navigation.name, at: offset)]
                 if item.options.levels != nil, !isRecursive(navigation, from: shape) { single.options.levels = nil }
                 let next = try expand(single, in: scope)
-                // What is named besides the star wins over it.
+                // An explicitly named property takes precedence over the star.
                 if !bound.contains(where: { $0.path == next.path && $0.navigation == next.navigation }),
                     !items.contains(where: { $0.path == single.path })
                 {
@@ -373,7 +378,7 @@ extension BindingSession {
             bound.append(item)
             return
         }
-        // V2 writes Orders,Orders/Items, which says the same property twice.
+        // V2 writes Orders,Orders/Items, which names the same property twice.
         var plain = item.query
         let inner = plain.expand
         plain.expand = []
@@ -385,7 +390,7 @@ extension BindingSession {
         for next in inner { try add(next, at: offset, to: &bound[index].query.expand) }
     }
 
-    /// The shape of the values at the end of a path of properties and casts.
+    /// Returns the shape of the values at the end of a path of properties and casts.
     private func shape(at path: [Identifier], in scope: Scope) throws(QueryError) -> TypeShape? {
         var state = Self.current(of: scope)
         for name in path {
@@ -405,7 +410,7 @@ extension BindingSession {
         while let name = rest.first {
             rest = rest.dropFirst()
             if name.text.hasPrefix("@") { throw unsupported("$expand of an annotation", at: name.offset) }
-            // Each of the complex values is gone through.
+            // The path continues in each of the complex values.
             if state.isCollection { state.type = state.type.element }
             guard let shape = state.shape else {
                 throw typeError(
@@ -435,7 +440,7 @@ extension BindingSession {
             var form = item.form
             let isLast = rest.isEmpty
             if !isLast {
-                // V2 and V3 expand level by level in one path.
+                // V2 and V3 write nested expansions as one path.
                 options = QueryOptions()
                 options.expand = [ExpandItem(path: Array(rest), form: item.form, options: item.options)]
                 form = .entities
@@ -455,8 +460,8 @@ extension BindingSession {
             let usesBefore = outermostUses
             var query = try query(options, shape: target, source: set?.name, set: set, within: scope)
             if let restriction {
-                // Only the related entities of the derived type are asked for.
-                // The test starts from the declared type, as a cast in a resource path would.
+                // Only related entities of the derived type are returned. The test starts from the declared type,
+                // like a cast in a resource path.
                 let type = TypeReference.entity(navigation.target)
                 let current = BoundPath(
                     variable: RangeVariable(

@@ -1,26 +1,26 @@
 import ODataModel
 
-/// What names mean at a place of a query.
+/// The meaning of names at a place in a query.
 struct Scope {
-    /// The current instance: what paths without a variable start from.
+    /// The current instance, at which paths without a variable start.
     var current: RangeVariable
-    /// The entity set or singleton that the current instance belongs to.
+    /// The entity set or singleton of the current instance.
     var source: String?
-    /// The instance that `$it` stands for; `nil` where it is not at hand.
+    /// The instance that `$it` denotes; `nil` if it is not available.
     var it: RangeVariable?
-    /// The entity set or singleton that `$it` belongs to.
+    /// The entity set or singleton of `$it`.
     var itSource: String?
-    /// The range variables of the lambdas around, with the sets of their members.
+    /// The range variables of the enclosing lambdas, with the sets of their members.
     var variables: [String: (variable: RangeVariable, source: String?)] = [:]
-    /// What `$compute` has named.
+    /// The names and types of properties that `$compute` created.
     var computed: [String: TypeReference] = [:]
-    /// The type that `$apply` begins with: no alias may have the name of one of its properties, even if they have been
-    /// aggregated away (OData Data Aggregation 4.0, 3.1.1).
+    /// The input type of `$apply`. No alias may have the name of one of its properties, even after aggregation
+    /// (OData Data Aggregation 4.0, 3.1.1).
     var input: TypeShape?
-    /// The nodes that the `rolluprecursive` around group by, with the set they are of.
+    /// The nodes of the enclosing `rolluprecursive` groupings, with their entity sets.
     var rollupNodes: [(variable: RangeVariable, source: String?)] = []
 
-    /// The scope of the options of a query over rows of a shape.
+    /// Creates the scope of query options over rows of a shape.
     init(shape: TypeShape, source: String?) {
         let type: TypeReference = shape.kind == .entity ? .entity(shape.name) : .complex(shape.name)
         current = RangeVariable(name: "$it", identifier: 0, shape: shape, type: type)
@@ -31,22 +31,22 @@ struct Scope {
     }
 }
 
-/// One binding: the model, the values of aliases, and what must be counted over the whole of it.
+/// The state of one binding: the model, the values of aliases, and counters for the limits.
 ///
-/// The work is in extensions, one topic each.
+/// Extensions contain the binding methods, one topic each.
 final class BindingSession {
     let model: EntityDataModel
     let functions: FunctionRegistry
     /// The values of aliases by name without `@`.
     var aliases: [String: CommonExpression]
-    /// The aliases being substituted, innermost last.
+    /// The aliases that are currently substituted, innermost last.
     var open: [String] = []
     private var nodes = 0
     private var depth = 0
     private var lastVariable = 0
-    /// How often `$it` stood for the outermost instance so far.
+    /// The number of times that `$it` denoted the outermost instance.
     var outermostUses = 0
-    /// The shapes that transformations made for related rows, by the names that navigation properties give them.
+    /// The shapes of transformed related rows, by the type names that navigation properties refer to.
     private var dynamicShapes: [QualifiedName: TypeShape] = [:]
 
     init(model: EntityDataModel, functions: FunctionRegistry, aliases: [String: CommonExpression]) {
@@ -57,7 +57,7 @@ final class BindingSession {
 
     // MARK: Limits
 
-    /// Runs a step of a recursion.
+    /// Runs a step of a recursion and checks the limits.
     func nested<Value>(
         at offset: @autoclosure () -> Int?, _ body: () throws(QueryError) -> Value
     ) throws(QueryError) -> Value {
@@ -66,10 +66,9 @@ final class BindingSession {
         return try body()
     }
 
-    /// Ends a step of a recursion.
     func leave() { depth -= 1 }
 
-    /// Begins a step of a recursion.
+    /// Begins a step of a recursion and checks the limits.
     func enter(at offset: @autoclosure () -> Int?) throws(QueryError) {
         depth += 1
         nodes += 1
@@ -78,7 +77,7 @@ final class BindingSession {
                 .limit(name: "maxDepth"), "The query is nested deeper than \(QueryLimits.maxDepth) levels.",
                 offset: offset())
         }
-        // Aliases may be used many times, so that a short text can stand for a large tree.
+        // A text may use an alias many times, so that a short text has a large tree.
         guard nodes <= QueryLimits.maxNodes else {
             throw QueryError(
                 .limit(name: "maxNodes"),
@@ -87,13 +86,13 @@ final class BindingSession {
         }
     }
 
-    /// A range variable that differs from all others of the query.
+    /// Creates a range variable that differs from all others in the query.
     func makeVariable(_ name: String, type: TypeReference) -> RangeVariable {
         lastVariable += 1
         return RangeVariable(name: name, identifier: lastVariable, shape: shape(of: type), type: type)
     }
 
-    /// Names the option in errors that do not name a part yet.
+    /// Adds the name of the query option to errors that do not have one.
     func part<Value>(_ name: String, _ body: () throws(QueryError) -> Value) throws(QueryError) -> Value {
         do throws(QueryError) {
             return try body()
@@ -106,7 +105,7 @@ final class BindingSession {
 
     // MARK: Types
 
-    /// The shape of a structured type; `nil` for others.
+    /// Returns the shape of a structured type; `nil` for other types.
     func shape(of type: TypeReference) -> TypeShape? {
         switch type {
         case .complex(let name?), .entity(let name?): shape(name)
@@ -114,13 +113,13 @@ final class BindingSession {
         }
     }
 
-    /// The shape with a name: of the model, or made by a transformation.
+    /// Returns the shape with a name, from the model or from a transformation.
     func shape(_ name: QualifiedName) -> TypeShape? { model.shape(name) ?? dynamicShapes[name] ?? Self.abstract[name] }
 
-    /// The name of the abstract entity type, which navigation properties may lead to: an entity of any type (OData CSDL 4.01, 4.5).
+    /// The name of the abstract entity type, which stands for an entity of any type (OData CSDL 4.01, 4.5).
     static let anyEntity = QualifiedName("Edm", "EntityType")
 
-    /// The abstract entity type: it is open, since what an entity of it has is known with the entity alone.
+    /// The shape of the abstract entity type. It is open, since the properties depend on the entity.
     private static let abstract: [QualifiedName: TypeShape] = {
         let type = StructuredType(name: anyEntity, kind: .entity, isAbstract: true, isOpen: true)
         let model = try? EntityDataModel(schemas: [ODataSchema(namespace: anyEntity.namespace, structuredTypes: [type])]
@@ -128,7 +127,8 @@ final class BindingSession {
         return [anyEntity: model?.shape(anyEntity) ?? TypeShape(dynamic: anyEntity, properties: [])]
     }()
 
-    /// A navigation property of a type; of the abstract entity type, that of any type which has one of the name.
+    /// Returns a navigation property of a type. For the abstract entity type, any type that declares the name is
+    /// used.
     func navigationProperty(_ name: String, of shape: TypeShape) -> NavigationProperty? {
         if let own = shape.navigationProperty(name) { return own }
         guard shape.name == Self.anyEntity else { return nil }
@@ -140,7 +140,7 @@ final class BindingSession {
         return nil
     }
 
-    /// The name under which a navigation property can lead to a shape that the model may not have.
+    /// Returns a type name by which a navigation property can refer to a shape that the model may not have.
     func targetName(for shape: TypeShape) -> QualifiedName {
         if model.shape(shape.name) === shape { return shape.name }
         let name = QualifiedName(shape.name.namespace, "\(shape.name.name)#\(dynamicShapes.count + 1)")
@@ -148,8 +148,8 @@ final class BindingSession {
         return name
     }
 
-    /// The shape of a type by its name, qualified or not; unqualified names are looked for in all schemas
-    /// (OData URL Conventions 4.01, 4.11: default namespaces).
+    /// Returns the shape of a type by its name. Unqualified names are searched in all schemas (OData URL
+    /// Conventions 4.01, 4.11: default namespaces).
     func shape(named name: String) -> TypeShape? {
         if let qualified = QualifiedName(name) {
             if let shape = model.shape(qualified) { return shape }
@@ -162,15 +162,15 @@ final class BindingSession {
         return nil
     }
 
-    /// The shape that a cast leads to.
+    /// Returns the target shape of a cast.
     ///
-    /// - Returns: `nil` when the name is that of no structured type.
-    /// - Throws: when it is one, but neither derived from the type at hand nor a base of it.
+    /// - Returns: `nil` if no structured type has the name.
+    /// - Throws: an error if the type is neither derived from the current type nor a base of it.
     func cast(from shape: TypeShape, to name: Identifier) throws(QueryError) -> TypeShape? {
         guard let target = self.shape(named: name.text) else { return nil }
         if shape.name == Self.anyEntity, target.kind == .entity { return target }
         guard model.isType(target.name, shape.name) || model.isType(shape.name, target.name) else {
-            // A simple name may well be something else: a key, a navigation property of a derived type.
+            // A name without a namespace may also be a key or a navigation property of a derived type.
             guard name.text.contains(".") else { return nil }
             throw QueryError(
                 .type, "\(target.name) does not derive from \(shape.name).", offset: name.offset,
@@ -179,7 +179,7 @@ final class BindingSession {
         return target
     }
 
-    /// A qualified name with an alias replaced by its namespace.
+    /// Returns the qualified names that a name may denote, with aliases replaced by namespaces.
     func qualified(_ name: String) -> [QualifiedName] {
         if let qualified = QualifiedName(name) {
             guard let schema = model.schemas.first(where: { $0.alias == qualified.namespace }) else {
@@ -192,7 +192,7 @@ final class BindingSession {
 
     // MARK: Errors
 
-    /// An unknown property, with those that come near.
+    /// Returns the error for an unknown property, with similar names.
     func unknownProperty(_ name: Identifier, of shape: TypeShape, also more: some Sequence<String> = []) -> QueryError {
         let names = shape.properties.map(\.name) + shape.navigationProperties.map(\.name) + more
         return QueryError(
@@ -208,7 +208,7 @@ final class BindingSession {
 }
 
 extension CommonExpression {
-    /// The offset of the first name or literal; `nil` when made in code.
+    /// The offset of the first name or literal in the text; `nil` for an expression built in code.
     var offset: Int? {
         switch self {
         case .literal(let literal): literal.offset
@@ -224,7 +224,7 @@ extension CommonExpression {
 }
 
 extension AggregateItem {
-    /// The offset of what is aggregated; `nil` when made in code.
+    /// The offset of the aggregated expression in the text; `nil` for an item built in code.
     var offset: Int? {
         switch operand {
         case .count(let path): path.first?.offset ?? name?.offset
@@ -235,7 +235,7 @@ extension AggregateItem {
 }
 
 extension PathStep {
-    /// The offset of the step's name; `nil` when it has none.
+    /// The offset of the step's name in the text; `nil` if it has none.
     var offset: Int? {
         switch self {
         case .name(let name), .variable(let name), .call(let name, _): name.offset

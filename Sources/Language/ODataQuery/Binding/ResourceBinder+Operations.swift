@@ -1,9 +1,9 @@
 import ODataModel
 
-/// Calls of actions and functions in a path, and the query over what a path addresses.
+/// Binding of operation calls in a path, and of the query over the addressed rows.
 extension ResourceBinder {
-    /// Takes a call of one of several overloads, told apart by the names of the parameters given
-    /// (OData Protocol 4.01, 11.5.4.1).
+    /// Resolves a call of an overloaded operation. The names of the given parameters select the overload (OData
+    /// Protocol 4.01, 11.5.4.1).
     mutating func call(
         _ name: Identifier, _ arguments: PathArguments, among overloads: [(ODataOperation, EntitySet?)]
     ) throws(QueryError) {
@@ -25,17 +25,19 @@ extension ResourceBinder {
                 chosen = (operation, set, [])
                 break
             }
-            // Without parentheses the parameters are options of the URL, with @ in 4.01 and without in V2.
+            // Without parentheses, the parameters are query options: with @ in 4.01, without in V2.
             let values = given ?? implicitArguments(for: parameters)
             let names = Set(values.map(\.name.text))
             if names == Set(parameters.map(\.name)) {
-                // Of the overloads that options of the URL would do for, the one that they all belong to.
+                // Among overloads whose parameters are all query options, the one with the most parameters is
+                // chosen.
                 if given == nil, let chosen, chosen.arguments.count >= values.count { continue }
                 chosen = (operation, set, values)
                 if given == nil { continue }
                 break
             }
-            // One that takes exactly these parameters goes before one that could take more (11.5.4.1.1).
+            // An overload with exactly these parameters takes precedence over one with optional parameters
+            // (11.5.4.1.1).
             if chosen == nil, names.isSubset(of: parameters.map(\.name)),
                 parameters.allSatisfy({ names.contains($0.name) || $0.mayBeLeftOut })
             {
@@ -100,7 +102,7 @@ extension ResourceBinder {
         return converted
     }
 
-    /// The value that an alias stands for, so that JSON is read with the parameter's type.
+    /// Returns the JSON value of an alias, so that it is read with the type of the parameter.
     private func resolving(_ value: CommonExpression) -> CommonExpression {
         guard case .alias(let name) = value, let json = aliases[name.text], case .json = json else {
             return value
@@ -108,7 +110,7 @@ extension ResourceBinder {
         return json
     }
 
-    /// Sets the place to what an operation returns.
+    /// Moves the place to the result of an operation.
     private mutating func arrive(from operation: ODataOperation, set: EntitySet?) {
         navigation = nil
         prefix = []
@@ -119,13 +121,13 @@ extension ResourceBinder {
             return
         }
         place = type.isCollection ? .entities(shape, set: set) : .entity(shape, set: set)
-        // What cannot be composed is addressed as an operation, whatever it returns.
+        // A function that is not composable is addressed as an operation, whatever it returns.
         if !operation.isComposable { place = .result(operation) }
     }
 
     // MARK: Query
 
-    /// The query over what the path addresses; `nil` where that is not made of rows.
+    /// Resolves the query over the addressed rows; `nil` if the target does not consist of rows.
     func query(
         for target: BoundResource.Target, _ options: QueryOptions
     ) throws(QueryError) -> BoundQuery? {
@@ -137,7 +139,8 @@ extension ResourceBinder {
             try refuse(shaping(options), "references")
             return try session.query(options, shape: shape, source: source, set: set)
         case .count(let shape, let set):
-            // A delta link has the options of its query, and may get `/$count` (OData Protocol 4.01, 11.3.2).
+            // A delta link contains the options of its query and may be followed by `/$count` (OData Protocol 4.01,
+            // 11.3.2).
             if options.deltaToken == nil {
                 try refuse([("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty)], "a count")
             }
@@ -175,7 +178,7 @@ extension ResourceBinder {
         case .crossJoin(_, let shape): return try session.query(options, shape: shape, source: nil, set: nil)
         case .all:
             if case .cast(let shape)? = steps.last {
-                // Entities of one type have properties; an order over several sets is not offered.
+                // Entities of a single type have known properties, but an order over several sets is not supported.
                 try requireSupported(options, by: "$all", except: ["$filter", "$search", "$top", "$skip", "$count"])
                 return try session.query(options, shape: shape, source: nil, set: nil)
             }
@@ -195,7 +198,7 @@ extension ResourceBinder {
         }
     }
 
-    /// `$id` says which entity `$entity` or a reference is about, and nothing elsewhere (OData URL Conventions 4.01, 4.14).
+    /// Refuses `$id` except after `$entity` and `$ref`, which it belongs to (OData URL Conventions 4.01, 4.14).
     private func refuseID(_ target: BoundResource.Target) throws(QueryError) {
         guard id != nil else { return }
         switch target {
@@ -208,7 +211,7 @@ extension ResourceBinder {
         try refuse(Self.collectionOptions(options), target)
     }
 
-    /// Refuses options that are allowed on a resource and are not offered there.
+    /// Refuses options that the standard allows but this implementation does not support on a resource.
     ///
     /// - Throws: ``QueryError`` with kind `unsupported`.
     private func requireSupported(
@@ -219,7 +222,7 @@ extension ResourceBinder {
         }
     }
 
-    /// The options that are for collections, and whether they are given.
+    /// Returns the options that apply only to collections, and whether each is given.
     private static func collectionOptions(_ options: QueryOptions) -> [(String, Bool)] {
         [
             ("$filter", options.filter != nil), ("$orderby", !options.orderBy.isEmpty),
@@ -228,8 +231,8 @@ extension ResourceBinder {
         ]
     }
 
-    /// The options that decide which properties an entity has, and whether they are given: a reference has none
-    /// (OData URL Conventions 4.01, 5.1).
+    /// Returns the options that select the properties of an entity, and whether each is given. References have no
+    /// properties (OData URL Conventions 4.01, 5.1).
     private func shaping(_ options: QueryOptions) -> [(String, Bool)] {
         [
             ("$select", !options.select.isEmpty), ("$expand", !options.expand.isEmpty),
@@ -237,7 +240,7 @@ extension ResourceBinder {
         ]
     }
 
-    /// Nothing can be selected, expanded or computed where there are no properties.
+    /// Refuses all options on a resource without properties.
     private func refuseAllOptions(_ options: QueryOptions, _ target: String) throws(QueryError) {
         try refuseCollectionOptions(options, target)
         try refuse(

@@ -3,37 +3,37 @@ import ODataModel
 /// Resolves a resource path segment by segment (OData URL Conventions 4.01, 4).
 struct ResourceBinder {
     let session: BindingSession
-    // What a path takes of the options. All of them are two dozen references.
-    /// `$id`.
+    // Only the required options are stored, since a copy of all of them would update two dozen reference counts.
+    /// The `$id` option.
     let id: String?
     /// The values of aliases by name without `@`.
     let aliases: [String: CommonExpression]
-    /// The options of the service's own.
+    /// The custom query options, which can be parameters in V2.
     let custom: [QueryOptions.CustomOption]
     var model: EntityDataModel { session.model }
 
-    /// What the path addresses so far.
+    /// A resource that the path has reached.
     enum Place {
         case root
         case entities(TypeShape, set: EntitySet?)
         case entity(TypeShape, set: EntitySet?)
-        /// A structural property with its declaring shape; the shape within is set for complex values.
+        /// A structural property with its declaring shape; `inner` is the shape of complex values.
         case property(Property, of: TypeShape, inner: TypeShape?)
-        /// What nothing can follow.
+        /// A resource that no segment can follow.
         case end(BoundResource.Target)
-        /// The result of an operation that is no entity.
+        /// The result of an operation other than an entity.
         case result(ODataOperation)
     }
 
     var place = Place.root
     var steps: [BoundSegment] = []
-    /// The entity set or singleton that the last entity belongs to, by name.
+    /// The name of the entity set or singleton that the last entity belongs to.
     var source: String?
-    /// Complex properties and casts since that entity.
+    /// The complex properties and casts after the last entity.
     var prefix: [String] = []
-    /// The navigation property that led here, for `$ref`.
+    /// The navigation property that led to the current place, for `$ref`.
     var navigation: NavigationProperty?
-    /// The key values still expected as segments, with those read.
+    /// The values of a compound key that were read from earlier segments.
     private var pending: [ODataValue] = []
 
     init(session: BindingSession, options: QueryOptions) {
@@ -82,7 +82,7 @@ struct ResourceBinder {
             if case .end(.all) = place { throw misplaced("$all", "the service root") }
             try system(.all, "$all")
         case .crossJoin(let names): try crossJoin(names)
-        // The options stand in the body of the request, which whoever reads the request adds to those of the URL.
+        // The options are in the body of the request, and the reader of the request adds them to the URL.
         case .query: isEnded = true
         case .count: try count()
         case .value: try value()
@@ -100,7 +100,7 @@ struct ResourceBinder {
     /// Whether `$query` came before.
     private var isEnded = false
 
-    /// `$crossjoin(…)` (4.15): its rows have one entity of each set.
+    /// Resolves `$crossjoin(…)` (4.15), whose rows have one entity of each set.
     private mutating func crossJoin(_ names: [Identifier]) throws(QueryError) {
         guard case .root = place else { throw misplaced("$crossjoin", "the service root") }
         var sets: [EntitySet] = []
@@ -123,7 +123,7 @@ struct ResourceBinder {
         place = .end(.crossJoin(sets, shape))
     }
 
-    /// Whether `$links` of V2 and V3 came before: the navigation property after it is addressed by reference.
+    /// Whether `$links` of V2 and V3 came before. The navigation property after it is addressed by reference.
     private var isLinks = false
 
     private mutating func system(_ target: BoundResource.Target, _ name: String) throws(QueryError) {
@@ -143,7 +143,7 @@ struct ResourceBinder {
         QueryError(.syntax, "\(segment) is for \(wanted), not for \(current).", part: "path")
     }
 
-    /// The place in words.
+    /// The place in words, for messages.
     var current: String {
         switch place {
         case .root: "the service root"
@@ -160,7 +160,7 @@ struct ResourceBinder {
         case .root: try root(name, arguments)
         case .entities(let shape, let set):
             if try castOrCall(name, arguments, shape: shape, set: set, isCollection: true) { return }
-            // Without parentheses a name may be a key, as in Customers/ALFKI.
+            // A name without parentheses may be a key, as in Customers/ALFKI.
             guard case .none = arguments, !name.text.contains("."), !shape.key.isEmpty else {
                 throw QueryError(
                     .unknownName,
@@ -277,7 +277,7 @@ struct ResourceBinder {
         throw session.unknownProperty(name, of: shape)
     }
 
-    /// Takes a cast or a bound operation; `false` when the name is neither.
+    /// Resolves a cast or a bound operation; returns `false` if the name is neither.
     private mutating func castOrCall(
         _ name: Identifier, _ arguments: PathArguments, shape: TypeShape, set: EntitySet?, isCollection: Bool
     ) throws(QueryError) -> Bool {
@@ -303,7 +303,7 @@ struct ResourceBinder {
             }
         }
         guard !overloads.isEmpty else {
-            // What is bound to one of them could be applied to each (OData Protocol 4.01, 11.5.2).
+            // An operation bound to one member could be applied to each (OData Protocol 4.01, 11.5.2).
             guard steps.last == .each, isBound(name, to: shape) else { return false }
             throw session.unsupported("An operation on each member of a collection", at: name.offset)
         }
@@ -311,7 +311,7 @@ struct ResourceBinder {
         return true
     }
 
-    /// Whether there is an operation of a name that is bound to one entity of a type.
+    /// Returns whether an operation with a name is bound to one entity of a type.
     private func isBound(_ name: Identifier, to shape: TypeShape) -> Bool {
         session.qualified(name.text).flatMap { model.operations($0) }.contains { operation in
             guard operation.isBound, case .entity(let type?)? = operation.parameters.first?.type else { return false }
@@ -319,7 +319,7 @@ struct ResourceBinder {
         }
     }
 
-    /// The set of a bound operation's result, by its entity set path.
+    /// Returns the entity set of a bound operation's result, by its entity set path.
     private func resultSet(of operation: ODataOperation, set: EntitySet?) -> EntitySet? {
         guard let path = operation.entitySetPath, let set else { return nil }
         let parts = path.split(separator: "/").map(String.init)
@@ -349,7 +349,7 @@ struct ResourceBinder {
             place = .end(.rawValue(property))
         case .entity(let shape, _) where shape.hasStream: place = .end(.rawValue(nil))
         case .result(let operation):
-            // The value of a function's result is raw as that of a property is (URL Conventions 4.01, 4.7).
+            // The result of a function has a raw value like a property (URL Conventions 4.01, 4.7).
             guard operation.isComposable, let type = operation.returnType, !type.isCollection,
                 session.shape(of: type) == nil
             else { throw misplaced("$value", "a primitive property or a media entity") }
@@ -376,7 +376,7 @@ struct ResourceBinder {
             bound = try session.condition(condition, in: scope)
         } catch {
             guard error.kind == .unknownName else { throw error }
-            // The resource is there; its condition is wrong.
+            // The resource exists, but its condition is wrong.
             throw QueryError(.type, error.message, offset: error.offset, suggestions: error.suggestions)
         }
         steps.append(.filter(bound, scope.current))
@@ -406,8 +406,8 @@ struct ResourceBinder {
         place = .entity(shape, set: set)
     }
 
-    /// A key that leaves out what the path says already: the values that a referential constraint takes from the key
-    /// of the entity before (OData URL Conventions 4.01, 4.3.4).
+    /// Completes a key with values that a referential constraint takes from the key of the preceding entity (OData
+    /// URL Conventions 4.01, 4.3.4).
     private func completed(_ key: KeyPredicate, of shape: TypeShape) -> KeyPredicate {
         let given = impliedKey(of: shape).map {
             CommonExpression.NamedArgument(name: Identifier($0.name), value: .literal(Literal($0.value)))
@@ -424,7 +424,7 @@ struct ResourceBinder {
         }
     }
 
-    /// The key values that a referential constraint takes from the key of the entity before.
+    /// Returns the key values that a referential constraint takes from the key of the preceding entity.
     private func impliedKey(of shape: TypeShape) -> [EntityKey.Part] {
         guard case .navigation(let navigation, _, _)? = steps.last, steps.count > 1,
             case .key(let owner) = steps[steps.count - 2], let partner = navigation.partner,
@@ -438,8 +438,8 @@ struct ResourceBinder {
         }
     }
 
-    /// A key value as a path segment (4.3.6 *Key-as-Segment*); a compound key takes one segment for each part that no
-    /// referential constraint implies.
+    /// Resolves a key value in a path segment (4.3.6 *Key-as-Segment*). A compound key needs one segment for each
+    /// part that no referential constraint implies.
     private mutating func keySegment(_ text: String, at offset: Int?) throws(QueryError) {
         guard case .entities(let shape, let set) = place, !shape.key.isEmpty else {
             throw QueryError(
@@ -447,7 +447,7 @@ struct ResourceBinder {
                 suggestions: text.hasPrefix("$") ? nearest(to: text, among: PathSegment.systemNames) : [])
         }
         var implied = impliedKey(of: shape)
-        // Some part must stand in the path.
+        // At least one part must be in the path.
         if implied.count == shape.key.count { implied = [] }
         let asked = shape.key.filter { part in !implied.contains { $0.name == part.name } }
         pending.append(try session.keyValue(text, for: asked[pending.count], of: shape, at: offset))

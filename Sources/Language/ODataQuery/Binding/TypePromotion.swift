@@ -1,11 +1,11 @@
 import ODataModel
 
-/// How operands come to have one type (OData URL Conventions 4.01, 5.1.1.12 *Numeric Promotion*).
+/// Conversions of operands to a common type (OData URL Conventions 4.01, 5.1.1.12 *Numeric Promotion*).
 package enum TypePromotion {
-    /// The type of a result over two numeric operands.
+    /// Returns the type of an operation on two numbers.
     static func numeric(_ left: PrimitiveType, _ right: PrimitiveType) -> PrimitiveType {
         for type: PrimitiveType in [.double, .single, .decimal, .int64, .int32] where left == type || right == type {
-            // A decimal has digits that a single has not; both fit a double.
+            // A single cannot represent all digits of a decimal or 64-bit integer, so both are promoted to double.
             if type == .single, left == .decimal || right == .decimal || left == .int64 || right == .int64 {
                 return .double
             }
@@ -14,16 +14,18 @@ package enum TypePromotion {
         return left == right ? left : .int16
     }
 
-    /// A constant as a value of another type, when that changes nothing of what it says; `nil` otherwise.
+    /// Converts a constant to another type if no information is lost; returns `nil` otherwise.
     ///
-    /// Besides numbers these change type: null to any; strings to durations and enumerations, whose prefix 4.01
-    /// makes optional; dates to the instant at which they begin in UTC; V2's `datetime` and `time` to the types
-    /// that replaced them, and back.
+    /// Numbers, null, strings, dates and the V2 types are converted:
+    /// - null to any type;
+    /// - strings to durations and enumerations, whose prefix is optional in 4.01;
+    /// - dates to the instant at which they begin in UTC;
+    /// - V2's `datetime` and `time` to the types that replaced them, and back.
     ///
     /// - Parameters:
     ///   - value: the constant.
-    ///   - type: the type wanted.
-    ///   - model: tells the members of enumerations.
+    ///   - type: the target type.
+    ///   - model: the model with the members of enumerations.
     package static func adapt(_ value: ODataValue, to type: TypeReference, model: EntityDataModel) -> ODataValue? {
         if value.isNull { return .null }
         if case .enumeration(let name) = type {
@@ -44,11 +46,11 @@ package enum TypePromotion {
         return adaptPrimitive(value, to: primitive)
     }
 
-    /// A value of a primitive type as one of another, when that changes nothing of what it says; `nil` otherwise.
+    /// Converts a primitive value to another primitive type if no information is lost; returns `nil` otherwise.
     static func adaptPrimitive(_ value: ODataValue, to type: PrimitiveType) -> ODataValue? {
         switch (value, type) {
         case (.integer(let number), _) where type.isInteger:
-            // Not the conditional operator: ODataValue reads a nil literal as null.
+            // A conditional operator cannot be used here: ODataValue treats a nil literal as null.
             guard type.integerRange?.contains(number) == true else { return nil }
             return value
         case (.integer(let number), .decimal): return .decimal(ODataDecimal(number))
@@ -90,14 +92,15 @@ package enum TypePromotion {
         }
     }
 
-    /// The second at which a date begins; `nil` when that is beyond 64 bits.
+    /// Returns the second at which a date begins; `nil` if it exceeds 64 bits.
     private static func midnight(of date: ODataDate) -> Int64? {
         let (seconds, overflow) = date.daysSinceEpoch.multipliedReportingOverflow(by: 86_400)
         return overflow ? nil : seconds
     }
 
-    /// The number behind a comma-separated list of members or numbers; `nil` when one is unknown, or when there
-    /// are several and the type has no flags.
+    /// Returns the value of a comma-separated list of members or numbers.
+    ///
+    /// The result is `nil` if a member is unknown, or if there are several and the type has no flags.
     static func number(of members: String, in type: EnumType) -> Int64? {
         let parts = members.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 1 || type.isFlags else { return nil }

@@ -1,11 +1,11 @@
 import ODataModel
 
 extension BoundExpression {
-    /// Whether two expressions differ in nothing but the values of constants: the types of the constants, the conversions that
-    /// promotion has put around operands, and everything else are the same.
+    /// Returns whether two expressions differ only in the values of constants.
     ///
-    /// The type that a literal gets depends on its value, as 3.0 can be compared with a whole number and 3.5 cannot. Expressions
-    /// that were written alike therefore need not have one form.
+    /// The types of constants, the conversions by promotion and everything else must be the same. The type of a
+    /// literal depends on its value: 3.0 can be compared with an integer, 3.5 cannot. Expressions with the same
+    /// notation may therefore have different forms.
     package func hasForm(of other: BoundExpression) -> Bool {
         switch (self, other) {
         case (.constant(let value, let type), .constant(let otherValue, let otherType)):
@@ -34,7 +34,7 @@ extension BoundExpression {
 }
 
 extension Optional<BoundExpression> {
-    /// Whether there is no expression on either side, or one of the same form.
+    /// Returns whether both expressions are missing, or both have the same form.
     package func hasForm(of other: BoundExpression?) -> Bool {
         guard let self, let other else { return self == nil && other == nil }
         return self.hasForm(of: other)
@@ -48,7 +48,7 @@ extension [BoundExpression] {
 }
 
 extension BoundQuery {
-    /// Whether two queries were resolved to the same but for the values of constants in `$filter` and `$orderby`.
+    /// Returns whether two queries differ only in the values of constants in `$filter` and `$orderby`.
     package func hasForm(of other: BoundQuery) -> Bool {
         filter.hasForm(of: other.filter) && orderBy.count == other.orderBy.count
             && zip(orderBy, other.orderBy).allSatisfy {

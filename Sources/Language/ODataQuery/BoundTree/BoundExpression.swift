@@ -1,41 +1,40 @@
 import ODataModel
 
-/// An expression with every name resolved against a model and every operand's type known: what the SQL
-/// compiler and the evaluator work on.
+/// An expression with resolved names and typed operands, from which the SQL compiler and the evaluator work.
 public indirect enum BoundExpression: Hashable, Sendable {
-    /// A value of a type; for null the type is the one it is compared with.
+    /// A value of a type. Null has the type with which it is compared.
     case constant(ODataValue, TypeReference)
     /// The value at the end of a path.
     case path(BoundPath)
     /// A unary operator.
     case unary(UnaryOperator, BoundExpression, TypeReference)
-    /// A binary operator; both operands already have the type that promotion gives them.
+    /// A binary operator on operands that are already promoted to their final types.
     case binary(BinaryOperator, BoundExpression, BoundExpression, TypeReference)
-    /// Equal to one of several.
+    /// Whether a value equals one of several.
     case membership(BoundExpression, in: [BoundExpression])
-    /// A canonical function.
+    /// A call of a canonical function.
     case function(CanonicalFunction, [BoundExpression], TypeReference)
-    /// `cast` of a primitive value, also where promotion needs one.
+    /// A `cast` of a primitive value, written in the query or added by promotion.
     case cast(BoundExpression, TypeReference)
-    /// `isof` of the entity or complex value at a path.
+    /// `isof` for the entity or complex value at a path.
     case isOf(BoundPath, QualifiedName)
-    /// `any` over the members of a collection; no predicate asks for any member at all.
+    /// `any` over the members of a collection; `nil` tests whether the collection has members.
     case any(BoundPath, variable: RangeVariable, BoundExpression?)
     /// `all` over the members of a collection.
     case all(BoundPath, variable: RangeVariable, BoundExpression)
     /// The number of members of a collection that satisfy a condition.
     case count(BoundPath, variable: RangeVariable, filter: BoundExpression?)
-    /// `isof` of a value with a type that is not structured. False for null.
+    /// `isof` for a value with an unstructured type; false for null.
     case isOfValue(BoundExpression, TypeReference)
-    /// `isdefined` (OData Data Aggregation 4.0, 6.5): whether the instance has what stands at the end of the path.
+    /// `isdefined` (OData Data Aggregation 4.0, 6.5): whether the instance has the property at the end of the path.
     case isDefined(BoundPath)
-    /// Whether an instance matches a `$search` expression: `$count($search=…)`.
+    /// Whether an instance matches the expression of `$count($search=…)`.
     case search(SearchExpression, RangeVariable)
-    /// A list whose members are not all constants.
+    /// A list that contains members other than constants.
     case list([BoundExpression], TypeReference)
-    /// `aggregate(…)` of a collection within an expression.
+    /// `aggregate(…)` over a collection within an expression.
     case aggregate(BoundPath, BoundAggregate)
-    /// A scalar function that the app registered (``FunctionRegistry``), with arguments of the declared types.
+    /// A call of a registered scalar function (``FunctionRegistry``), with arguments of the declared types.
     case custom(ScalarFunction, [BoundExpression])
     /// A test of a node's place in a recursive hierarchy.
     case hierarchyTest(BoundHierarchyTest)
@@ -56,30 +55,33 @@ public indirect enum BoundExpression: Hashable, Sendable {
     }
 }
 
-/// What a path starts from: the current instance, or the member that a lambda runs over.
+/// The start of a path: the current instance, or the member over which a lambda iterates.
 public struct RangeVariable: Hashable, Sendable {
-    /// The name as written; `$it` for the instance that the whole expression is about.
+    /// The name in the query; `$it` for the instance of the whole expression.
     public let name: String
-    /// Distinguishes variables of the same name in nested lambdas; 0 is the current instance of a query, that of
-    /// an expanded one too, and ``outermost`` the instance of the whole request where an expanded query names it.
+    /// The number that distinguishes variables of the same name.
+    ///
+    /// The current instance of a query, or of an expanded query, has 0. The instance of the whole request has
+    /// ``outermost`` if an expanded query refers to it.
     public let identifier: Int
-    /// The shape of the member, or `nil` when it is a primitive value.
+    /// The shape of the member; `nil` for a primitive value.
     public let shape: TypeShape?
     /// The type of the member.
     public let type: TypeReference
 
-    /// The ``identifier`` of `$it` within the options of `$expand`, where the current instance is another one.
+    /// The ``identifier`` of `$it` in the options of `$expand`, which differs from the current instance.
     public static let outermost = -1
-    /// The ``identifier`` of `$these`: the collection that the current instance is a member of (OData Data Aggregation
-    /// 4.0, 6.2.5). The type of the variable is that of the collection.
+    /// The ``identifier`` of `$these`, the collection of the current instance (OData Data Aggregation 4.0, 6.2.5).
+    /// The type of the variable is the type of the collection.
     public static let these = -2
 
-    /// The ``identifier`` of the node that a `rolluprecursive` groups by (`rollupnode`; OData Data Aggregation 4.0, 6.3).
+    /// Returns the ``identifier`` of the node in a `rolluprecursive` (`rollupnode`; OData Data Aggregation 4.0,
+    /// 6.3).
     ///
-    /// - Parameter position: which of those in one `groupby`, 1 or more.
+    /// - Parameter position: the position of the `rolluprecursive` in its `groupby`, 1 or more.
     public static func rollupNode(_ position: Int) -> Int { these - position }
 
-    /// Makes a variable.
+    /// Creates a variable.
     public init(name: String, identifier: Int, shape: TypeShape?, type: TypeReference) {
         self.name = name
         self.identifier = identifier
@@ -90,14 +92,14 @@ public struct RangeVariable: Hashable, Sendable {
 
 /// A resolved path from a range variable.
 public struct BoundPath: Hashable, Sendable {
-    /// Where it starts.
+    /// The start of the path.
     public var variable: RangeVariable
-    /// The steps; none is the variable itself.
+    /// The steps; empty for the variable itself.
     public var steps: [BoundStep]
-    /// The type of what stands at the end.
+    /// The type of the value at the end.
     public var type: TypeReference
 
-    /// Makes a path.
+    /// Creates a path.
     public init(variable: RangeVariable, steps: [BoundStep], type: TypeReference) {
         self.variable = variable
         self.steps = steps
@@ -107,58 +109,59 @@ public struct BoundPath: Hashable, Sendable {
 
 /// One resolved step of a path.
 public enum BoundStep: Hashable, Sendable {
-    /// A structural property at an ordinal of a shape. A complex property is followed by further steps.
+    /// A structural property and its ordinal in a shape. Further steps may follow a complex property.
     case property(Property, ordinal: Int, of: TypeShape)
-    /// A navigation property and the set it leads to; `nil` when contained or unbound.
+    /// A navigation property and its target set; `nil` if it is contained or unbound.
     case navigation(NavigationProperty, of: TypeShape, set: EntitySet?)
     /// A cast to a derived type.
     case cast(TypeShape)
     /// A dynamic property of an open type.
     case dynamic(String)
-    /// A value named by `$compute`, `aggregate` or `concat` earlier in the query.
+    /// A value that an earlier `$compute`, `aggregate` or `concat` created.
     case computed(String, TypeReference)
-    /// `$root/…`: an entity set, as the first step; the path's variable has no part in it.
+    /// `$root/…`: an entity set as the first step; the variable of the path is unused.
     case entitySet(EntitySet, TypeShape)
-    /// `$root/…`: a singleton, as the first step.
+    /// `$root/…`: a singleton as the first step; the variable of the path is unused.
     case singleton(Singleton, TypeShape)
-    /// The member of the collection before it that has a key.
+    /// The member with a key in the preceding collection.
     case key(EntityKey)
-    /// `$filter(…)`: the members of the collection before it that satisfy a condition on the variable.
+    /// `$filter(…)`: the members of the preceding collection that satisfy a condition on the variable.
     case filter(BoundExpression, RangeVariable)
-    /// An annotation of the instance or property before it: the term, with `#` and the qualifier where there is one.
+    /// An annotation of the preceding instance or property: the term, followed by `#` and the qualifier if there is
+    /// one.
     case annotation(String)
 }
 
 /// The canonical functions of OData (URL Conventions 4.01, 5.1.1.4 to 5.1.1.12).
 public enum CanonicalFunction: String, Hashable, Sendable, CaseIterable {
-    /// String and collection functions.
+    /// Functions on strings and collections.
     case concat, contains, endswith, indexof, length, startswith, substring
-    /// Collection functions.
+    /// Functions on collections.
     case hassubset, hassubsequence
-    /// String functions.
+    /// A function on strings.
     case matchesPattern = "matchesPattern"
-    /// String functions.
+    /// Functions on strings.
     case tolower, toupper, trim
-    /// Date and time functions.
+    /// Functions on dates and times.
     case date, day, fractionalseconds, hour, maxdatetime, mindatetime, minute, month, now, second, time
-    /// Date and time functions.
+    /// Functions on dates and times.
     case totaloffsetminutes, totalseconds, year
-    /// Arithmetic functions.
+    /// Functions on numbers.
     case ceiling, floor, round
-    /// Geo functions.
+    /// The distance of two points.
     case geoDistance = "geo.distance"
-    /// Geo functions.
+    /// Whether a point lies in a polygon.
     case geoIntersects = "geo.intersects"
-    /// Geo functions.
+    /// The length of a line.
     case geoLength = "geo.length"
-    /// Conditional function: pairs of condition and value, flattened.
+    /// The conditional function: pairs of a condition and a value, flattened.
     case `case`
-    /// V2 and V3.
+    /// Functions of V2 and V3.
     case substringof, replace, years, minutes
 }
 
 extension BoundStep {
-    /// The name of the property that the step leads to, as in a grouping path; `nil` for a step to no property.
+    /// The name of the property, as in a grouping path; `nil` for a step without a property.
     package var name: String? {
         switch self {
         case .property(let property, _, _): property.name

@@ -1,17 +1,18 @@
 import ODataModel
 
-/// A recursive hierarchy (OData Data Aggregation 4.0, 5.5.2): nodes with an identifier, and the way to a parent.
+/// A recursive hierarchy (OData Data Aggregation 4.0, 5.5.2): nodes with an identifier, and a navigation property
+/// to their parents.
 public struct HierarchyReference: Hashable, Sendable {
-    /// The nodes: a collection that starts with `$root`.
+    /// The nodes: a path to a collection that starts with `$root`.
     public var nodes: BoundPath
     /// The qualifier under which the annotation declares the hierarchy.
     public var qualifier: String
-    /// The property of a node that identifies it.
+    /// The property that identifies a node.
     public var nodeProperty: BoundPath
     /// The navigation property from a node to its parent or parents.
     public var parentNavigation: NavigationProperty
 
-    /// Makes a reference.
+    /// Creates a reference.
     public init(
         nodes: BoundPath, qualifier: String, nodeProperty: BoundPath, parentNavigation: NavigationProperty
     ) {
@@ -22,14 +23,14 @@ public struct HierarchyReference: Hashable, Sendable {
     }
 }
 
-/// The way from a row to the identifiers of its nodes (6.1): to one node, or through collections to several.
+/// The path from a row to the identifiers of its nodes (6.1): to one node, or through collections to several.
 public struct NodePath: Hashable, Sendable {
-    /// The part up to the last collection, and what stands for a member of it; `nil` where no collection is on the way.
+    /// The path up to the last collection, and the variable for its members; `nil` if the path has no collection.
     public var members: BoundAggregate.Members?
-    /// The rest, from the row or from a member, which ends at an identifier.
+    /// The rest of the path, from the row or from a member to an identifier.
     public var identifier: BoundPath
 
-    /// Makes a path.
+    /// Creates a path.
     public init(_ identifier: BoundPath, of members: BoundAggregate.Members? = nil) {
         self.identifier = identifier
         self.members = members
@@ -39,26 +40,27 @@ public struct NodePath: Hashable, Sendable {
     public var steps: [BoundStep] { (members?.path.steps ?? []) + identifier.steps }
 }
 
-/// What a row gets of a node that it is related to: the three cases of 6.2.2.
+/// The representation of a related node in a row: the three cases of 6.2.2.
 public indirect enum NodeInjection: Hashable, Sendable {
-    /// All properties of the node: the rows are of the type of the nodes and name their own identifier.
+    /// All properties of the node: the rows have the type of the nodes and contain their own identifier.
     case properties
-    /// The node itself under the name of the path that leads from a row to it.
+    /// The node itself, under the name of the path to it.
     case entity(String)
-    /// Its identifier under the name of the path that holds it in a row: nothing leads from a row to its node.
+    /// The identifier of the node, under the name of the path that contains it. The row has no path to the node.
     case identifier(String)
-    /// Its identifier as the only member of a collection with a name.
+    /// The identifier as the only member of a named collection.
     case identifiers(String)
-    /// An object under a name, or a collection with that object alone, which has of the node what a further injection
-    /// says: the way to the node leads through collections.
+    /// An object under a name, or a collection with only that object, which contains a further injection.
+    ///
+    /// The path to the node contains collections in this case.
     case member(String, isCollection: Bool, NodeInjection)
-    /// Nothing: what the row has of the node stays as it is.
+    /// Nothing: the row keeps its representation of the node.
     case nothing
 
-    /// Whether what rows have under a name gives way to it.
+    /// Returns whether the injection replaces the value that rows have under a name.
     ///
     /// - Parameters:
-    ///   - name: a name or, with slashes, a path.
+    ///   - name: a name or a path with slashes.
     ///   - nodes: the type of the nodes.
     func replaces(_ name: String, nodes: TypeShape) -> Bool {
         switch self {
@@ -72,39 +74,39 @@ public indirect enum NodeInjection: Hashable, Sendable {
     }
 }
 
-/// A test of a node's place in a recursive hierarchy (5.5.2.1). It hangs on the identifiers alone, and is null where one
-/// of them is.
+/// A test of a node's place in a recursive hierarchy (5.5.2.1). It depends only on the identifiers, and is null if
+/// one of them is null.
 public struct BoundHierarchyTest: Hashable, Sendable {
-    /// The tests, by the names of the functions.
+    /// The kinds of tests, named like the functions.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// Whether the hierarchy has such a node.
+        /// Whether the hierarchy has a node with the identifier.
         case isNode = "isnode"
         /// Whether the node has no parent.
         case isRoot = "isroot"
-        /// Whether the node lies below the other one.
+        /// Whether the node is below the other one.
         case isDescendant = "isdescendant"
-        /// Whether the node lies above the other one.
+        /// Whether the node is above the other one.
         case isAncestor = "isancestor"
-        /// Whether two nodes have a parent in common or are both roots. A node is not a sibling of itself.
+        /// Whether two nodes have a common parent or are both roots. A node is not a sibling of itself.
         case isSibling = "issibling"
-        /// Whether no node lies below.
+        /// Whether the node has no children.
         case isLeaf = "isleaf"
     }
 
-    /// What is tested.
+    /// The kind of the test.
     public var kind: Kind
     /// The hierarchy.
     public var reference: HierarchyReference
-    /// The identifier of the node that is tested.
+    /// The identifier of the tested node.
     public var node: BoundExpression
-    /// The identifier of the other node, where a test is about two.
+    /// The identifier of the second node, for tests of two nodes.
     public var other: BoundExpression?
-    /// The greatest distance, 1 or more; `nil` for any.
+    /// The maximum distance, 1 or more; `nil` for any.
     public var distance: Int?
-    /// Whether a node counts as lying above and below itself.
+    /// Whether a node counts as above and below itself.
     public var includesSelf: Bool
 
-    /// Makes a test.
+    /// Creates a test.
     public init(
         _ kind: Kind, in reference: HierarchyReference, node: BoundExpression, other: BoundExpression? = nil,
         distance: Int? = nil, includesSelf: Bool = false
@@ -118,29 +120,32 @@ public struct BoundHierarchyTest: Hashable, Sendable {
     }
 }
 
-/// `groupby((rolluprecursive(…), …), …)` (OData Data Aggregation 4.0, 6.3): for each node of a hierarchy the rows that
-/// belong to it or to a node below it. Several `rolluprecursive` are nested, the first outermost.
+/// A resolved `groupby((rolluprecursive(…), …), …)` (OData Data Aggregation 4.0, 6.3).
+///
+/// It groups rows by the nodes of a hierarchy. The group of a node has the rows of the node and of the nodes below
+/// it. Several `rolluprecursive` are nested, the first outermost.
 public struct BoundNodeGrouping: Hashable, Sendable {
     /// The hierarchy.
     public var reference: HierarchyReference
-    /// The way from a row to its nodes.
+    /// The path from a row to its nodes.
     public var input: NodePath
     /// The type of the nodes.
     public var nodes: TypeShape
-    /// What restricts the nodes that rows are grouped by, as transformations of the nodes. What lies below one of them
-    /// belongs to it whether it is left or not.
+    /// The transformations that restrict the nodes by which rows are grouped. A group still contains the rows of
+    /// excluded nodes below its node.
     public var restriction: [BoundTransformation]
-    /// What the result has of the node.
+    /// The representation of the node in the result.
     public var injection: NodeInjection
-    /// Which `rolluprecursive` of the `groupby` this is, from 1: `rollupnode(Position=…)` within ``then`` is the node,
-    /// the variable ``RangeVariable/rollupNode(_:)``.
+    /// The position of the `rolluprecursive` in its `groupby`, from 1.
+    ///
+    /// Within ``then``, `rollupnode(Position=…)` is the variable ``RangeVariable/rollupNode(_:)``.
     public var position: Int
-    /// What is applied to the rows of each node: `groupby` by the other paths where there are any.
+    /// The transformations of the rows of each node, including a `groupby` for the other grouping paths.
     public var then: [BoundTransformation]
-    /// The paths under which later `rolluprecursive` have put their nodes, which stay.
+    /// The paths at which later `rolluprecursive` groupings injected their nodes, which are not replaced.
     public var kept: Set<String> = []
 
-    /// Makes a grouping.
+    /// Creates a grouping.
     public init(
         reference: HierarchyReference, input: NodePath, nodes: TypeShape, restriction: [BoundTransformation],
         injection: NodeInjection, position: Int = 1, then: [BoundTransformation]
@@ -154,9 +159,9 @@ public struct BoundNodeGrouping: Hashable, Sendable {
         self.then = then
     }
 
-    /// Whether what the transformed rows have under a name gives way to what they get of the node.
+    /// Returns whether the node replaces the value that transformed rows have under a name.
     ///
-    /// - Parameter name: a name or, with slashes, a path.
+    /// - Parameter name: a name or a path with slashes.
     public func replaces(_ name: String) -> Bool {
         if kept.contains(where: { name == $0 || name.hasPrefix("\($0)/") }) { return false }
         return injection.replaces(name, nodes: nodes)
@@ -165,20 +170,20 @@ public struct BoundNodeGrouping: Hashable, Sendable {
 
 /// A resolved `ancestors` or `descendants` (6.2.1).
 public struct BoundHierarchy: Hashable, Sendable {
-    /// Whether upwards.
+    /// Whether the transformation is `ancestors`.
     public var isAncestors: Bool
     /// The hierarchy.
     public var reference: HierarchyReference
-    /// The way from a row to its nodes.
+    /// The path from a row to its nodes.
     public var input: NodePath
-    /// What selects the start nodes among the input rows.
+    /// The transformations that select the start nodes among the input rows.
     public var start: [BoundTransformation]
-    /// The greatest distance; `nil` for any.
+    /// The maximum distance; `nil` for any.
     public var distance: Int?
-    /// Whether start nodes are kept.
+    /// Whether the start nodes are kept.
     public var keepsStart: Bool
 
-    /// Makes a step.
+    /// Creates a resolved transformation.
     public init(
         isAncestors: Bool, reference: HierarchyReference, input: NodePath, start: [BoundTransformation],
         distance: Int?, keepsStart: Bool
@@ -196,18 +201,19 @@ public struct BoundHierarchy: Hashable, Sendable {
 public struct BoundTraversal: Hashable, Sendable {
     /// The hierarchy.
     public var reference: HierarchyReference
-    /// The way from a row to its nodes.
+    /// The path from a row to its nodes.
     public var input: NodePath
-    /// Whether a node comes before those below it.
+    /// Whether a node comes before its descendants.
     public var isPreorder: Bool
-    /// What selects the start nodes among all nodes; none for the roots.
+    /// The transformations that select the start nodes among all nodes; empty for the roots.
     public var start: [BoundTransformation]
-    /// The order among siblings, evaluated on nodes.
+    /// The order of siblings, evaluated on the nodes.
     public var orderBy: [BoundOrder]
-    /// What a row gets of its node: where it leads to several nodes, only a row's node tells why it comes where it does.
+    /// The representation of the node in a row. If a row has several nodes, only this value shows the node to which
+    /// its position belongs.
     public var injection: NodeInjection
 
-    /// Makes a traversal.
+    /// Creates a traversal.
     public init(
         reference: HierarchyReference, input: NodePath, isPreorder: Bool, start: [BoundTransformation],
         orderBy: [BoundOrder], injection: NodeInjection = .nothing

@@ -1,53 +1,55 @@
 import ODataModel
 
-/// A collection or entity request with everything resolved: what a provider executes.
+/// A resolved query over a collection or entity, which a provider executes.
 public struct BoundQuery: Hashable, Sendable {
-    /// The shape of the rows read, before `$apply`.
+    /// The shape of the rows before `$apply`.
     public var shape: TypeShape
-    // Optional is spelt out for the reason at `BoundURL.query`: so that the whole is not copied when it is made.
-    /// The entity set of the rows; `nil` when contained.
+    // Optional is written in full for the reason given at `BoundURL.query`.
+    /// The entity set of the rows; `nil` for contained entities.
     public var set: Optional<EntitySet>
-    /// The current instance that expressions start from.
+    /// The current instance, at which expressions start.
     public var variable: RangeVariable
-    /// `$apply`, in order.
+    /// The transformations of `$apply`, in order.
     public var apply: [BoundTransformation]
-    /// `$compute`.
+    /// The items of `$compute`.
     public var compute: [BoundCompute]
-    /// `$filter`.
+    /// The condition of `$filter`.
     public var filter: Optional<BoundExpression>
-    /// `$search`.
+    /// The expression of `$search`.
     public var search: Optional<SearchExpression>
-    /// `$orderby`.
+    /// The items of `$orderby`.
     public var orderBy: [BoundOrder]
-    /// What to return of each row.
+    /// The returned properties of each row.
     public var projection: BoundProjection
-    /// What to return of the complex values among the projected properties, by ordinal of the result shape;
-    /// whole values where an ordinal is absent. Returning more is allowed (Protocol 4.01, 11.2.5.1).
+    /// The returned properties of complex values, by the ordinal of the complex property in the result shape.
+    ///
+    /// A value without an entry is returned whole, which is always allowed (Protocol 4.01, 11.2.5.1).
     public var nestedProjections: [Int: BoundProjection]
-    /// Options nested in `$select` after a collection-valued property, by its ordinal: the query over its members.
+    /// The queries over collection-valued properties with options in `$select`, by ordinal.
     public var nestedQueries: [Int: BoundQuery]
-    /// `$expand`.
+    /// The items of `$expand`.
     public var expand: [BoundExpand]
-    /// Streams that are asked for inline (`$expand=Photo`, `$expand=$value`): the steps to each stream property;
-    /// none for the media resource of the entity itself.
+    /// The streams to include (`$expand=Photo`, `$expand=$value`), as steps to each stream property; no steps for
+    /// the media resource of the entity itself.
     public var expandedStreams: [[BoundStep]]
-    /// `$top`.
+    /// The value of `$top`.
     public var top: Optional<Int>
-    /// `$skip`.
+    /// The value of `$skip`.
     public var skip: Optional<Int>
-    /// Whether the total count is wanted.
+    /// Whether the total count is requested.
     public var count: Bool
-    /// `$skiptoken`.
+    /// The value of `$skiptoken`.
     public var skipToken: Optional<String>
-    /// `$deltatoken`.
+    /// The value of `$deltatoken`.
     public var deltaToken: Optional<String>
-    /// `$index`: where a new member is inserted into an ordered collection; negative counts from the end.
+    /// The value of `$index`: the position of a new member in an ordered collection; negative values count from the
+    /// end.
     public var index: Optional<Int>
 
-    /// The shape of the rows returned: that of the last transformation when there is an `$apply`.
+    /// The shape of the returned rows: the result shape of the last transformation in `$apply`, if there is one.
     public var resultShape: TypeShape { apply.last?.resultShape ?? shape }
 
-    /// A query for all rows of a shape.
+    /// Creates a query for all rows of a shape.
     public init(shape: TypeShape, set: EntitySet?, variable: RangeVariable) {
         self.shape = shape
         self.set = set
@@ -73,12 +75,12 @@ public struct BoundQuery: Hashable, Sendable {
 
 /// One resolved item of `$orderby`.
 public struct BoundOrder: Hashable, Sendable {
-    /// What to order by.
+    /// The expression by which rows are ordered.
     public var expression: BoundExpression
-    /// Whether greatest first.
+    /// Whether the order is descending.
     public var isDescending: Bool
 
-    /// Makes an item.
+    /// Creates an item.
     public init(_ expression: BoundExpression, isDescending: Bool) {
         self.expression = expression
         self.isDescending = isDescending
@@ -87,44 +89,45 @@ public struct BoundOrder: Hashable, Sendable {
 
 /// One resolved item of `$compute`.
 public struct BoundCompute: Hashable, Sendable {
-    /// What to compute.
+    /// The computed expression.
     public var expression: BoundExpression
     /// The name of the result.
     public var name: String
 
-    /// Makes an item.
+    /// Creates an item.
     public init(_ expression: BoundExpression, as name: String) {
         self.expression = expression
         self.name = name
     }
 }
 
-/// Which structural properties are returned.
+/// The structural properties to return.
 public enum BoundProjection: Hashable, Sendable {
-    /// All of them, and what is computed.
+    /// All properties, including computed ones.
     case all
-    /// These: ordinals of the result shape (whole complex values), and besides, by name: computed and dynamic
-    /// properties, those of derived types, and annotations with their `@`.
-    /// The key is not added: the caller adds what its protocol needs.
+    /// Some properties, without the key unless it is listed.
+    ///
+    /// The ordinals refer to the result shape and return whole complex values. The names are computed properties,
+    /// dynamic properties, properties of derived types, and annotations with their `@`.
     case some(ordinals: [Int], names: [String])
 }
 
 /// One resolved item of `$expand`.
 public struct BoundExpand: Hashable, Sendable {
-    /// Complex properties, collections of complex values and casts on the way, then the navigation property.
+    /// The complex properties, collections of complex values and casts before the navigation property.
     public var path: [BoundStep]
     /// The navigation property.
     public var navigation: NavigationProperty
-    /// What is put into the response.
+    /// The form of the related entities in the response.
     public var form: ExpandItem.Form
-    /// How deep a recursive one goes; 1 otherwise, `nil` for `max`.
+    /// The depth of a recursive expansion; 1 for others, `nil` for `max`.
     public var levels: Int?
     /// The query over the related entities.
     public var query: BoundQuery
-    /// Whether an option refers to `$it`, the instance that the whole request is about.
+    /// Whether an option refers to `$it`, the instance of the whole request.
     public var refersToOutermost = false
 
-    /// Makes an item.
+    /// Creates an item.
     public init(
         path: [BoundStep], navigation: NavigationProperty, form: ExpandItem.Form, levels: Int?, query: BoundQuery
     ) {

@@ -1,13 +1,13 @@
 import ODataModel
 
-/// A resource path with every segment resolved against the model.
+/// A resource path with every segment resolved against a model.
 public struct BoundResource: Hashable, Sendable {
     /// The steps from the service root.
     public var steps: [BoundSegment]
-    /// What the path addresses.
+    /// The addressed resource.
     public var target: Target
 
-    /// What a path addresses.
+    /// The kind of an addressed resource.
     public enum Target: Hashable, Sendable {
         /// The service document.
         case service
@@ -23,7 +23,7 @@ public struct BoundResource: Hashable, Sendable {
         case entity(TypeShape, set: EntitySet?)
         /// A structural property.
         case property(Property, of: TypeShape)
-        /// The raw value of a property (`/$value`), or of a media entity when `nil`.
+        /// The raw value of a property (`/$value`); `nil` for a media entity.
         case rawValue(Property?)
         /// The number of members of a collection (`/$count`).
         case count(TypeShape, set: EntitySet?)
@@ -34,11 +34,11 @@ public struct BoundResource: Hashable, Sendable {
         /// All entities of the service (`$all`).
         case all
         /// All combinations of the members of several sets (`$crossjoin`). The shape has a single-valued navigation
-        /// property for each set, by its name.
+        /// property for each set, with the name of the set.
         case crossJoin([EntitySet], TypeShape)
     }
 
-    /// Makes a resource.
+    /// Creates a resource.
     public init(steps: [BoundSegment], target: Target) {
         self.steps = steps
         self.target = target
@@ -51,16 +51,16 @@ public enum BoundSegment: Hashable, Sendable {
     case entitySet(EntitySet, TypeShape)
     /// A singleton.
     case singleton(Singleton, TypeShape)
-    /// A key within the collection before it.
+    /// A key within the preceding collection.
     case key(EntityKey)
-    /// A navigation property, the set it leads to and the shape there.
+    /// A navigation property, its target set and the shape of the related entities.
     case navigation(NavigationProperty, set: EntitySet?, TypeShape)
     /// A structural property.
     case property(Property, ordinal: Int, of: TypeShape)
     /// A cast to a derived type.
     case cast(TypeShape)
-    /// An alternate key (OData URL Conventions 4.01, 4.3.5): the names and values given, and the condition that they
-    /// are on the collection before them.
+    /// An alternate key (OData URL Conventions 4.01, 4.3.5): its names and values, and the condition on the
+    /// preceding collection that corresponds to them.
     case alternateKey(EntityKey, BoundExpression, RangeVariable)
     /// A `$filter(…)` segment.
     case filter(BoundExpression, RangeVariable)
@@ -70,16 +70,16 @@ public enum BoundSegment: Hashable, Sendable {
     case operation(ODataOperation, [String: BoundExpression])
 }
 
-/// A request URL resolved: the path and, where it addresses entities, the query over them.
+/// A resolved URL: the resource and, if it consists of entities, the query over them.
 public struct BoundURL: Hashable, Sendable {
-    /// The resource.
+    /// The addressed resource.
     public var resource: BoundResource
-    // Spelt out, the variable begins without a value, and the initialiser fills its place; `BoundQuery?` would begin with
-    // nil, and the whole would be copied when it is done.
-    /// The query over the addressed rows; `nil` where the target is not made of rows.
+    // `Optional<BoundQuery>` has no implicit initial value, in contrast to `BoundQuery?`. The initialiser therefore
+    // avoids a copy of the whole value.
+    /// The query over the addressed rows; `nil` if the target does not consist of rows.
     public var query: Optional<BoundQuery>
 
-    /// Makes a resolved URL.
+    /// Creates a resolved URL.
     public init(resource: BoundResource, query: BoundQuery?) {
         self.resource = resource
         self.query = query

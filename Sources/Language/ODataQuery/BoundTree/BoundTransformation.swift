@@ -1,64 +1,64 @@
 import ODataModel
 
-/// One resolved transformation of `$apply` (OData Data Aggregation 4.0, 3).
+/// A resolved transformation of `$apply` (OData Data Aggregation 4.0, 3).
 ///
-/// Each carries the shape of the rows after it:
+/// Each transformation contains the shape of the rows after it:
 ///
-/// - `filter`, `search`, `orderBy`, `top`, `skip`, `ranked`, `ancestors`, `descendants` and `identity` leave the shape
-///   as it is.
-/// - `compute` appends its results to the properties: the ordinals before stay what they were. The navigation
-///   properties stay too. The result is a dynamic shape without key.
-/// - `aggregate` makes a dynamic shape of its results, in order.
-/// - `groupBy` makes a dynamic shape of the grouping properties, in order, then the aggregates. A property that
-///   was reached through navigation or complex properties is named by the whole path, with slashes and without
-///   casts, such as `Customer/Country`; whoever writes rows nests it: `{"Customer":{"Country":"USA"}}`. Later
-///   expressions address it by that one ``BoundStep/property(_:ordinal:of:)`` step. A property that was reached
-///   through a nullable navigation property is nullable.
-/// - `concat` has the properties of all its branches, by name, in order of appearance. A row lacks the properties
-///   that its branch does not make: they read as null and are not written.
-/// - `join` appends a single-valued navigation property, `nest` and `addNested` collection-valued ones. Their target
-///   types are dynamic shapes where transformations change the related rows.
+/// - `filter`, `search`, `orderBy`, `top`, `skip`, `ranked`, `ancestors`, `descendants` and `identity` keep the
+///   shape.
+/// - `compute` appends its results to the properties, so that earlier ordinals do not change. The navigation
+///   properties are kept. The result is a dynamic shape without a key.
+/// - `aggregate` creates a dynamic shape of its results, in order.
+/// - `groupBy` creates a dynamic shape with the grouping properties in order, followed by the aggregates. A
+///   property at the end of a path has the whole path as its name, with slashes and without casts, such as
+///   `Customer/Country`. A writer of rows nests it: `{"Customer":{"Country":"USA"}}`. Later expressions address it
+///   with one ``BoundStep/property(_:ordinal:of:)`` step. It is nullable if a navigation property of the path is.
+/// - `concat` has the properties of all its branches by name, in order of appearance. Properties that a branch does
+///   not create read as null in its rows and are not written.
+/// - `join` appends a single-valued navigation property, `nest` and `addNested` append collection-valued ones.
+///   Their target types are dynamic shapes if transformations change the related rows.
 public indirect enum BoundTransformation: Hashable, Sendable {
-    /// `filter`.
+    /// The transformation `filter`.
     case filter(BoundExpression, shape: TypeShape)
-    /// `aggregate`, with the shape of its single row.
+    /// The transformation `aggregate`, with the shape of its single row.
     case aggregate([BoundAggregate], shape: TypeShape)
-    /// `groupby` with the grouping paths and the aggregates of each group (empty for distinct values).
+    /// The transformation `groupby` with the grouping paths and the aggregates of each group, which may be empty.
     case groupBy([BoundPath], [BoundAggregate], shape: TypeShape)
-    /// `compute`.
+    /// The transformation `compute`.
     case compute([BoundCompute], shape: TypeShape)
-    /// `orderby`.
+    /// The transformation `orderby`.
     case orderBy([BoundOrder], shape: TypeShape)
-    /// `top`.
+    /// The transformation `top`.
     case top(Int, shape: TypeShape)
-    /// `skip`.
+    /// The transformation `skip`.
     case skip(Int, shape: TypeShape)
-    /// `identity`.
+    /// The transformation `identity`.
     case identity(shape: TypeShape)
-    /// `search`.
+    /// The transformation `search`.
     case search(SearchExpression, shape: TypeShape)
-    /// `topcount`, `bottompercent` and their like: the amount, and what to rank by.
+    /// A transformation such as `topcount` or `bottompercent`: the amount and the ranking expression.
     case ranked(RankedMethod, BoundExpression, by: BoundExpression, shape: TypeShape)
-    /// `concat`: the rows of each sequence over the same input, one after the other. `rollup` is expressed by it.
+    /// The transformation `concat`: the results of several sequences over the same input, one after the other. It
+    /// also implements `rollup`.
     case concat([[BoundTransformation]], shape: TypeShape)
-    /// `groupby` with transformations other than one `aggregate` for each group.
+    /// The transformation `groupby` with transformations of each group other than a single `aggregate`.
     case groupByApplying([BoundPath], [BoundTransformation], shape: TypeShape)
-    /// `groupby` with `rolluprecursive`: the transformations applied for each node of a hierarchy.
+    /// The transformation `groupby` with `rolluprecursive`.
     case groupByNode(BoundNodeGrouping, shape: TypeShape)
-    /// `expand`: the rows with related entities read and, in the item's query, restricted.
+    /// The transformation `expand`, which adds related entities to the rows and can restrict them.
     case expand(BoundExpand, shape: TypeShape)
-    /// `join` and `outerjoin`: each row with each of the related rows under a name.
+    /// The transformation `join` or `outerjoin`, which combines each row with each of its related rows.
     case join(BoundJoin, shape: TypeShape)
-    /// `nest`: one row with a collection for each item.
+    /// The transformation `nest`, which returns one row with a collection for each item.
     case nest([BoundNest], shape: TypeShape)
-    /// `addnested`: the rows with collections made of what stands at a path.
+    /// The transformation `addnested`, which adds collections of transformed related rows.
     case addNested(BoundPath, [BoundNest], shape: TypeShape)
-    /// `ancestors` and `descendants`.
+    /// The transformation `ancestors` or `descendants`.
     case hierarchy(BoundHierarchy, shape: TypeShape)
-    /// `traverse`.
+    /// The transformation `traverse`.
     case traverse(BoundTraversal, shape: TypeShape)
 
-    /// The shape of the rows after it.
+    /// The shape of the rows after the transformation.
     public var resultShape: TypeShape {
         switch self {
         case .filter(_, let shape), .aggregate(_, let shape), .groupBy(_, _, let shape), .compute(_, let shape),
@@ -96,8 +96,9 @@ public indirect enum BoundTransformation: Hashable, Sendable {
 }
 
 extension [BoundTransformation] {
-    /// The names of properties and navigation properties that some rows of the result lack: the rows of `concat`, and so of
-    /// `rollup`, differ in structure (OData Data Aggregation 4.0, 3.1.1).
+    /// The names of properties and navigation properties that some rows of the result lack.
+    ///
+    /// The rows of `concat` and `rollup` differ in structure (OData Data Aggregation 4.0, 3.1.1).
     public var partialNames: Set<String> { partialNames(after: []) }
 
     private func partialNames(after before: Set<String>) -> Set<String> {
@@ -117,7 +118,7 @@ extension [BoundTransformation] {
 }
 
 extension TypeShape {
-    /// The names of properties and navigation properties.
+    /// The names of all properties and navigation properties.
     fileprivate var names: Set<String> { Set(properties.map(\.name) + navigationProperties.map(\.name)) }
 }
 
@@ -125,18 +126,18 @@ extension TypeShape {
 public enum RankedMethod: String, Hashable, Sendable, CaseIterable {
     /// The given number of rows with the greatest values.
     case topCount = "topcount"
-    /// The fewest rows with the greatest values whose sum reaches the given one.
+    /// The fewest rows with the greatest values that together reach the given sum.
     case topSum = "topsum"
-    /// The fewest rows with the greatest values whose sum reaches the given percentage of the total.
+    /// The fewest rows with the greatest values that together reach the given percentage of the total.
     case topPercent = "toppercent"
     /// The given number of rows with the least values.
     case bottomCount = "bottomcount"
-    /// The fewest rows with the least values whose sum reaches the given one.
+    /// The fewest rows with the least values that together reach the given sum.
     case bottomSum = "bottomsum"
-    /// The fewest rows with the least values whose sum reaches the given percentage of the total.
+    /// The fewest rows with the least values that together reach the given percentage of the total.
     case bottomPercent = "bottompercent"
 
-    /// Whether the greatest values come first.
+    /// Whether the method keeps the greatest values.
     public var isTop: Bool { rawValue.hasPrefix("top") }
 }
 
@@ -144,16 +145,16 @@ public enum RankedMethod: String, Hashable, Sendable, CaseIterable {
 public struct BoundJoin: Hashable, Sendable {
     /// The collection-valued path to the related rows.
     public var path: BoundPath
-    /// The name under which a related row stands in the result.
+    /// The name of the related row in the result.
     public var name: String
-    /// What is done with the related rows of each row first.
+    /// The transformations of the related rows of each row.
     public var then: [BoundTransformation]
-    /// Whether a row without related rows is kept, with null under the name.
+    /// Whether a row without related rows is kept, with a null value.
     public var isOuter: Bool
-    /// The variable that ``then`` starts from.
+    /// The variable at which ``then`` starts.
     public var variable: RangeVariable
 
-    /// Makes a join.
+    /// Creates a join.
     public init(
         path: BoundPath, name: String, then: [BoundTransformation], isOuter: Bool, variable: RangeVariable
     ) {
@@ -167,48 +168,48 @@ public struct BoundJoin: Hashable, Sendable {
 
 /// One resolved item of `nest` or `addnested`.
 public struct BoundNest: Hashable, Sendable {
-    /// The transformations.
+    /// The transformations of the collection.
     public var transformations: [BoundTransformation]
     /// The name of the collection.
     public var name: String
 
-    /// Makes an item.
+    /// Creates an item.
     public init(_ transformations: [BoundTransformation], as name: String) {
         self.transformations = transformations
         self.name = name
     }
 }
 
-/// One resolved aggregate.
+/// A resolved item of `aggregate`.
 public struct BoundAggregate: Hashable, Sendable {
-    /// The standard methods (OData Data Aggregation 4.0, 3.2.1), and those registered.
+    /// The standard methods (OData Data Aggregation 4.0, 3.2.1), and a case for registered functions.
     public enum Method: String, Hashable, Sendable {
-        /// Total.
+        /// The sum.
         case sum
-        /// Least.
+        /// The least value.
         case min
-        /// Greatest.
+        /// The greatest value.
         case max
-        /// Mean.
+        /// The mean.
         case average
-        /// Number of different values.
+        /// The number of distinct values.
         case countDistinct = "countdistinct"
-        /// Number of rows.
+        /// The number of rows.
         case count = "$count"
-        /// What ``BoundAggregate/function`` does.
+        /// The registered ``BoundAggregate/function``.
         case custom
     }
 
-    /// One `from` step: the values of each group of a grouping finer than the result's are aggregated first.
+    /// A `from` step, which first aggregates the values in groups that are finer than the groups of the result.
     public struct From: Hashable, Sendable {
-        /// What is grouped by, besides the grouping of the steps after it.
+        /// The additional grouping paths of the step.
         public var paths: [BoundPath]
-        /// How the values of the groups are then aggregated.
+        /// The method that aggregates the values of the groups.
         public var method: Method
-        /// The registered function where the method is one.
+        /// The registered function, if the method is custom.
         public var function: AggregateFunction?
 
-        /// Makes a step.
+        /// Creates a step.
         public init(_ paths: [BoundPath], method: Method, function: AggregateFunction? = nil) {
             self.paths = paths
             self.method = method
@@ -216,41 +217,43 @@ public struct BoundAggregate: Hashable, Sendable {
         }
     }
 
-    /// What is aggregated; `nil` for the count of rows.
+    /// The aggregated expression; `nil` for the count of rows.
     public var expression: BoundExpression?
-    /// How.
+    /// The aggregation method.
     public var method: Method
     /// The name of the result.
     public var name: String
     /// The type of the result.
     public var type: TypeReference
-    /// The collection-valued path whose members the expression is evaluated on, and the variable that stands for
-    /// one; `nil` where that are the rows themselves. Collections on the way are gone through one after the other.
+    /// The collection-valued path with the members that the expression is evaluated on; `nil` for the rows
+    /// themselves. Nested collections are flattened.
     public var members: Members?
-    /// The entity that the values are those of, where the expression is a path through a single-valued navigation property:
-    /// its value counts once, however many rows lead to it (OData Data Aggregation 4.0, 3.2.1.1). `nil` where that makes
-    /// no difference.
+    /// The entity that has the aggregated value, if the expression is a path through a single-valued navigation
+    /// property.
+    ///
+    /// The value of an entity counts once, however many rows lead to it (OData Data Aggregation 4.0, 3.2.1.1).
+    /// `nil` if the distinction does not matter.
     public var owner: BoundPath?
     /// The `from` steps, in order.
     public var from: [From]
-    /// The registered function where the method is one.
+    /// The registered function, if the method is custom.
     public var function: AggregateFunction?
 
-    /// What an aggregate over a collection-valued path is evaluated on.
+    /// The members of a collection-valued path, on which an aggregate is evaluated.
     public struct Members: Hashable, Sendable {
-        /// The path.
+        /// The path to the collection.
         public var path: BoundPath
-        /// The variable that the expression starts from.
+        /// The variable for a member, at which the expression starts.
         public var variable: RangeVariable
 
-        /// Makes members.
+        /// Creates the members of a path.
         public init(of path: BoundPath, variable: RangeVariable) {
             self.path = path
             self.variable = variable
         }
     }
 
-    /// Makes an aggregate.
+    /// Creates an aggregate.
     public init(
         _ expression: BoundExpression?, method: Method, as name: String, type: TypeReference,
         members: Members? = nil, from: [From] = [], function: AggregateFunction? = nil

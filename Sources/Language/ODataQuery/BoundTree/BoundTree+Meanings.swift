@@ -1,6 +1,6 @@
-/// Questions that authorization, change tracking and the SQL compiler ask about the bound tree.
+/// Properties of the bound tree for authorization, change tracking and the SQL compiler.
 extension BoundTree {
-    /// The names of the entity sets and singletons that the nodes below lead to, without those that these contain.
+    /// The names of the entity sets and singletons that the descendants refer to, without contained entities.
     package var entitySets: Set<String> {
         children.reduce(into: []) { sets, child in
             if let set = child.entitySet { sets.insert(set) }
@@ -10,7 +10,7 @@ extension BoundTree {
 }
 
 extension BoundNode {
-    /// The entity set or singleton that the node itself leads to.
+    /// The entity set or singleton that the node itself refers to.
     fileprivate var entitySet: String? {
         switch self {
         case .step(.navigation(_, _, let set)): set?.name
@@ -21,7 +21,7 @@ extension BoundNode {
         }
     }
 
-    /// The expression that the node is.
+    /// The expression in the node.
     fileprivate var expression: BoundExpression? {
         switch self {
         case .expression(let expression), .condition(let expression, _): expression
@@ -31,8 +31,8 @@ extension BoundNode {
 }
 
 extension BoundExpression {
-    /// Whether it holds a search, an aggregation or a function of the app's own: its paths alone do not say which rows and
-    /// properties its value depends on.
+    /// Whether the expression contains a search, an aggregation or a registered function. Its value may then depend
+    /// on rows and properties that its paths do not name.
     package var isOpaque: Bool {
         holds { expression in
             switch expression {
@@ -42,12 +42,12 @@ extension BoundExpression {
         }
     }
 
-    /// Whether a function is called anywhere in it.
+    /// Returns whether the expression calls a function.
     package func calls(_ wanted: CanonicalFunction) -> Bool {
         holds { if case .function(wanted, _, _) = $0 { true } else { false } }
     }
 
-    /// Whether nothing of a row is in it.
+    /// Whether the expression does not depend on a row.
     package var isSameForAllRows: Bool {
         !isOpaque && !contains { if case .path = $0 { true } else { false } }
     }

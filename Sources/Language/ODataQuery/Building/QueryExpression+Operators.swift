@@ -1,6 +1,6 @@
 import ODataModel
 
-/// Swift's operators for those of OData (OData URL Conventions 4.01, 5.1.1.1 and 5.1.1.2).
+/// Swift operators for the operators of OData (OData URL Conventions 4.01, 5.1.1.1 and 5.1.1.2).
 extension QueryExpression {
     private static func binary(
         _ symbol: BinaryOperator, left: QueryExpression, right: QueryExpression
@@ -8,95 +8,95 @@ extension QueryExpression {
         QueryExpression(.binary(symbol, left.expression, right.expression))
     }
 
-    /// `eq`.
+    /// Compares with `eq`.
     public static func == (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.equal, left: left, right: right)
     }
-    /// `ne`.
+    /// Compares with `ne`.
     public static func != (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.notEqual, left: left, right: right)
     }
-    /// `lt`.
+    /// Compares with `lt`.
     public static func < (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.less, left: left, right: right)
     }
-    /// `le`.
+    /// Compares with `le`.
     public static func <= (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.lessOrEqual, left: left, right: right)
     }
-    /// `gt`.
+    /// Compares with `gt`.
     public static func > (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.greater, left: left, right: right)
     }
-    /// `ge`.
+    /// Compares with `ge`.
     public static func >= (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.greaterOrEqual, left: left, right: right)
     }
-    /// `and`.
+    /// Combines two conditions with `and`.
     public static func && (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.and, left: left, right: right)
     }
-    /// `or`.
+    /// Combines two conditions with `or`.
     public static func || (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.or, left: left, right: right)
     }
-    /// `add`.
+    /// Adds with `add`.
     public static func + (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.add, left: left, right: right)
     }
-    /// `sub`.
+    /// Subtracts with `sub`.
     public static func - (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.subtract, left: left, right: right)
     }
-    /// `mul`.
+    /// Multiplies with `mul`.
     public static func * (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.multiply, left: left, right: right)
     }
-    /// `div`: of whole numbers, whole. ``divided(by:)`` keeps the fraction.
+    /// Divides with `div`, which truncates the quotient of integers. ``divided(by:)`` keeps the fraction.
     public static func / (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.divide, left: left, right: right)
     }
-    /// `mod`.
+    /// Returns the remainder with `mod`.
     public static func % (left: QueryExpression, right: QueryExpression) -> QueryExpression {
         binary(.modulo, left: left, right: right)
     }
-    /// `not`.
+    /// Negates a condition with `not`.
     public static prefix func ! (operand: QueryExpression) -> QueryExpression {
         QueryExpression(.unary(.not, operand.expression))
     }
-    /// Negation.
+    /// Negates a number.
     public static prefix func - (operand: QueryExpression) -> QueryExpression {
         QueryExpression(.unary(.negate, operand.expression))
     }
 
-    /// `divby`: of whole numbers, decimal.
+    /// Divides with `divby`, which gives a decimal quotient of integers.
     public func divided(by divisor: QueryExpression) -> QueryExpression {
         Self.binary(.divideBy, left: self, right: divisor)
     }
 
-    /// `has`: whether an enumeration value has flags.
+    /// Returns whether an enumeration value has flags (`has`).
     public func has(_ flags: QueryExpression) -> QueryExpression { Self.binary(.has, left: self, right: flags) }
 
-    /// `in` with a list.
+    /// Returns whether the value is in a list (`in`).
     public func isIn(_ values: [QueryExpression]) -> QueryExpression {
         QueryExpression(.membership(expression, in: .list(values.map(\.expression))))
     }
 
-    /// `in` with a list.
+    /// Returns whether the value is in a list (`in`).
     public func isIn(_ values: QueryExpression...) -> QueryExpression { isIn(values) }
 
-    /// `in` with a collection-valued property.
+    /// Returns whether the value is in a collection-valued property (`in`).
     public func isIn(collection path: String) -> QueryExpression {
         QueryExpression(.membership(expression, in: .path(Self.steps(path))))
     }
 
-    /// All of the conditions; `true` for none. Many conditions become a shallow tree.
+    /// Combines conditions with `and`; `true` for an empty list. A long list becomes a balanced tree.
     public static func all(of conditions: [QueryExpression]) -> QueryExpression {
         guard !conditions.isEmpty else { return true }
         return QueryExpression(CommonExpression.joined(conditions.map(\.expression)[...], by: .and))
     }
 
-    /// Any of the conditions; `false` for none. Many conditions become a shallow tree.
+    /// Combines conditions with `or`; `false` for an empty list. A long list becomes a balanced tree.
     public static func any(of conditions: [QueryExpression]) -> QueryExpression {
         guard !conditions.isEmpty else { return false }
         return QueryExpression(CommonExpression.joined(conditions.map(\.expression)[...], by: .or))

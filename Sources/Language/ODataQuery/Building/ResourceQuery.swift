@@ -1,6 +1,6 @@
 import ODataModel
 
-/// A query built in Swift: a value, each step of which gives a new one.
+/// A query built in Swift. Every method returns a new value.
 ///
 /// ```swift
 /// let query = ResourceQuery("Orders")
@@ -12,22 +12,22 @@ import ODataModel
 /// print(query.url)   // Orders?$filter=Freight gt 50 and …
 /// ```
 ///
-/// It makes the same ``ODataURL`` as parsing does. Names are not checked here but when the query is bound
+/// It produces the same ``ODataURL`` as the parser. Names are checked when the query is bound
 /// (``Binder/bind(_:)``).
 public struct ResourceQuery: Hashable, Sendable, CustomStringConvertible {
     /// The URL below the service root.
     public private(set) var url: ODataURL
 
-    /// A query over an entity set, a singleton or whatever a path of simple names leads to, such as `Me/Orders`.
+    /// Creates a query over an entity set, a singleton, or the resource at a path of names such as `Me/Orders`.
     public init(_ path: String) {
         let segments = path.split(separator: "/").map { PathSegment.name(Identifier(String($0)), .none) }
         url = ODataURL(path: ResourcePath(segments))
     }
 
-    /// A query that starts from a URL.
+    /// Creates a query that starts from a URL.
     public init(_ url: ODataURL) { self.url = url }
 
-    /// The URL for people.
+    /// The URL in readable form.
     public var description: String { url.description }
 
     private func with(_ change: (inout ODataURL) -> Void) -> ResourceQuery {
@@ -38,12 +38,12 @@ public struct ResourceQuery: Hashable, Sendable, CustomStringConvertible {
 
     // MARK: Path
 
-    /// One entity by its key's only value (OData URL Conventions 4.01, 4.3.1).
+    /// Addresses one entity by its single-part key (OData URL Conventions 4.01, 4.3.1).
     public func key(_ value: ODataValue) -> ResourceQuery {
         key(.single(QueryExpression.value(value).expression))
     }
 
-    /// One entity by its key; a key of one part is written without its name.
+    /// Addresses one entity by its key. A single-part key is written without its name.
     public func key(_ key: EntityKey) -> ResourceQuery {
         if key.parts.count == 1 { return self.key(key.parts[0].value) }
         return self.key(
@@ -61,17 +61,17 @@ public struct ResourceQuery: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a property or navigation property leads to.
+    /// Appends a property or navigation property to the path.
     public func navigate(_ name: String) -> ResourceQuery {
         with { $0.path.segments.append(.name(Identifier(name), .none)) }
     }
 
-    /// The number of rows alone (`/$count`).
+    /// The query for the number of rows (`/$count`).
     public var countOnly: ResourceQuery { with { $0.path.segments.append(.count) } }
 
     // MARK: Options
 
-    /// `$filter`; several conditions must all hold.
+    /// Adds a condition to `$filter`; several conditions must all hold.
     public func filter(_ condition: QueryExpression) -> ResourceQuery {
         with {
             if let present = $0.options.filter {
@@ -82,24 +82,24 @@ public struct ResourceQuery: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// `$filter` from text.
+    /// Adds a condition to `$filter` from text.
     ///
-    /// - Throws: ``QueryError`` where the text breaks the grammar.
+    /// - Throws: ``QueryError`` if the text breaks the grammar.
     public func filter(parsing text: String) throws(QueryError) -> ResourceQuery {
         filter(QueryExpression(try CommonExpression(parsing: text)))
     }
 
-    /// `$orderby`, after what it is ordered by already.
+    /// Adds an expression to `$orderby`, after the existing ones.
     public func orderBy(_ key: QueryExpression, descending: Bool = false) -> ResourceQuery {
         with { $0.options.orderBy.append(OrderItem(key.expression, isDescending: descending)) }
     }
 
-    /// `$orderby` a property.
+    /// Adds a property to `$orderby`.
     public func orderBy(_ path: String, descending: Bool = false) -> ResourceQuery {
         orderBy(.property(path), descending: descending)
     }
 
-    /// `$select`, besides what is selected already. Paths have slashes; `*` is all properties.
+    /// Adds properties to `$select`. Paths have slashes; `*` selects all properties.
     public func select(_ paths: String...) -> ResourceQuery {
         with {
             $0.options.select += paths.map { path in
@@ -108,11 +108,11 @@ public struct ResourceQuery: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// `$expand` of a navigation property, with options of its own.
+    /// Expands a navigation property with `$expand`.
     ///
     /// - Parameters:
     ///   - path: the navigation property, after complex properties and casts; `*` for all.
-    ///   - levels: how deep a recursive one goes.
+    ///   - levels: the depth of a recursive expansion.
     ///   - options: adds options to the query over the related entities.
     public func expand(
         _ path: String, levels: QueryOptions.Levels? = nil, _ options: (ResourceQuery) -> ResourceQuery = { $0 }
@@ -123,34 +123,34 @@ public struct ResourceQuery: Hashable, Sendable, CustomStringConvertible {
         return with { $0.options.expand.append(item) }
     }
 
-    /// `$top`.
+    /// Sets `$top`, the maximum number of rows.
     public func top(_ count: Int) -> ResourceQuery { with { $0.options.top = max(0, count) } }
 
-    /// `$skip`.
+    /// Sets `$skip`, the number of rows to skip.
     public func skip(_ count: Int) -> ResourceQuery { with { $0.options.skip = max(0, count) } }
 
-    /// `$count`: the number of all rows beside those returned.
+    /// Sets `$count`, which requests the total number of rows.
     public func count(_ isWanted: Bool = true) -> ResourceQuery { with { $0.options.count = isWanted } }
 
-    /// `$search`.
+    /// Sets `$search`.
     public func search(_ search: SearchExpression) -> ResourceQuery { with { $0.options.search = search } }
 
-    /// `$compute`, besides what is computed already.
+    /// Adds an item to `$compute`.
     public func compute(_ value: QueryExpression, as name: String) -> ResourceQuery {
         with { $0.options.compute.append(ComputeItem(value.expression, as: Identifier(name))) }
     }
 
-    /// `$apply`, after the transformations already there.
+    /// Adds transformations to `$apply`, after the existing ones.
     public func apply(_ transformations: Transformation...) -> ResourceQuery {
         with { $0.options.apply += transformations }
     }
 
-    /// The value of a parameter alias, name without `@`.
+    /// Sets the value of a parameter alias, whose name has no `@` here.
     public func alias(_ name: String, _ value: QueryExpression) -> ResourceQuery {
         with { $0.options.aliases[name] = value.expression }
     }
 
-    /// A query option of the service's own.
+    /// Adds a custom query option.
     public func option(_ name: String, _ value: String) -> ResourceQuery {
         with { $0.options.custom.append(.init(name: name, value: value)) }
     }

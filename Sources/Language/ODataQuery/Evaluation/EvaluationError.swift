@@ -1,20 +1,19 @@
 import ErrorCodes
 
-/// Why a value cannot be computed although the query is right: the response is an error of the request, never a
-/// rounded or wrapped value.
+/// An error in the evaluation of a valid query. A value is never rounded or wrapped instead.
 public enum EvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A result that does not fit its type, with the operation's name.
+    /// The result of an operation does not fit its type.
     case overflow(String)
-    /// What `matchesPattern` was given is no regular expression of the supported kind.
+    /// The pattern of `matchesPattern` is not a supported regular expression.
     case pattern(String)
-    /// Beyond a documented limit, by the constant's name.
+    /// A documented limit was exceeded; the value is the name of its constant.
     case limit(String)
-    /// Something else than what the query's types promise was found: the place, and what was expected there.
+    /// A value does not have the type that the query expects: the place and the expected kind.
     case type(String, expected: String)
-    /// What is not evaluated in memory, by its name.
+    /// The named feature is not supported by the in-memory evaluator.
     case unsupported(String)
 
-    /// A full sentence.
+    /// A message in a full sentence.
     public var description: String {
         switch self {
         case .overflow(let operation): "The result of \(operation) has too many digits."

@@ -1,57 +1,57 @@
 import ODataModel
 
-/// An instance that queries are evaluated on: an entity, or what a transformation made.
+/// An instance on which queries are evaluated: an entity, or the result of a transformation.
 public protocol EvaluationRow: Sendable {
-    /// The type of the instance, which may derive from that of the collection.
+    /// The type of the instance, which may derive from the type of the collection.
     var typeName: QualifiedName { get }
-    /// The key of an entity; `nil` for other instances. Entities of one set are the same when their keys are.
+    /// The key of an entity; `nil` for other instances. Two entities of a set are the same if their keys are equal.
     var key: EntityKey? { get }
-    /// The names of the properties that no type declares.
+    /// The names of undeclared properties.
     var dynamicPropertyNames: [String] { get }
-    /// The value of a structural property, null where it has none; `nil` when the instance has no such property.
+    /// Returns the value of a structural property; `nil` if the instance has no such property.
     func property(_ name: String) -> ODataValue?
-    /// The related instances: none or one for a single-valued navigation property.
+    /// Returns the related instances; at most one for a single-valued navigation property.
     ///
-    /// - Parameter path: the navigation property, after the complex properties on the way, as `Address/Country`.
+    /// - Parameter path: the navigation property after complex properties, such as `Address/Country`.
     func related(through path: String) throws -> [any EvaluationRow]
-    /// The value of an annotation of the instance; `nil` when it has none.
+    /// Returns the value of an annotation of the instance; `nil` if it has none.
     ///
-    /// - Parameter term: the qualified name, with `#` and the qualifier where there is one, and before it the
-    ///   property and `@` where it annotates one.
+    /// - Parameter term: the qualified name, followed by `#` and a qualifier if there is one. For the annotation of
+    ///   a property, the name of the property and `@` come first.
     func annotation(_ term: String) -> ODataValue?
 }
 
 extension EvaluationRow {
-    /// None.
+    /// The default: no dynamic properties.
     public var dynamicPropertyNames: [String] { [] }
-    /// None.
+    /// The default: no annotations.
     public func annotation(_ term: String) -> ODataValue? { nil }
 }
 
-/// Where the instances of a service come from.
+/// The source of a service's instances.
 public protocol EvaluationSource: Sendable {
-    /// All entities of a set.
+    /// Returns all entities of a set.
     func rows(of set: String) throws -> [any EvaluationRow]
-    /// The entity that a singleton is.
+    /// Returns the entity of a singleton.
     func singleton(_ name: String) throws -> (any EvaluationRow)?
-    /// Called before each condition is evaluated, so that an evaluation that takes too long can be stopped by an error.
+    /// Is called before each condition is evaluated, so that it can stop a long evaluation by throwing an error.
     func checkEvaluation() throws
 }
 
 extension EvaluationSource {
-    /// Most never stop an evaluation.
+    /// The default: does not stop the evaluation.
     public func checkEvaluation() throws {}
 }
 
-/// Entities with what is related to them inline.
+/// Evaluation of entities with their inline related entities.
 extension ODataEntity: EvaluationRow {
     /// The names of undeclared properties.
     public var dynamicPropertyNames: [String] { dynamicProperties.keys.sorted() }
 
-    /// The value of a property.
+    /// Returns the value of a property.
     public func property(_ name: String) -> ODataValue? { self[name] }
 
-    /// The related entities that are inline.
+    /// Returns the inline related entities.
     public func related(through path: String) -> [any EvaluationRow] {
         switch related[path] {
         case .one(let entity): [entity]
@@ -68,41 +68,43 @@ extension ODataEntity: EvaluationRow {
         return inner.related(through: String(path[path.index(after: slash)...]))
     }
 
-    /// The value of an annotation.
+    /// Returns the value of an annotation.
     public func annotation(_ term: String) -> ODataValue? { control.annotations[term] }
 }
 
-/// An instance in the course of a query: one of the source with what transformations, `$compute` and `$expand` have
-/// added to it, or one made of nothing else.
+/// An instance during the evaluation of a query.
+///
+/// It is an instance of the source with additions by transformations, `$compute` and `$expand`, or it consists only
+/// of such additions.
 public struct EvaluatedRow: EvaluationRow {
-    /// What stands below; `nil` when a transformation made the row.
+    /// The original instance; `nil` if a transformation created the row.
     var base: (any EvaluationRow)?
-    /// Values by name, before those of the base.
+    /// The added values by name, which take precedence over the base.
     var values: [String: ODataValue] = [:]
-    /// Related instances by path, before those of the base.
+    /// The added related instances by path, which take precedence over the base.
     var relations: [String: [EvaluatedRow]] = [:]
-    /// Which of the ``relations`` are a part of the answer without being expanded: what transformations made.
+    /// The paths of ``relations`` that transformations created, which are returned without `$expand`.
     var inline: Set<String> = []
     /// The type of a row without a base.
     var ownType = QualifiedName("Edm", "Untyped")
 
     /// A property of the result.
     public struct PropertyValue: Hashable, Sendable {
-        /// The name, with slashes where `groupby` went through others.
+        /// The name, with slashes for a path of `groupby`.
         public var name: String
         /// The value.
         public var value: ODataValue
 
-        /// Makes a property's value.
+        /// Creates a property value.
         public init(name: String, value: ODataValue) {
             self.name = name
             self.value = value
         }
     }
 
-    /// What `$select` returns of the row, in the order of the result shape.
+    /// The selected properties of the row, in the order of the result shape.
     public internal(set) var properties: [PropertyValue] = []
-    /// What `$expand` returns of related instances, by path.
+    /// The expanded related instances, by path.
     public internal(set) var expanded: [String: EvaluatedPage] = [:]
 
     init(_ base: any EvaluationRow) {
@@ -113,16 +115,16 @@ public struct EvaluatedRow: EvaluationRow {
 
     /// The type of the instance.
     public var typeName: QualifiedName { base?.typeName ?? ownType }
-    /// The key of the entity below.
+    /// The key of the original entity.
     public var key: EntityKey? { base?.key }
     /// The names of undeclared properties.
     public var dynamicPropertyNames: [String] { base?.dynamicPropertyNames ?? [] }
-    /// The value of a property.
+    /// Returns the value of a property.
     public func property(_ name: String) -> ODataValue? { values[name] ?? base?.property(name) }
-    /// The value of an annotation.
+    /// Returns the value of an annotation.
     public func annotation(_ term: String) -> ODataValue? { base?.annotation(term) }
 
-    /// Related instances.
+    /// Returns the related instances.
     public func related(through path: String) throws -> [any EvaluationRow] {
         if let rows = relations[path] { return rows }
         return try base?.related(through: path) ?? []
@@ -134,14 +136,14 @@ public struct EvaluatedRow: EvaluationRow {
     }
 }
 
-/// The answer to a query.
+/// The result of a query.
 public struct EvaluatedPage: Sendable {
     /// The rows.
     public var rows: [EvaluatedRow]
-    /// The number of rows before `$skip` and `$top`, where it was asked for.
+    /// The number of rows before `$skip` and `$top`, if it was requested.
     public var count: Int?
-    /// Whether only references, or only the number of rows, were asked for by `$expand`.
+    /// The form of an expanded page: entities, references or only the number of rows.
     public var form: ExpandItem.Form = .entities
-    /// The members of a collection of primitive values, when that is what was asked about; the rows are then empty.
+    /// The members of a collection of primitive values; the rows are empty in this case.
     public var values: [ODataValue] = []
 }

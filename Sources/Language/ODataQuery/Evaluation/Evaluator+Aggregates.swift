@@ -1,6 +1,6 @@
 import ODataModel
 
-/// `aggregate` (OData Data Aggregation 4.0, 3.2.1); nulls do not count.
+/// Evaluation of `aggregate` (OData Data Aggregation 4.0, 3.2.1). Null values are ignored.
 extension Evaluator {
     func aggregated(
         _ items: [BoundAggregate], _ rows: [EvaluatedRow], shape: TypeShape, in outer: Environment
@@ -14,12 +14,12 @@ extension Evaluator {
         _ item: BoundAggregate, _ rows: [EvaluatedRow], in outer: Environment
     ) throws -> ODataValue {
         guard !item.from.isEmpty else { return try aggregate(item, over: rows.map { outer.with($0) }) }
-        // a with m1 from P1 with m2 from P2 with m3: m1 in the groups of P1 and P2, m2 of those in the groups of P2,
-        // m3 of these.
+        // a with m1 from P1 with m2 from P2 with m3: m1 applies to groups by P1 and P2, m2 to groups by P2. m3
+        // applies to the rest.
         return try aggregate(item, level: item.from.count, rows, in: outer)
     }
 
-    /// The aggregate before the last of some `from` steps, then that step over its groups.
+    /// Evaluates an aggregate with a number of `from` steps.
     private func aggregate(
         _ item: BoundAggregate, level: Int, _ rows: [EvaluatedRow], in outer: Environment
     ) throws -> ODataValue {
@@ -31,11 +31,11 @@ extension Evaluator {
         return try aggregate(values, by: step.method, step.function)
     }
 
-    /// An aggregate over instances that environments give.
+    /// Evaluates an aggregate over the instances of environments.
     func aggregate(_ item: BoundAggregate, over environments: [Environment]) throws -> ODataValue {
         var expanded = environments
         if let members = item.members {
-            // An entity counts once, from however many rows it is reached (3.2.1.1); values may repeat.
+            // An entity counts once, even if several rows lead to it (3.2.1.1). Values may repeat.
             var seen: Set<GroupKey> = []
             expanded = try environments.flatMap { environment in
                 try self.members(of: members.path, in: environment).filter { member in
@@ -49,7 +49,7 @@ extension Evaluator {
         if let owner = item.owner { expanded = try once(for: owner, expanded) }
         guard let expression = item.expression else { return Self.count(expanded.count) }
         if item.method == .countDistinct, case .path(let path) = expression {
-            // Instances are counted by what they are known by.
+            // Instances are distinguished by their identity.
             var seen: Set<GroupKey> = []
             for environment in expanded {
                 var key = GroupKey()
@@ -66,10 +66,10 @@ extension Evaluator {
             expanded.map { try value(expression, in: $0) }, by: item.method, item.function)
     }
 
-    /// A number of instances, which is a decimal without fraction (OData Data Aggregation 4.0, 3.2.1.4).
+    /// Returns a number of instances, which is a decimal (OData Data Aggregation 4.0, 3.2.1.4).
     private static func count(_ number: Int) -> ODataValue { .decimal(ODataDecimal(Int64(number))) }
 
-    /// The environments that lead to an entity, the first one for each (3.2.1.1).
+    /// Returns the first environment for each entity (3.2.1.1).
     private func once(for owner: BoundPath, _ environments: [Environment]) throws -> [Environment] {
         var seen: Set<GroupKey> = []
         return try environments.filter { environment in

@@ -1,8 +1,8 @@
 import ODataModel
 
-/// Operators and type tests (OData URL Conventions 4.01, 5.1.1.1, 5.1.1.2 and 5.1.1.10).
+/// Evaluation of operators and type tests (OData URL Conventions 4.01, 5.1.1.1, 5.1.1.2 and 5.1.1.10).
 extension Evaluator {
-    /// The value of an expression; null for an instance.
+    /// Returns the value of an expression; null for an instance.
     func value(_ expression: BoundExpression, in environment: Environment) throws -> ODataValue {
         switch expression {
         case .constant(let value, _): return value
@@ -72,7 +72,7 @@ extension Evaluator {
     ) throws -> ODataValue {
         switch symbol {
         case .and, .or:
-            // Both sides are needed only when the first does not decide.
+            // The second operand is only evaluated if the first does not decide the result.
             let decisive = symbol == .or
             let first = try value(left, in: environment)
             if case .boolean(decisive) = first { return first }
@@ -96,7 +96,7 @@ extension Evaluator {
         }
     }
 
-    /// Null is neither less nor greater than anything, and equal to null where equality is asked for too.
+    /// Compares two values. Null is neither less nor greater than any value; `le` and `ge` hold between two nulls.
     private static func compare(_ symbol: BinaryOperator, left: ODataValue, right: ODataValue) -> Bool {
         let includesEqual = symbol == .lessOrEqual || symbol == .greaterOrEqual
         if left.isNull, right.isNull { return includesEqual }
@@ -108,7 +108,7 @@ extension Evaluator {
         }
     }
 
-    /// `eq`. Entities are equal when they are the same one.
+    /// Compares with `eq`. Entities are equal if they have the same identity.
     private func isEqual(
         _ left: BoundExpression, _ right: BoundExpression, in environment: Environment
     ) throws -> Bool {
@@ -139,7 +139,7 @@ extension Evaluator {
         return .value(try value(expression, in: environment))
     }
 
-    /// `case`: null where no condition is true.
+    /// Evaluates `case`; null if no condition is true.
     private func conditional(_ arguments: [BoundExpression], in environment: Environment) throws -> ODataValue {
         for index in stride(from: 0, to: arguments.count - 1, by: 2) {
             if try isTrue(arguments[index], in: environment) { return try value(arguments[index + 1], in: environment) }
@@ -149,7 +149,7 @@ extension Evaluator {
 
     // MARK: isof
 
-    /// Whether a value that is not null belongs to a type. What the model declares decides where it does.
+    /// Returns whether a non-null value belongs to a type. A declared type takes precedence over the value.
     private static func isValue(_ value: ODataValue, of type: TypeReference, declared: TypeReference) -> Bool {
         switch declared {
         case .untyped: break

@@ -1,6 +1,7 @@
 import ODataModel
 
-/// The canonical functions (OData URL Conventions 4.01, 5.1.1.5 to 5.1.1.11). Null where an argument is.
+/// Evaluation of the canonical functions (OData URL Conventions 4.01, 5.1.1.5 to 5.1.1.11). The result is null if
+/// an argument is null.
 extension Evaluator {
     /// 0001-01-01T00:00:00Z.
     private static let leastInstant = ODataDateTimeOffset(seconds: -62_135_596_800)
@@ -98,7 +99,7 @@ extension Evaluator {
             }
             return .boolean(rest.isEmpty)
         case .hassubset:
-            // As often as a member is in the second collection it must be in the first.
+            // The first collection must contain a member at least as often as the second.
             var counts: [GroupKey: Int] = [:]
             for member in members { counts[GroupKey([member]), default: 0] += 1 }
             for other in others { counts[GroupKey([other]), default: 0] -= 1 }
@@ -121,7 +122,7 @@ extension Evaluator {
 
     // MARK: Dates
 
-    /// Parts of instants are those on the clock that they were written with.
+    /// Returns a part of a date or time, in the time zone in which the value was written.
     private static func part(_ function: CanonicalFunction, _ value: ODataValue) throws -> ODataValue {
         let local: ODataDateTime?
         switch value {
@@ -135,7 +136,7 @@ extension Evaluator {
         var time = local?.timeOfDay.picoseconds
         if case .date(let given) = value { date = given }
         if case .timeOfDay(let given) = value { time = given.picoseconds }
-        // Edm.Time of V2 is a duration.
+        // The V2 type Edm.Time is represented as a duration.
         if case .duration = value {
             if function == .totalseconds {
                 return DateArithmetic.seconds(of: value.picoseconds ?? 0).map { .decimal($0) } ?? .null

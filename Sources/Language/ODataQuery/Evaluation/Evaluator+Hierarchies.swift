@@ -1,15 +1,15 @@
 import ODataModel
 
-/// Recursive hierarchies: the tests of nodes, `ancestors`, `descendants`, `traverse` and `rolluprecursive` (OData Data
-/// Aggregation 4.0, 5.5.2.1 and 6).
+/// Evaluation of recursive hierarchies: the tests of nodes, `ancestors`, `descendants`, `traverse` and
+/// `rolluprecursive` (OData Data Aggregation 4.0, 5.5.2.1 and 6).
 extension Evaluator {
-    /// The nodes of a hierarchy, known by their identifiers.
+    /// The nodes of a hierarchy, by their identifiers.
     struct Hierarchy {
         var order: [GroupKey] = []
         var parents: [GroupKey: [GroupKey]] = [:]
         var children: [GroupKey: [GroupKey]] = [:]
 
-        /// The nodes within a distance of others, upwards or downwards; a circle ends where it begins.
+        /// Returns the nodes within a distance of the start nodes. Each node of a circle is visited only once.
         func reached(from start: Set<GroupKey>, upwards: Bool, distance: Int?) -> Set<GroupKey> {
             var reached: Set<GroupKey> = []
             var front = start
@@ -28,7 +28,7 @@ extension Evaluator {
         func isRoot(_ node: GroupKey) -> Bool { parents[node]?.isEmpty ?? false }
     }
 
-    /// The hierarchies that one evaluation has met: those of whole entity sets are the same wherever they are named.
+    /// A cache of the hierarchies in one evaluation.
     final class KnownHierarchies {
         var hierarchies: [HierarchyReference: Hierarchy] = [:]
     }
@@ -66,7 +66,7 @@ extension Evaluator {
         ])
     }
 
-    /// The nodes that a row leads to; null is none.
+    /// Returns the nodes of a row, without null.
     private func nodes(of row: EvaluatedRow, _ input: NodePath, in outer: Environment) throws -> Set<GroupKey> {
         let own = outer.with(row)
         let places =
@@ -79,9 +79,9 @@ extension Evaluator {
 
     // MARK: Tests
 
-    /// What a function says of a node; null where an identifier is.
+    /// Evaluates a test of a node; null if an identifier is null.
     func test(_ expression: BoundExpression, in environment: Environment) throws -> ODataValue {
-        // Taken apart here, so that the expressions around need no room on the stack for it.
+        // The case is matched here, so that callers do not need stack space for the test.
         guard case .hierarchyTest(let test) = expression else { return .null }
         let identifier = try value(test.node, in: environment)
         let otherIdentifier = try test.other.map { try value($0, in: environment) }
@@ -117,7 +117,7 @@ extension Evaluator {
         return try rows.filter { !reached.isDisjoint(with: try nodes(of: $0, step.input, in: outer)) }
     }
 
-    /// `rolluprecursive`: for each node the rows that belong to it or to one below it, transformed.
+    /// Evaluates `rolluprecursive`: transforms the rows of each node and of the nodes below it.
     func grouped(
         _ grouping: BoundNodeGrouping, _ rows: [EvaluatedRow], in outer: Environment
     ) throws -> [EvaluatedRow] {
@@ -137,7 +137,7 @@ extension Evaluator {
         }
     }
 
-    /// A row with what it gets of its node.
+    /// Returns a row with the representation of its node.
     private func injecting(
         _ node: EvaluatedRow, _ grouping: BoundNodeGrouping, into row: EvaluatedRow, in outer: Environment
     ) throws -> EvaluatedRow {
@@ -156,7 +156,7 @@ extension Evaluator {
         return result
     }
 
-    /// Puts what a row gets of a node under its name.
+    /// Adds the representation of a node to a row.
     private func inject(
         _ node: EvaluatedRow, _ injection: NodeInjection, reference: HierarchyReference, into row: inout EvaluatedRow,
         in outer: Environment
@@ -182,8 +182,8 @@ extension Evaluator {
         }
     }
 
-    /// The rows in the order of their nodes: each node with its rows before or after those below it. A node with
-    /// several parents comes once below each.
+    /// Returns the rows in the order of their nodes, each node before or after its descendants. A node with several
+    /// parents comes once below each.
     func traversed(
         _ traversal: BoundTraversal, _ rows: [EvaluatedRow], in outer: Environment
     ) throws -> [EvaluatedRow] {
@@ -193,7 +193,7 @@ extension Evaluator {
         for row in rows {
             for node in try nodes(of: row, traversal.input, in: outer) { rowsByNode[node, default: []].append(row) }
         }
-        // The order among siblings is that of the nodes.
+        // The order of siblings is evaluated on the nodes.
         let nodes = try sorted(self.instances(reference.nodes, in: outer), by: traversal.orderBy) { outer.with($0) }
         var ranks: [GroupKey: Int] = [:]
         var instances: [GroupKey: EvaluatedRow] = [:]
@@ -202,7 +202,7 @@ extension Evaluator {
             ranks[own] = rank
             instances[own] = row
         }
-        /// The rows of a node with what they get of it.
+        /// Returns the rows of a node with the representation of the node.
         func related(to node: GroupKey) throws -> [EvaluatedRow] {
             guard let instance = instances[node] else { return [] }
             return try (rowsByNode[node] ?? []).map { row in
@@ -226,7 +226,7 @@ extension Evaluator {
                 .filter { $0 != Self.noNode && seen.insert($0).inserted }
         }
         var result: [EvaluatedRow] = []
-        // The way down is kept in a list of our own, since a hierarchy may be deeper than the stack.
+        // An explicit list takes the place of recursion, since a hierarchy may be deeper than the stack.
         enum Task { case enter(GroupKey), leave(GroupKey) }
         var tasks: [Task] = siblings(starts).reversed().map { .enter($0) }
         var open: Set<GroupKey> = []

@@ -1,6 +1,7 @@
 import ODataModel
 
-/// Paths (OData URL Conventions 4.01, 5.1.1.15): null where an instance on the way is.
+/// Evaluation of paths (OData URL Conventions 4.01, 5.1.1.15). The result is null if an instance on the path is
+/// null.
 extension Evaluator {
     func operand(_ path: BoundPath, in environment: Environment) throws -> Operand {
         var walk = Walk(at: environment.variables[path.variable.identifier] ?? .value(.null))
@@ -8,7 +9,7 @@ extension Evaluator {
         return walk.operand
     }
 
-    /// The members of a collection-valued path, one operand each. Collections on the way are gone through.
+    /// Returns the members of a collection-valued path, one operand each. Nested collections are flattened.
     func members(of path: BoundPath, in environment: Environment) throws -> [Operand] {
         switch try operand(path, in: environment) {
         case .rows(let rows): return rows.map { .row($0) }
@@ -19,10 +20,10 @@ extension Evaluator {
         }
     }
 
-    /// Where a path has got to.
+    /// The state of following a path.
     private struct Walk {
         var operand: Operand
-        /// The last instance on the way and the complex properties since, for navigation from a complex value.
+        /// The last instance on the path, and the complex properties after it, for navigation from a complex value.
         var owner: EvaluatedRow?
         var prefix: [String] = []
 
@@ -98,7 +99,7 @@ extension Evaluator {
             walk = Walk(at: .rows(try rows.flatMap { try $0.rows(through: navigation.name) }))
             return
         case .value(let value):
-            // Instances within collections carry what they are related to themselves.
+            // Instances in collections contain their related instances.
             if case .collection(let members) = value {
                 walk = Walk(at: .rows(members.flatMap { Self.related(navigation.name, to: $0) }))
                 return
@@ -130,7 +131,7 @@ extension Evaluator {
         }
     }
 
-    /// Whether the value or instance at a path is of a structured type.
+    /// Returns whether the value or instance at a path is of a structured type.
     func isOf(_ path: BoundPath, _ name: QualifiedName, in environment: Environment) throws -> Bool {
         switch try operand(path, in: environment) {
         case .row(let row?): model.isType(row.typeName, name)
@@ -139,8 +140,7 @@ extension Evaluator {
         }
     }
 
-    /// Whether the instance has what stands at the end of a path (`isdefined`): a property that it lacks is not the
-    /// same as one that is null.
+    /// Returns whether the instance has the property at the end of a path (`isdefined`), even with a null value.
     func isDefined(_ path: BoundPath, in environment: Environment) throws -> Bool {
         guard let last = path.steps.last else { return true }
         var owner = path

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// The transformations of `$apply` (OData Data Aggregation 4.0, 3).
+/// Evaluation of the transformations of `$apply` (OData Data Aggregation 4.0, 3).
 extension Evaluator {
     func apply(
         _ transformations: [BoundTransformation], to rows: [EvaluatedRow], in outer: Environment
@@ -55,7 +55,6 @@ extension Evaluator {
         }
     }
 
-    /// The members of a path to a collection of instances.
     func instances(_ path: BoundPath, in environment: Environment) throws -> [EvaluatedRow] {
         try members(of: path, in: environment).compactMap { member in
             switch member {
@@ -68,7 +67,7 @@ extension Evaluator {
 
     // MARK: groupby
 
-    /// Rows that agree in what they are grouped by, with the operands of the first.
+    /// A group of rows with equal grouping values, and the operands of the first row.
     struct Group {
         var operands: [Operand]
         var rows: [EvaluatedRow]
@@ -97,12 +96,12 @@ extension Evaluator {
         return groups
     }
 
-    /// The row with what its group is grouped by, under the names that the path gives.
+    /// Returns a row with the grouping values of its group, named by their paths.
     private func adding(_ group: Group, _ paths: [BoundPath], to row: EvaluatedRow) throws -> EvaluatedRow {
         var result = row
         for (path, operand) in zip(paths, group.operands) {
             let names = path.steps.compactMap(\.name)
-            // A row that is still an entity has its complex values, with all that is in them.
+            // A row that is still an entity already has the whole complex value.
             if names.count > 1, let base = row.base, model.shape(base.typeName)?.ordinal(of: names[0]) != nil {
                 continue
             }
@@ -118,7 +117,8 @@ extension Evaluator {
 
     // MARK: topcount and its like
 
-    /// Rows by rank; those with equal values stay in order. Sums end with the row that reaches the amount.
+    /// Returns rows by rank; rows with equal values keep their order. A sum ends with the row that reaches the
+    /// amount.
     private func ranked(
         _ method: RankedMethod, _ amount: BoundExpression, key: BoundExpression, rows: [EvaluatedRow],
         in outer: Environment

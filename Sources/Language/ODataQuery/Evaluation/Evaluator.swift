@@ -1,7 +1,9 @@
 import ODataModel
 
-/// Answers bound queries over rows in memory: small and direct, so that it can be read against the standard. Caches
-/// use it, and the SQL compiler is held to it.
+/// An evaluator of bound queries over rows in memory.
+///
+/// It is small and direct, so that it can be compared with the standard. Caches use it, and the results of the SQL
+/// compiler are tested against it.
 ///
 /// ```swift
 /// let bound = try binder.bind(ODataURL(parsing: "Orders?$filter=Freight gt 50&$orderby=OrderDate"))
@@ -9,41 +11,42 @@ import ODataModel
 /// for row in page.rows { print(row.properties) }
 /// ```
 ///
-/// - Comparisons are never null, arithmetic and functions are null where an operand is, and `and`, `or` and `not`
-///   follow three-valued logic (OData URL Conventions 4.01, 5.1.1.1).
-/// - Whole numbers are computed in 64 bits, decimals exactly with up to 38 digits (``DecimalArithmetic``). What does
-///   not fit is an ``EvaluationError``. Division by zero is null, except of doubles, where it is INF or NaN; a zero that
-///   stands in the query itself is refused when that is bound.
+/// - Comparisons are never null. Arithmetic and functions are null if an operand is. `and`, `or` and `not` follow
+///   three-valued logic (OData URL Conventions 4.01, 5.1.1.1).
+/// - Integers have 64 bits; decimals are exact with up to 38 digits (``DecimalArithmetic``). A result that does not
+///   fit is an ``EvaluationError``.
+/// - Division by zero is null, except for doubles, which give INF or NaN. The binder refuses a constant zero as a
+///   divisor.
 /// - Ascending order has null first and NaN last. Sorting is stable.
 public struct Evaluator: Sendable {
-    /// The model that the queries are bound to.
+    /// The model against which the queries are bound.
     public let model: EntityDataModel
-    /// Where rows come from.
+    /// The source of the rows.
     public let source: any EvaluationSource
-    /// What `now()` is.
+    /// The value of `now()`.
     public let now: ODataDateTimeOffset
 
-    /// The number of rows that `$crossjoin` and `join` may make.
+    /// The maximum number of rows that `$crossjoin` and `join` may create.
     public static let maxJoinedRows = 1_000_000
 
-    /// Makes an evaluator.
+    /// Creates an evaluator.
     public init(model: EntityDataModel, source: any EvaluationSource, now: ODataDateTimeOffset) {
         self.model = model
         self.source = source
         self.now = now
     }
 
-    /// What expressions see: the instance or value behind each range variable.
+    /// The environment of an expression: the instance or value of each range variable.
     struct Environment {
         var variables: [Int: Operand] = [:]
-        /// How many levels of `$expand` are open.
+        /// The number of enclosing levels of `$expand`.
         var levels = 0
-        /// The instances that `$levels=max` has gone through to the current one: a circle ends where it closes.
+        /// The instances on the way to the current one in `$levels=max`, to stop at circles.
         var ancestors: Set<GroupKey> = []
-        /// What all environments of one evaluation share.
+        /// The hierarchies, shared by all environments of one evaluation.
         let known = KnownHierarchies()
 
-        /// An environment in which a row is the current instance.
+        /// Returns an environment with a row as the current instance.
         func with(_ row: EvaluatedRow, as variable: Int = 0) -> Environment { with(.row(row), as: variable) }
 
         func with(_ operand: Operand, as variable: Int) -> Environment {
@@ -53,13 +56,13 @@ public struct Evaluator: Sendable {
         }
     }
 
-    /// What a path or an expression comes to.
+    /// The result of a path or an expression.
     enum Operand {
         case value(ODataValue)
         case row(EvaluatedRow?)
         case rows([EvaluatedRow])
 
-        /// The instance as a value: null where there is none.
+        /// Whether the operand is null or no instance.
         var isNull: Bool {
             switch self {
             case .value(let value): value.isNull
@@ -71,27 +74,27 @@ public struct Evaluator: Sendable {
 
     // MARK: Queries
 
-    /// Answers a request for a collection or an entity.
+    /// Evaluates a request for a collection or an entity.
     ///
-    /// - Returns: the rows that the resource path and the query options leave; one at most for a single entity.
-    /// - Throws: ``EvaluationError``, and what the source throws.
+    /// - Returns: the rows that the resource path and the query options select; at most one for a single entity.
+    /// - Throws: ``EvaluationError``, and the errors of the source.
     public func evaluate(_ url: BoundURL) throws -> EvaluatedPage {
         let rows = try rows(of: url.resource)
         guard let query = url.query else { return EvaluatedPage(rows: rows) }
         return try evaluate(query, over: rows)
     }
 
-    /// Answers a query over rows (OData Protocol 4.01, 11.2.1).
+    /// Evaluates a query over rows (OData Protocol 4.01, 11.2.1).
     public func evaluate(_ query: BoundQuery, over rows: [any EvaluationRow]) throws -> EvaluatedPage {
         try evaluate(query, over: rows.map { EvaluatedRow($0) }, in: Environment())
     }
 
-    /// The value of an expression on a row; null for an expression that stands for an entity.
+    /// Returns the value of an expression on a row; null for an expression that denotes an entity.
     public func evaluate(_ expression: BoundExpression, on row: any EvaluationRow) throws -> ODataValue {
         try value(expression, in: Environment().with(EvaluatedRow(row)))
     }
 
-    /// Answers a query over values that are no instances (`$filter` and `$orderby` of a collection of primitive type).
+    /// Evaluates a query over values other than instances: `$filter` and `$orderby` of a primitive collection.
     public func evaluate(_ query: BoundQuery, overValues values: [ODataValue]) throws -> EvaluatedPage {
         var members = values
         let environment = Environment()
@@ -122,7 +125,7 @@ public struct Evaluator: Sendable {
             var result = row
             result.properties = try selected(query, of: row)
             for item in query.expand {
-                // Nothing is related to a complex value that is not there.
+                // A null complex value has no related instances.
                 if case .property(let property, _, _)? = item.path.first, row.property(property.name)?.isNull ?? true {
                     guard !result.properties.contains(where: { $0.name == property.name }) else { continue }
                     result.properties.append(.init(name: property.name, value: .null))
@@ -152,7 +155,8 @@ public struct Evaluator: Sendable {
         return false
     }
 
-    /// Sorted by keys that are computed once for each member; members with equal keys stay in order.
+    /// Returns members sorted by keys that are computed once for each member. Members with equal keys keep their
+    /// order.
     func sorted<Member>(
         _ members: [Member], by keys: [BoundOrder], _ environment: (Member) -> Environment
     ) throws -> [Member] {
@@ -172,8 +176,7 @@ public struct Evaluator: Sendable {
 
     // MARK: $search
 
-    /// Whether the texts of an instance match: all strings of its declared properties, those of complex values and
-    /// of collections among them.
+    /// Returns whether an instance matches, by all strings of its properties, including nested ones.
     func matches(_ search: SearchExpression, _ row: EvaluatedRow, shape: TypeShape) -> Bool {
         let shape = model.shape(row.typeName) ?? shape
         let names = shape.properties.map(\.name) + row.values.keys.sorted()
@@ -204,7 +207,7 @@ public struct Evaluator: Sendable {
     ) throws -> EvaluatedPage {
         var query = item.query
         if item.levels != 1 {
-            // The next level is the same property of what it leads to; `max` ends where there is nothing more.
+            // The next level expands the same property; `max` ends if there are no related instances.
             var next = item
             next.levels = item.levels.map { $0 - 1 }
             query.expand.append(next)
@@ -234,7 +237,8 @@ public struct Evaluator: Sendable {
         }
         switch query.projection {
         case .all:
-            // What is still an entity has all that its own type gives it, whatever transformations have added.
+            // A row that is still an entity has all properties of its own type, in addition to those of
+            // transformations.
             let own = row.base.flatMap { model.shape($0.typeName) }
             for property in (own?.properties ?? []) + shape.properties where property.type.primitive != .stream {
                 add(property.name, row.property(property.name))
@@ -262,7 +266,7 @@ public struct Evaluator: Sendable {
         if case .some(_, let names) = query.projection { names.contains(name) } else { true }
     }
 
-    /// A row with all that it has: the properties of its type and what transformations have made.
+    /// Returns a row with all properties of its type and of transformations.
     private func whole(_ row: EvaluatedRow) -> EvaluatedRow {
         var result = row
         let own = row.base.flatMap { model.shape($0.typeName) }
@@ -276,7 +280,7 @@ public struct Evaluator: Sendable {
         return result
     }
 
-    /// A complex value with what is selected of it.
+    /// Returns a complex value with its selected properties.
     private static func part(_ projection: BoundProjection, of value: ODataValue) -> ODataValue {
         guard case .some(let ordinals, _) = projection else { return value }
         switch value {
@@ -303,7 +307,7 @@ public struct Evaluator: Sendable {
 
     // MARK: Resources
 
-    /// The rows that a resource path leads to.
+    /// Returns the rows of a resource path.
     private func rows(of resource: BoundResource) throws -> [EvaluatedRow] {
         if case .crossJoin(let sets, let shape) = resource.target { return try crossJoin(sets, shape) }
         var rows: [EvaluatedRow] = []

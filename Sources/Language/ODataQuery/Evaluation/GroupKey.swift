@@ -1,6 +1,6 @@
 import ODataModel
 
-/// Values that are equal for `groupby` and `countdistinct`: numbers by value, instants without their offset,
+/// A key for values that `groupby` and `countdistinct` treat as equal: numbers by value, instants without offset,
 /// strings by code points.
 struct GroupKey: Hashable {
     private var bytes: [UInt8] = []
@@ -43,7 +43,7 @@ struct GroupKey: Hashable {
         }
     }
 
-    /// What an instance is known by: its key, else its values.
+    /// Appends the identity of an instance: its key, else its values.
     mutating func append(_ row: EvaluatedRow?) {
         guard let row else { return append(.null) }
         if let key = row.key {

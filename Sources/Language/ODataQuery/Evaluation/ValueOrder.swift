@@ -1,8 +1,8 @@
 import ODataModel
 
-/// Equality, order and identity of values, as comparison operators, `$orderby` and `groupby` need them.
+/// Equality and order of values for comparison operators, `$orderby` and `groupby`.
 enum ValueOrder {
-    /// How two values that are not null compare; `nil` when they do not, as NaN with anything.
+    /// Compares two values that are not null; returns `nil` if they are not comparable, such as NaN.
     static func compare(_ left: ODataValue, _ right: ODataValue) -> Comparison? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)), (.enumeration(let a), .enumeration(let b)): return order(a, b)
@@ -12,7 +12,7 @@ enum ValueOrder {
         case (.decimal, _), (_, .decimal):
             guard let a = left.decimal, let b = right.decimal else { return nil }
             return order(a, b)
-        // Code points compare as their UTF-8 does; Swift's own order of strings normalises.
+        // UTF-8 preserves the order of code points; the order of Swift strings normalises.
         case (.string(let a), .string(let b)): return order(a.utf8, b.utf8)
         case (.boolean(let a), .boolean(let b)): return order(a ? 1 : 0, b ? 1 : 0)
         case (.guid(let a), .guid(let b)): return order(a.bytes, b.bytes)
@@ -36,7 +36,8 @@ enum ValueOrder {
         left.elementsEqual(right) ? .equal : left.lexicographicallyPrecedes(right) ? .less : .greater
     }
 
-    /// `eq`: null equals null alone; instances and collections are equal when all they hold is.
+    /// Returns whether two values are equal (`eq`). Null equals only null; instances and collections are compared
+    /// by content.
     static func isEqual(_ left: ODataValue, _ right: ODataValue) -> Bool {
         switch (left, right) {
         case (.null, .null): return true
@@ -52,7 +53,8 @@ enum ValueOrder {
         }
     }
 
-    /// The order of `$orderby`, ascending: null before everything, NaN after all numbers.
+    /// Returns whether a value precedes another in ascending `$orderby`: null before everything, NaN after all
+    /// numbers.
     static func precedes(_ left: ODataValue, _ right: ODataValue) -> Bool {
         switch (left.isNull, right.isNull) {
         case (true, let other): return !other
@@ -65,7 +67,7 @@ enum ValueOrder {
 }
 
 extension ODataValue {
-    /// The number as a double; `nil` when it is none.
+    /// The number as a double; `nil` for other values.
     var double: Double? {
         switch self {
         case .integer(let value), .enumeration(let value): Double(value)
@@ -76,7 +78,7 @@ extension ODataValue {
         }
     }
 
-    /// The number as a decimal; `nil` when it is none, or no finite one.
+    /// The number as a decimal; `nil` for other values and non-finite numbers.
     var decimal: ODataDecimal? {
         switch self {
         case .integer(let value): ODataDecimal(value)
@@ -87,7 +89,7 @@ extension ODataValue {
         }
     }
 
-    /// The picoseconds of a duration, or since 1970 of an instant.
+    /// The picoseconds of a duration, or of an instant since 1970.
     var picoseconds: Int128? {
         switch self {
         case .duration(let value): DateArithmetic.total(seconds: value.seconds, picoseconds: value.picoseconds)
@@ -97,7 +99,7 @@ extension ODataValue {
         }
     }
 
-    /// The text of a string; `nil` when it is none.
+    /// The text of a string; `nil` for other values.
     var text: String? {
         if case .string(let text) = self { text } else { nil }
     }

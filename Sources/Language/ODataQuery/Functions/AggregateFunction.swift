@@ -1,17 +1,17 @@
 import ODataModel
 
-/// An aggregation method of an app's own (OData Data Aggregation 4.0, 3.2.1.2): `Price with App.median as Median`.
+/// A custom aggregation method of an app (OData Data Aggregation 4.0, 3.2.1.2): `Price with App.median as Median`.
 ///
-/// It gets the values that are not null, in no particular order. Two methods are equal when their names are.
+/// It receives the values that are not null, in no particular order. Two methods are equal if their names are.
 public struct AggregateFunction: Hashable, Sendable {
     /// The qualified name.
     public let name: String
-    /// The type of the result; `nil` for that of the values.
+    /// The type of the result; `nil` for the type of the values.
     public let returnType: TypeReference?
     /// Computes the result.
     public let body: @Sendable ([ODataValue]) throws -> ODataValue
 
-    /// Makes a method.
+    /// Creates a method.
     public init(
         _ name: String, returns returnType: TypeReference? = nil,
         body: @escaping @Sendable ([ODataValue]) throws -> ODataValue
@@ -21,7 +21,7 @@ public struct AggregateFunction: Hashable, Sendable {
         self.body = body
     }
 
-    /// Equal when the name is.
+    /// Returns whether the names are equal.
     public static func == (left: AggregateFunction, right: AggregateFunction) -> Bool { left.name == right.name }
 
     /// Hashes the name.

@@ -1,27 +1,27 @@
-/// The functions of an app's own that a ``Binder`` knows besides the canonical ones.
+/// The functions of an app that a ``Binder`` knows in addition to the canonical ones.
 ///
-/// The evaluator and the SQL compiler call them through the bound query, so that registering them with the binder
-/// is enough for the evaluator; the store adds each to its connections.
+/// The evaluator and the SQL compiler call them through the bound query, so only the binder needs the registry. The
+/// store also registers each function on its connections.
 public struct FunctionRegistry: Sendable {
     /// The scalar functions by name; overloads differ in their number of parameters.
     public private(set) var scalar: [String: [ScalarFunction]] = [:]
     /// The aggregation methods by name.
     public private(set) var aggregate: [String: AggregateFunction] = [:]
-    /// What custom aggregates stand for, by name (OData Data Aggregation 4.0, 3.2.1.3): `aggregate(Forecast)` is
-    /// computed as this item would be.
+    /// The definitions of custom aggregates by name (OData Data Aggregation 4.0, 3.2.1.3). `aggregate(Forecast)` is
+    /// computed like its item.
     public private(set) var customAggregates: [String: AggregateItem] = [:]
-    /// The functions that stand for another expression, by name.
+    /// The functions that are defined by an expression, by name.
     package private(set) var expressions: [String: ExpressionFunction] = [:]
-    /// How texts are compared; `nil` by their code points.
+    /// The forms in which texts are compared; `nil` to compare code points.
     public private(set) var textForms: TextForms?
 
-    /// Makes a registry.
+    /// Creates a registry.
     ///
     /// - Parameters:
-    ///   - scalar: scalar functions. Of two with the same name and number of parameters the last counts.
-    ///   - aggregate: aggregation methods.
-    ///   - customAggregates: custom aggregates by name.
-    ///   - textForms: how texts are compared; their functions are registered too.
+    ///   - scalar: the scalar functions. A later one replaces one with the same name and number of parameters.
+    ///   - aggregate: the aggregation methods.
+    ///   - customAggregates: the custom aggregates by name.
+    ///   - textForms: the forms in which texts are compared; their functions are registered too.
     public init(
         scalar: [ScalarFunction] = [], aggregate: [AggregateFunction] = [],
         customAggregates: [String: AggregateItem] = [:], textForms: TextForms? = nil
@@ -35,20 +35,18 @@ public struct FunctionRegistry: Sendable {
         self.customAggregates = customAggregates
     }
 
-    /// Registers functions that stand for another expression, by name.
+    /// Registers functions that are defined by an expression, by name.
     package mutating func register(_ functions: [String: ExpressionFunction]) {
         expressions.merge(functions) { $1 }
     }
 }
 
-/// A function that stands for an expression of its arguments: a call is resolved as that expression, wherever calls may stand.
+/// A function that is defined by an expression of its arguments. A call is resolved as the expression.
 package struct ExpressionFunction: Sendable {
-    /// The number of arguments.
     package let parameterCount: Int
-    /// Makes the expression from ``parameterCount`` arguments.
+    /// Builds the expression from ``parameterCount`` arguments.
     package let body: @Sendable ([CommonExpression]) -> CommonExpression
 
-    /// Makes a function.
     package init(parameterCount: Int, body: @escaping @Sendable ([CommonExpression]) -> CommonExpression) {
         self.parameterCount = parameterCount
         self.body = body

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// A scalar function of an app's own that queries can call by its name.
+/// A scalar function of an app that queries can call by its name.
 ///
 /// ```swift
 /// let functions = FunctionRegistry(scalar: [
@@ -12,33 +12,33 @@ import ODataModel
 /// let binder = Binder(model: model, functions: functions)
 /// ```
 ///
-/// It is called as canonical functions are, with its arguments in order: `App.Soundex(Name) eq 'B400'`, or with the
-/// names of its parameters. It is pure: the same arguments give the same result, so that it may be called any number
-/// of times and in SQL. Two functions are equal when their name and types are.
+/// A query calls it with positional arguments like a canonical function, `App.Soundex(Name) eq 'B400'`, or with
+/// named ones. It must be pure, since it may be called any number of times and in SQL. Two functions are equal if
+/// their names and types are.
 public struct ScalarFunction: Hashable, Sendable {
     /// The qualified name.
     public let name: String
-    /// The types of the parameters. Arguments are promoted to them as the operands of a comparison are.
+    /// The types of the parameters. Arguments are promoted to them like the operands of a comparison.
     public let parameters: [TypeReference]
-    /// The names of the parameters, in order; none when they can only be given in order.
+    /// The names of the parameters, in order; empty if only positional arguments are allowed.
     public let parameterNames: [String]
     /// The type of the result.
     public let returnType: TypeReference
-    /// Whether it is called with null arguments; otherwise its result is null when an argument is.
+    /// Whether the function accepts null arguments; otherwise its result is null if an argument is.
     public let acceptsNull: Bool
-    /// Whether the model declares it, and not an app: only the service itself can compute it.
+    /// Whether the model declares the function. Only the service can compute such a function.
     public internal(set) var isDeclared = false
     /// Computes the result from arguments of the declared types.
     public let body: @Sendable ([ODataValue]) throws -> ODataValue
 
-    /// Makes a function.
+    /// Creates a function.
     ///
     /// - Parameters:
-    ///   - name: a name with a namespace, so that it cannot be taken for a canonical function.
+    ///   - name: a name with a namespace, which distinguishes it from canonical functions.
     ///   - parameters: the types of the parameters.
-    ///   - parameterNames: their names, or none.
+    ///   - parameterNames: the names of the parameters, or an empty array.
     ///   - returnType: the type of the result.
-    ///   - acceptsNull: whether it is called with null arguments.
+    ///   - acceptsNull: whether the function accepts null arguments.
     ///   - body: computes the result.
     public init(
         _ name: String, _ parameters: [TypeReference], named parameterNames: [String] = [],
@@ -53,13 +53,13 @@ public struct ScalarFunction: Hashable, Sendable {
         self.body = body
     }
 
-    /// Calls the function; null when an argument is and the function does not take it.
+    /// Calls the function. The result is null if an argument is null and the function does not accept null.
     public func callAsFunction(_ arguments: [ODataValue]) throws -> ODataValue {
         if !acceptsNull, arguments.contains(where: \.isNull) { return .null }
         return try body(arguments)
     }
 
-    /// Equal when name and types are.
+    /// Returns whether the names and types are equal.
     public static func == (left: ScalarFunction, right: ScalarFunction) -> Bool {
         left.name == right.name && left.parameters == right.parameters && left.returnType == right.returnType
     }

@@ -1,10 +1,9 @@
 import ODataModel
 
-/// The forms by which queries compare texts, where they do not do so by their code points: without regard to case, or in
-/// the order of a dictionary.
+/// Functions that normalise texts for comparison, such as without regard to case or in dictionary order.
 ///
-/// A ``Binder`` whose ``FunctionRegistry`` has them puts each text that is compared into its form, so that the evaluator
-/// and SQL compare alike. Keys in paths are never put into another form, nor is what `groupby` tells apart.
+/// If the ``FunctionRegistry`` of a ``Binder`` has them, each compared text is normalised, so that the evaluator
+/// and SQL give the same results. Keys in paths and the values of `groupby` are never normalised.
 ///
 /// ```swift
 /// let caseless = ScalarFunction("App.caseless", [.primitive(.string)], returns: .primitive(.string)) { arguments in
@@ -14,12 +13,12 @@ import ODataModel
 /// let functions = FunctionRegistry(textForms: TextForms(compared: caseless, searched: caseless))
 /// ```
 public struct TextForms: Sendable {
-    /// Makes of a text what stands for it in comparisons, in `in` and in `$orderby`: a function of one text to a text.
+    /// The function that normalises texts in comparisons, in `in` and in `$orderby`.
     public var compared: ScalarFunction
-    /// Makes of a text what stands for it in `contains`, `startswith` and `endswith`; `nil` where that is the text itself.
+    /// The function that normalises texts in `contains`, `startswith` and `endswith`; `nil` for none.
     public var searched: ScalarFunction?
 
-    /// Makes forms.
+    /// Creates forms.
     public init(compared: ScalarFunction, searched: ScalarFunction? = nil) {
         self.compared = compared
         self.searched = searched
@@ -27,13 +26,12 @@ public struct TextForms: Sendable {
 }
 
 extension BindingSession {
-    /// A text in the form by which it is compared; anything else as it is. Members whose type nobody declared count by
-    /// their code points.
+    /// Returns a text in the form for comparisons. Other expressions and members of undeclared type are unchanged.
     func comparable(_ expression: BoundExpression) -> BoundExpression {
         functions.textForms.map { inForm($0.compared, expression) } ?? expression
     }
 
-    /// A text in the form in which it is searched.
+    /// Returns a text in the form for searches.
     func searchable(_ expression: BoundExpression) -> BoundExpression {
         functions.textForms?.searched.map { inForm($0, expression) } ?? expression
     }

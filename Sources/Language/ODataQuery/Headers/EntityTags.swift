@@ -1,30 +1,30 @@
-/// The value of `If-Match` and `If-None-Match`: any entity tag, or one of a list (RFC 9110, 8.8.3, 13.1.1 and 13.1.2).
+/// The value of `If-Match` and `If-None-Match`: any entity tag, or a list (RFC 9110, 8.8.3, 13.1.1 and 13.1.2).
 public enum EntityTags: Hashable, Sendable {
-    /// `*`.
+    /// Any entity tag (`*`).
     case any
     /// A list of tags.
     case list([EntityTag])
 
     /// One entity tag.
     public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
-        /// Whether it is weak (`W/`).
+        /// Whether the tag is weak (`W/`).
         public var isWeak: Bool
-        /// What stands between the quotes.
+        /// The text between the quotes.
         public var value: String
 
-        /// Makes a tag.
+        /// Creates a tag.
         public init(_ value: String, isWeak: Bool = false) {
             self.value = value
             self.isWeak = isWeak
         }
 
-        /// The tag as it is written.
+        /// The tag in the notation of the field.
         public var description: String { "\(isWeak ? "W/" : "")\"\(value)\"" }
     }
 
-    /// Reads the value of the field.
+    /// Parses the value of the field.
     ///
-    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar.
+    /// - Throws: ``QueryError`` with kind `syntax` if the text breaks the grammar.
     public init(parsing text: String) throws(QueryError) {
         var scanner = HeaderScanner(text)
         scanner.skipSpace()
@@ -43,10 +43,10 @@ public enum EntityTags: Hashable, Sendable {
         try scanner.requireEnd()
     }
 
-    /// Whether a tag is among them.
+    /// Returns whether a tag is in the list.
     ///
-    /// - Parameter weakly: whether weak tags match too, as `If-None-Match` compares and, for OData's ETags, `If-Match`
-    ///   (OData Protocol 4.01, 8.2.4).
+    /// - Parameter weakly: whether weak tags match too. `If-None-Match` compares weakly, and so does `If-Match` for
+    ///   OData's ETags (OData Protocol 4.01, 8.2.4).
     public func contains(_ tag: EntityTag, weakly: Bool = true) -> Bool {
         switch self {
         case .any: true

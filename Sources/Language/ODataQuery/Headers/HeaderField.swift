@@ -4,40 +4,42 @@
 /// guard case .version(let version) = try HeaderField(parsing: "OData-Version: 4.01") else { return }
 /// ```
 public enum HeaderField: Hashable, Sendable {
-    /// `AsyncResult`: the status of what was done asynchronously.
+    /// `AsyncResult`: the status of an asynchronous request.
     case asyncResult(Int)
-    /// `Content-ID`: the name of a request within a batch.
+    /// `Content-ID`: the id of a request within a batch.
     case contentID(String)
-    /// `OData-Isolation`, `Isolation` in 4.0: all of a request sees one state of the data. `snapshot` is its only value.
+    /// `OData-Isolation`, or `Isolation` in 4.0: the whole request sees one state of the data. Its only value is
+    /// `snapshot`.
     case isolation
-    /// `OData-EntityId`.
+    /// `OData-EntityId`: the id of an entity.
     case entityID(String)
-    /// `OData-Error`: a JSON object, in a trailer of a response that broke off.
+    /// `OData-Error`: a JSON object in a trailer of an incomplete response.
     case error(String)
-    /// `OData-MaxVersion`: the greatest version that the client understands.
+    /// `OData-MaxVersion`: the greatest version that the client supports.
     case maxVersion(Version)
     /// `OData-Version`: 4.0 or 4.01.
     case version(Version)
-    /// `Prefer`.
+    /// `Prefer`: a list of preferences.
     case prefer([Preference])
 
-    /// A version: whole numbers before and after the point. `4.01` is its minor version 1 written with two digits.
+    /// A version with integers before and after the point. In `4.01`, the minor version 1 is written with two
+    /// digits.
     public struct Version: Hashable, Sendable, Comparable, CustomStringConvertible {
         /// The digits before the point.
         public var major: String
-        /// The digits after it, which order as those of a decimal do.
+        /// The digits after the point, which are ordered like those of a decimal.
         public var minor: String
 
-        /// Makes a version.
+        /// Creates a version.
         public init(major: String, minor: String) {
             self.major = major
             self.minor = minor
         }
 
-        /// The version as it is written.
+        /// The version in the notation of the field.
         public var description: String { "\(major).\(minor)" }
 
-        /// Whether a version comes before another.
+        /// Returns whether a version precedes another.
         public static func < (left: Version, right: Version) -> Bool {
             let (a, b) = (left.significant, right.significant)
             if a.major.count != b.major.count { return a.major.count < b.major.count }
@@ -51,10 +53,10 @@ public enum HeaderField: Hashable, Sendable {
         }
     }
 
-    /// Reads a field: its name in any case, a colon and the value.
+    /// Parses a field: its name in any case, a colon and the value.
     ///
-    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar, `unknownName` for a field that is
-    ///   none of OData's.
+    /// - Throws: ``QueryError`` with kind `syntax` if the text breaks the grammar, `unknownName` for a field that
+    ///   is not part of OData.
     public init(parsing text: String) throws(QueryError) {
         var scanner = HeaderScanner(text)
         let name = try scanner.token(expected: "the name of a header field")
@@ -66,7 +68,7 @@ public enum HeaderField: Hashable, Sendable {
         try scanner.requireEnd()
     }
 
-    /// Reads the value of `Content-ID` (`request-id`): one or more of the characters that URLs leave unencoded.
+    /// Parses the value of `Content-ID` (`request-id`): one or more characters that URLs do not encode.
     public static func requestID(parsing text: String) throws(QueryError) -> String {
         var scanner = HeaderScanner(text)
         let id = try scanner.requestID()
@@ -140,7 +142,7 @@ extension HeaderScanner {
         return .init(major: major, minor: try digits(expected: "the digits after the point"))
     }
 
-    /// `4.0` or `4.01` to `4.09`.
+    /// Parses `4.0` or `4.01` to `4.09`.
     private mutating func odataVersion() throws(QueryError) -> HeaderField.Version {
         let start = position
         let version = try version()
@@ -155,7 +157,7 @@ extension HeaderScanner {
 }
 
 extension HeaderField: CustomStringConvertible {
-    /// The field as it is written.
+    /// The field in the notation of HTTP.
     public var description: String {
         switch self {
         case .asyncResult(let status): "AsyncResult: \(status)"

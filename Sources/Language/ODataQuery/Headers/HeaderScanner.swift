@@ -1,4 +1,4 @@
-/// Walks over the value of a header field: the tokens that all fields share (RFC 9110, 5.6).
+/// A scanner for the value of a header field, with the tokens that all fields share (RFC 9110, 5.6).
 struct HeaderScanner {
     let text: String
     let scalars: [Unicode.Scalar]
@@ -22,12 +22,12 @@ struct HeaderScanner {
         guard take(scalar) else { throw failure(expected: "\u{201C}\(scalar)\u{201D}") }
     }
 
-    /// Steps over `OWS`.
+    /// Skips optional white space (`OWS`).
     mutating func skipSpace() {
         while current == " " || current == "\t" { position += 1 }
     }
 
-    /// A token.
+    /// Scans a token.
     mutating func token(expected: String = "a name") throws(QueryError) -> String {
         let start = position
         while let next = current, Self.isTokenCharacter(next) { position += 1 }
@@ -35,7 +35,7 @@ struct HeaderScanner {
         return text(from: start)
     }
 
-    /// The text of a string in double quotes, without its escapes.
+    /// Scans a string in double quotes and returns its text without escapes.
     mutating func quotedString() throws(QueryError) -> String {
         try require("\"")
         var content = String.UnicodeScalarView()
@@ -52,7 +52,7 @@ struct HeaderScanner {
         return String(content)
     }
 
-    /// Digits.
+    /// Scans digits.
     mutating func digits(expected: String = "a number") throws(QueryError) -> String {
         let start = position
         while let next = current, ("0"..."9").contains(next) { position += 1 }
@@ -79,6 +79,6 @@ struct HeaderScanner {
         }
     }
 
-    /// Whether a character may stand in a field's value: visible ones and those beyond ASCII.
+    /// Returns whether a character is allowed in the value of a field: visible ones and those beyond ASCII.
     static func isVisible(_ scalar: Unicode.Scalar) -> Bool { scalar.value > 0x20 && scalar.value != 0x7F }
 }

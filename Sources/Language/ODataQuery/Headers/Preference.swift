@@ -1,45 +1,45 @@
 import ODataModel
 
-/// One preference of `Prefer` or `Preference-Applied` (OData Protocol 4.01, 8.2.8; RFC 7240).
+/// A preference in `Prefer` or `Preference-Applied` (OData Protocol 4.01, 8.2.8; RFC 7240).
 ///
 /// ```swift
 /// let preferences = try Preference.list(parsing: "respond-async, odata.maxpagesize=50")
 /// ```
 ///
-/// The names are those of 4.01 without the prefix `odata.` of 4.0, which is read as well.
+/// The names are those of 4.01. The prefix `odata.` of 4.0 is accepted too.
 public enum Preference: Hashable, Sendable {
-    /// `allow-entityreferences`.
+    /// `allow-entityreferences`: the response may have references in place of entities.
     case allowEntityReferences
-    /// `callback`, with the URL to call.
+    /// `callback`: the URL that the service calls.
     case callback(url: String)
-    /// `continue-on-error`.
+    /// `continue-on-error`: whether requests after a failed one are executed.
     case continueOnError(Bool)
-    /// `include-annotations`.
+    /// `include-annotations`: the annotations to include.
     case includeAnnotations([AnnotationPattern])
-    /// `maxpagesize`, 1 or more.
+    /// `maxpagesize`: the maximum number of rows per page, 1 or more.
     case maxPageSize(Int)
-    /// `omit-values`.
+    /// `omit-values`: the properties to omit.
     case omitValues(OmittedValues)
-    /// `respond-async`.
+    /// `respond-async`: the service may respond asynchronously.
     case respondAsync
-    /// `return`.
+    /// `return`: the content of the response to a change.
     case returns(Return)
-    /// `track-changes`.
+    /// `track-changes`: a delta link is requested.
     case trackChanges
-    /// `wait`, in seconds.
+    /// `wait`: the number of seconds in which the service should respond.
     case wait(seconds: Int)
-    /// Any other preference of RFC 7240: name in lower case, value, and parameters.
+    /// Any other preference of RFC 7240: the name in lower case, the value, and parameters.
     case other(String, String?, parameters: [Parameter])
 
-    /// What `return` asks for.
+    /// The values of `return`.
     public enum Return: String, Hashable, Sendable {
-        /// The entity as it is after the change.
+        /// The entity after the change.
         case representation
-        /// Nothing.
+        /// No content.
         case minimal
     }
 
-    /// What `omit-values` leaves out.
+    /// The values of `omit-values`.
     public enum OmittedValues: String, Hashable, Sendable {
         /// Properties that are null.
         case nulls
@@ -54,25 +54,25 @@ public enum Preference: Hashable, Sendable {
         /// The value, unquoted; `nil` without one.
         public var value: String?
 
-        /// Makes a parameter.
+        /// Creates a parameter.
         public init(_ name: String, _ value: String? = nil) {
             self.name = name
             self.value = value
         }
     }
 
-    /// One item of `include-annotations`: `*`, `Namespace.*` or a term, with `-` to leave it out.
+    /// An item of `include-annotations`: `*`, `Namespace.*` or a term, after a `-` if it is excluded.
     public struct AnnotationPattern: Hashable, Sendable, CustomStringConvertible {
-        /// Whether what matches is left out.
+        /// Whether matching annotations are excluded.
         public var isExcluded: Bool
-        /// The namespace; `nil` for every one.
+        /// The namespace; `nil` for all.
         public var namespace: String?
-        /// The term's name; `nil` for all of the namespace.
+        /// The name of the term; `nil` for all terms of the namespace.
         public var term: String?
         /// The qualifier; `nil` for any.
         public var qualifier: String?
 
-        /// Makes an item.
+        /// Creates an item.
         public init(
             isExcluded: Bool = false, namespace: String? = nil, term: String? = nil, qualifier: String? = nil
         ) {
@@ -82,25 +82,25 @@ public enum Preference: Hashable, Sendable {
             self.qualifier = qualifier
         }
 
-        /// The item as it is written.
+        /// The item in the notation of the field.
         public var description: String {
             let name = namespace.map { "\($0).\(term ?? "*")" } ?? "*"
             return (isExcluded ? "-" : "") + name + (qualifier.map { "#\($0)" } ?? "")
         }
     }
 
-    /// Reads one preference.
+    /// Parses a preference.
     ///
-    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar.
+    /// - Throws: ``QueryError`` with kind `syntax` if the text breaks the grammar.
     public init(parsing text: String) throws(QueryError) {
         var scanner = HeaderScanner(text)
         self = try scanner.preference()
         try scanner.requireEnd()
     }
 
-    /// Reads the value of `Prefer`: preferences separated by commas. Empty items are passed over.
+    /// Parses the value of `Prefer`: preferences separated by commas. Empty items are skipped.
     ///
-    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar.
+    /// - Throws: ``QueryError`` with kind `syntax` if the text breaks the grammar.
     public static func list(parsing text: String) throws(QueryError) -> [Preference] {
         var scanner = HeaderScanner(text)
         return try scanner.preferences()
@@ -121,11 +121,11 @@ extension HeaderScanner {
         }
     }
 
-    /// `name [= value] *( ; [parameter] )`.
+    /// Scans `name [= value] *( ; [parameter] )`.
     fileprivate mutating func preference() throws(QueryError) -> Preference {
         let name = try token(expected: "a preference").lowercased()
         let known = name.hasPrefix("odata.") ? String(name.dropFirst(6)) : name
-        // The value is read by the preference that it belongs to, so that an error is at its place.
+        // Each preference scans its own value, so that an error has the right position.
         let result: Preference
         switch known {
         case "allow-entityreferences": result = .allowEntityReferences
@@ -289,7 +289,7 @@ extension HeaderScanner {
         return item
     }
 
-    /// `*`, which the grammar also takes percent-encoded.
+    /// Scans `*`, which may also be percent-encoded.
     private mutating func takeStar() -> Bool {
         if take("*") { return true }
         guard scalars[position...].starts(with: "%2A".unicodeScalars) else { return false }
@@ -311,12 +311,12 @@ extension HeaderScanner {
 }
 
 extension Preference: CustomStringConvertible {
-    /// The preference as 4.01 writes it.
+    /// The preference in the notation of 4.01.
     public var description: String { description(prefixed: false) }
 
-    /// The preference as it is written in `Prefer`.
+    /// Returns the preference in the notation of `Prefer`.
     ///
-    /// - Parameter prefixed: whether OData's own preferences have the prefix `odata.`, as 4.0 wants.
+    /// - Parameter prefixed: whether OData's own preferences get the prefix `odata.`, which 4.0 requires.
     public func description(prefixed: Bool) -> String {
         let prefix = prefixed ? "odata." : ""
         switch self {

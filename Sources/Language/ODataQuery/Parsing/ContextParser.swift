@@ -3,8 +3,8 @@ import ODataModel
 extension ContextURL {
     /// Parses the fragment of a context URL (OData ABNF 4.01, section 3 *Context URL Fragments*).
     ///
-    /// - Parameter text: what follows `#`, percent-encoded or not.
-    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar, `limit` beyond ``QueryLimits``.
+    /// - Parameter text: the text after `#`, percent-encoded or not.
+    /// - Throws: ``QueryError`` with kind `syntax` if the text breaks the grammar, `limit` beyond ``QueryLimits``.
     public init(parsing text: String) throws(QueryError) {
         do throws(QueryError) {
             let source = try SourceText(ArraySlice(text.utf8), isPercentEncoded: true)
@@ -66,17 +66,17 @@ extension QueryParser {
         throw failure(expected: ContextURL.Suffix.allCases.map(\.rawValue).joined(separator: ", "))
     }
 
-    /// A key, which is made of literals; a select list is made of names.
+    /// Parses a key, which consists of literals, in contrast to a select list, which consists of names.
     private mutating func contextKey() throws(QueryError) -> KeyPredicate? {
         guard current == UInt8(ascii: "(") else { return nil }
         let start = position
         position += 1
         if let parts = try contextKeyParts() { return .compound(parts) }
-        // A list in which names are what they are begins with a name that is no literal.
+        // A select list begins with a name that is not a literal.
         if current != UInt8(ascii: ")"), current != UInt8(ascii: "*"), current != UInt8(ascii: "@") {
             let value = try contextKeyValue()
             let isLiteral = value.isPlain && current == UInt8(ascii: ")")
-            // Behind a list comes at most $entity or $delta, behind a key the next step of the path.
+            // After a select list only $entity or $delta can follow, after a key the next segment of the path.
             if isLiteral || (isNext(")/") && peek(2) != UInt8(ascii: "$")) {
                 position += 1
                 return .single(value.expression)
@@ -86,7 +86,7 @@ extension QueryParser {
         return nil
     }
 
-    /// `name=value, …`; `nil` where something else stands.
+    /// Parses `name=value, …`; returns `nil` if the text does not start with a name and an equals sign.
     private mutating func contextKeyParts() throws(QueryError) -> [CommonExpression.NamedArgument]? {
         guard startsContextKeyPart(at: position) else { return nil }
         var parts: [CommonExpression.NamedArgument] = []
@@ -107,8 +107,8 @@ extension QueryParser {
         return end < source.bytes.count && source.bytes[end] == UInt8(ascii: "=")
     }
 
-    /// The value of a key, which a context URL writes as a payload does: durations and members of enumerations stand
-    /// there without a prefix and quotes.
+    /// Parses the value of a key. A context URL may write durations and enumeration members without prefix and
+    /// quotes, as in a payload.
     private mutating func contextKeyValue() throws(QueryError) -> (expression: CommonExpression, isPlain: Bool) {
         let start = position
         var attempt = self

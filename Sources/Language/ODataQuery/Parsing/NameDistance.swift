@@ -1,7 +1,8 @@
-/// The names nearest to a misspelt one by edit distance, at most three, nearest first. Names that differ in more
-/// than a third of their characters (at least two) are not suggested.
+/// Returns the names nearest to a misspelt one by edit distance, at most three, nearest first.
 ///
-/// - Parameter bound: the greatest distance, where another one is wanted.
+/// Names that differ in more than a third of their characters (but at least two) are not suggested.
+///
+/// - Parameter bound: the maximum distance; `nil` for the default.
 func nearest(to name: String, among names: some Sequence<String>, within bound: Int? = nil) -> [String] {
     let wanted = Array(name.lowercased().unicodeScalars.prefix(QueryLimits.maxIdentifierLength))
     let bound = bound ?? max(2, wanted.count / 3)
@@ -12,14 +13,14 @@ func nearest(to name: String, among names: some Sequence<String>, within bound: 
         let distance = editDistance(wanted, letters)
         if distance <= bound { found.append((distance, candidate)) }
     }
-    // Of those equally near the ones with the same first letter come first: few mistype it.
+    // Among equally near names, those with the same first letter come first, since it is rarely mistyped.
     func rank(_ item: (distance: Int, name: String)) -> (Int, Int, String) {
         (item.distance, item.name.lowercased().unicodeScalars.first == wanted.first ? 0 : 1, item.name)
     }
     return found.sorted { rank($0) < rank($1) }.prefix(3).map(\.name)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours between two words.
+/// Returns the number of insertions, deletions, replacements and transpositions between two words.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var beforePrevious: [Int] = []
     var previous = Array(0...right.count)

@@ -2,21 +2,22 @@
 enum OptionName: String, Hashable, CaseIterable {
     case filter, orderby, select, expand, top, skip, count, search, compute, apply, levels
     case skiptoken, deltatoken, format, id, index, schemaversion
-    /// V2 and V3: the count beside the rows.
+    /// The option of V2 and V3 for the total count.
     case inlinecount
     /// The options of *OData Extension for Temporal Data*.
     case at, from, to, toinclusive
-    /// Not an option but `@name`.
+    /// A parameter alias `@name`, which is not a system option.
     case alias
 
-    /// What may be nested in `$expand` after a navigation property.
+    /// The options that can be nested in `$expand` after a navigation property.
     static let nestedInExpand: Set<OptionName> = [
         .filter, .search, .orderby, .skip, .top, .count, .select, .expand, .compute, .levels, .apply, .alias,
         .at, .from, .to, .toinclusive,
     ]
 
-    /// Whether the option is recognised without its `$` outside of parentheses. The temporal ones are not: their
-    /// names are too common among custom options.
+    /// Whether the option is also recognised without its `$`, except within parentheses.
+    ///
+    /// The temporal options are not, because their names are common among custom options.
     var isShortNameReserved: Bool {
         switch self {
         case .at, .from, .to, .toinclusive, .alias, .inlinecount, .levels: false
@@ -24,13 +25,13 @@ enum OptionName: String, Hashable, CaseIterable {
         }
     }
 
-    /// The options by the letters of their names: looking among these takes less than hashing a text.
+    /// The options by their letters as a number, which is faster to compare than hashing a text.
     private static let byLetters = allCases.compactMap { option in
         number(of: option.rawValue.utf8).map { (letters: $0, option: option) }
     }
 
-    /// The letters of a name in any case, five bits each; `nil` where there are others, or more than a number has
-    /// room for.
+    /// Returns the letters of a name as a number, ignoring case, with five bits each. The result is `nil` if the
+    /// name has other characters or more than 12 letters.
     private static func number(of name: some Collection<UInt8>) -> UInt64? {
         guard name.count <= 12 else { return nil }
         var number: UInt64 = 0
@@ -41,7 +42,7 @@ enum OptionName: String, Hashable, CaseIterable {
         return number
     }
 
-    /// The option with a name in any case, without `$`.
+    /// Creates an option from its name in any case, without `$`.
     init?(letters name: ArraySlice<UInt8>) {
         guard let number = Self.number(of: name) else {
             self.init(rawValue: String(decoding: name, as: UTF8.self).lowercased())
@@ -51,6 +52,6 @@ enum OptionName: String, Hashable, CaseIterable {
         self = known.option
     }
 
-    /// The name as it is written in a URL.
+    /// The name in a URL.
     var written: String { self == .toinclusive ? "$toInclusive" : "$" + rawValue }
 }

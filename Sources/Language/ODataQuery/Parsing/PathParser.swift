@@ -4,7 +4,7 @@ import ODataModel
 struct PathParser {
     let bytes: ArraySlice<UInt8>
     let settings: ParsingOptions
-    /// Expression nodes so far.
+    /// The number of expression nodes so far.
     var nodes = 0
 
     init(bytes: ArraySlice<UInt8>, settings: ParsingOptions) {
@@ -39,7 +39,7 @@ struct PathParser {
         }
     }
 
-    /// Where a segment ends: at the next slash, except that the expression of `$filter(…)` may hold slashes.
+    /// Returns the end of a segment: the next slash, except for slashes within `$filter(…)`.
     private func endOfSegment(from start: Int) -> Int {
         var index = start
         guard bytes[start...].starts(with: "$filter(".utf8) else {
@@ -92,7 +92,7 @@ struct PathParser {
                 return
             }
         }
-        // Anything else can only be a key under the key-as-segment convention, which needs a collection before it.
+        // Other texts can only be keys by the key-as-segment convention, which needs a collection before them.
         guard !segments.isEmpty else {
             throw parser.failure(expected: "an entity set, a singleton, an operation or a system resource")
         }
@@ -109,15 +109,15 @@ extension PathSegment {
 }
 
 extension QueryParser {
-    /// Whether a segment is one that the standard defines; any other behind a collection is a key (OData URL Conventions
-    /// 4.01, 4.3.6).
+    /// Whether the current segment is one that the standard defines. Other segments after a collection are keys
+    /// (OData URL Conventions 4.01, 4.3.6).
     fileprivate var isAtSystemSegment: Bool {
         guard let end = try? endOfName(from: position + 1) else { return false }
         let name = text(position..<end)
         return PathSegment.systemNames.contains(name) || name == "$links" && dialect == .v2
     }
 
-    /// A segment that begins with `$`; these are case-sensitive.
+    /// Parses a segment that begins with `$`; these segments are case-sensitive.
     fileprivate mutating func systemSegment(isFirst: Bool) throws(QueryError) -> PathSegment {
         let start = position
         position += 1
@@ -154,14 +154,16 @@ extension QueryParser {
         }
     }
 
-    /// The content id of another request: whatever RFC 3986 allows in a segment. One that starts with a letter could
-    /// be a misspelt system segment, so that only those with a digit first are taken for one.
+    /// Parses the content id of another request, which may have all characters that RFC 3986 allows in a segment.
+    ///
+    /// An id that starts with a letter could be a misspelt system segment, so only ids with an initial digit are
+    /// accepted.
     private mutating func contentReference(at start: Int) -> PathSegment {
         position = source.bytes.count
         return .name(Identifier(text(start..<position), at: source.offset(at: start)), .none)
     }
 
-    /// A key or parameters with the parenthesis next.
+    /// Parses a key or parameters in parentheses.
     fileprivate mutating func pathArguments() throws(QueryError) -> PathArguments {
         position += 1
         skipSpace()
@@ -181,8 +183,9 @@ extension QueryParser {
         return .key(.single(value))
     }
 
-    /// Keys and parameters in a path are literals, aliases, arrays, objects, or paths from `$root`; nothing that
-    /// would need a current instance.
+    /// Checks that a key or parameter in a path does not depend on a current instance.
+    ///
+    /// Only literals, aliases, arrays, objects and paths from `$root` are allowed.
     private func requireValue(_ value: CommonExpression, at start: Int) throws(QueryError) {
         switch value {
         case .literal, .alias, .list, .json: return

@@ -1,8 +1,8 @@
 import ODataModel
 
-/// `$apply` (OData Data Aggregation 4.0, 3; its ABNF, section 2).
+/// Parsing of `$apply` (OData Data Aggregation 4.0, 3; its ABNF, section 2).
 extension QueryParser {
-    /// Transformations separated by slashes.
+    /// Parses transformations separated by slashes.
     mutating func transformations() throws(QueryError) -> [Transformation] {
         var items: [Transformation] = []
         repeat {
@@ -85,7 +85,7 @@ extension QueryParser {
         return .literal(Literal(.integer(Int64(try wholeNumber())), at: start))
     }
 
-    /// A path of names only.
+    /// Parses a path of names.
     private mutating func applyPath() throws(QueryError) -> [Identifier] {
         var path: [Identifier] = []
         repeat {
@@ -101,8 +101,8 @@ extension QueryParser {
 
     // MARK: aggregate
 
-    /// One item of `aggregate`: `expression with method [from …] as name`, `[path/]$count as name`, or a custom
-    /// aggregate. As a function within an expression it has no name.
+    /// Parses an item of `aggregate`: `expression with method [from …] as name`, `[path/]$count as name`, or a
+    /// custom aggregate. Within an expression the item has no name.
     mutating func aggregateItem(isNamed: Bool = true) throws(QueryError) -> AggregateItem {
         let operand = try aggregateOperand()
         var from: [AggregateItem.FromItem] = []
@@ -129,7 +129,7 @@ extension QueryParser {
         }
         let operand = try expression()
         if try takeSpacedWord("with") { return .expression(operand, with: try aggregateMethod()) }
-        // Without a method it is a count or a custom aggregate, and both are plain paths.
+        // An item without a method is a count or a custom aggregate, which are both plain paths.
         guard case .path(let steps) = operand else {
             throw failure(expected: "an operator, or \u{201C}with\u{201D} and a method")
         }
@@ -210,8 +210,9 @@ extension QueryParser {
         return Transformation.NestItem(inner, as: try name())
     }
 
-    /// `expand(path,filter(…),expand(…))` of the specification's first drafts: the only nested transformation
-    /// that the syntax tree holds is a filter, nested expands become the item's options.
+    /// Parses `expand(path,filter(…),expand(…))` of early drafts of the specification.
+    ///
+    /// The syntax tree stores only a filter as a nested transformation. Nested expands become options of the item.
     private mutating func expandTransformation() throws(QueryError) -> Transformation {
         var item = ExpandItem(path: try applyPath())
         var filter: CommonExpression?

@@ -1,8 +1,8 @@
 import ODataModel
 
-/// Operators, parentheses, lists and the choice among primaries (OData URL Conventions 4.01, 5.1.1).
+/// Parsing of operators, parentheses, lists and primary expressions (OData URL Conventions 4.01, 5.1.1).
 extension QueryParser {
-    /// `commonExpr`: a whole expression.
+    /// Parses a whole expression (`commonExpr`).
     mutating func expression() throws(QueryError) -> CommonExpression {
         try enter()
         let result = try operation(minimum: 0)
@@ -10,10 +10,10 @@ extension QueryParser {
         return result
     }
 
-    /// Operators that bind at least as tightly as `minimum`, by precedence climbing.
+    /// Parses operators that bind at least as tightly as `minimum`, by precedence climbing.
     ///
-    /// This function and those that it and ``primary()`` call on the way down are kept small, each construct in one of
-    /// its own: what they have on the stack is multiplied by the depth of the query.
+    /// The function is recursive together with ``primary()``. Each construct therefore has a small function of its
+    /// own, so that a deep query needs little stack space.
     private mutating func operation(minimum: Int) throws(QueryError) -> CommonExpression {
         var left = try operand()
         while let (symbol, end) = nextOperator(minimum: minimum) {
@@ -23,7 +23,7 @@ extension QueryParser {
         return left
     }
 
-    /// The rest of an operation whose left operand and operator have been read.
+    /// Parses the rest of an operation after its left operand and operator.
     private mutating func apply(_ symbol: Operator, to left: CommonExpression) throws(QueryError) -> CommonExpression {
         let leftHeight = height
         try requireSpace()
@@ -41,8 +41,10 @@ extension QueryParser {
         }
     }
 
-    /// `a and b and c …` with the first operator already read. Long chains become balanced trees: `and` and
-    /// `or` are associative, and a tree as deep as it is long would overflow the stack of whoever walks it.
+    /// Parses the rest of `a and b and c …` after the first operator.
+    ///
+    /// Long chains become balanced trees: `and` and `or` are associative, and a deep tree could overflow the stack
+    /// of recursive code.
     private mutating func chain(
         of symbol: BinaryOperator, first: CommonExpression, firstHeight: Int
     ) throws(QueryError) -> CommonExpression {
@@ -68,7 +70,7 @@ extension QueryParser {
         case membership
     }
 
-    /// The operator after white space, when it binds tightly enough, and where it ends.
+    /// Returns the operator after white space and its end, if it binds tightly enough.
     private func nextOperator(minimum: Int) -> (Operator, end: Int)? {
         var start = position
         while start < source.bytes.count, source.bytes[start] == 32 || source.bytes[start] == 9 { start += 1 }
@@ -109,7 +111,7 @@ extension QueryParser {
         return precedence >= minimum ? (symbol, end) : nil
     }
 
-    /// An operand with its unary operators.
+    /// Parses an operand with its unary operators.
     private mutating func operand() throws(QueryError) -> CommonExpression {
         if current == UInt8(ascii: "-"), !startsSignedLiteral {
             position += 1
@@ -120,7 +122,7 @@ extension QueryParser {
             let start = position
             position += 3
             skipSpace()
-            // `not` is a fine name for a property; as an operator something must follow that it can apply to.
+            // `not` can also be the name of a property; as an operator it must be followed by an operand.
             if nextIsOperator { position = start } else { return try unary(.not) }
         }
         return try primary()
@@ -141,14 +143,14 @@ extension QueryParser {
         return .unary(symbol, inner)
     }
 
-    /// What stands at the right of `in`: a list in parentheses, or anything that is a collection.
+    /// Parses the right operand of `in`: a list in parentheses, or an expression for a collection.
     private mutating func membershipOperand() throws(QueryError) -> CommonExpression {
         guard take("(") else { return try operation(minimum: CommonExpression.membershipPrecedence + 1) }
         skipSpace()
         return .list(try list(until: ")"))
     }
 
-    /// `commonExpr` without operators.
+    /// Parses a `commonExpr` without operators.
     mutating func primary() throws(QueryError) -> CommonExpression {
         switch current {
         case UInt8(ascii: "("): return try parenthesized()
@@ -162,7 +164,7 @@ extension QueryParser {
         }
     }
 
-    /// Steps over the white space that may stand before an array or an object, as nowhere else.
+    /// Whether an array or an object follows; skips the white space before it.
     private var isBeforeJSON: Bool {
         mutating get {
             let start = position
@@ -188,19 +190,19 @@ extension QueryParser {
         return .list(try list(until: "]"))
     }
 
-    /// What may stand as a value: an expression, or a string in double quotes (`valueInUrl`).
+    /// Parses a value: an expression, or a string in double quotes (`valueInUrl`).
     mutating func value() throws(QueryError) -> CommonExpression {
         guard current == UInt8(ascii: "\"") else { return try expression() }
         let start = offset
         let string = try jsonString()
-        // It is written as an expression.
+        // The string is printed as an expression.
         try enter()
         try node()
         leave()
         return .literal(Literal(.string(string), type: .string, at: start))
     }
 
-    /// A list, or the arguments of a function, behind its opening bracket: one node with the values below it.
+    /// Parses a list, or the arguments of a function, after the opening bracket.
     private mutating func list(until bracket: Unicode.Scalar) throws(QueryError) -> [CommonExpression] {
         try enter()
         defer { leave() }
@@ -209,7 +211,8 @@ extension QueryParser {
         return items
     }
 
-    /// Values separated by commas up to a closing bracket; none at all is allowed. The height is that of the tallest.
+    /// Parses values separated by commas up to a closing bracket; an empty list is allowed. Sets the height to that
+    /// of the tallest value.
     mutating func elements(until bracket: Unicode.Scalar) throws(QueryError) -> [CommonExpression] {
         var items: [CommonExpression] = []
         var tallest = 0
@@ -235,7 +238,7 @@ extension QueryParser {
         return .literal(literal)
     }
 
-    /// Everything that starts with a name: literals with words or prefixes, calls, paths.
+    /// Parses an expression that starts with a name: literals with words or prefixes, calls and paths.
     private mutating func nameExpression() throws(QueryError) -> CommonExpression {
         if let literal = wordLiteral() { return try literalExpression(literal) }
         let start = position
@@ -245,7 +248,7 @@ extension QueryParser {
         return try callExpression(name, at: start)
     }
 
-    /// A call of a function with the parenthesis next.
+    /// Parses a call of a function at its parenthesis.
     private mutating func callExpression(_ name: Identifier, at start: Int) throws(QueryError) -> CommonExpression {
         let word = name.text.lowercased()
         if word == "cast" || word == "isof" { return try typeTest(word == "cast" ? .cast : .isOf) }
@@ -265,7 +268,7 @@ extension QueryParser {
         return try memberPath(startingWith: name)
     }
 
-    /// `cast(…)` and `isof(…)` with the parenthesis next (5.1.1.10).
+    /// Parses `cast(…)` and `isof(…)` at the parenthesis (5.1.1.10).
     private mutating func typeTest(_ test: CommonExpression.TypeTest) throws(QueryError) -> CommonExpression {
         try require("(")
         try enter()
@@ -290,8 +293,10 @@ extension QueryParser {
         return .typeTest(test, operand, type)
     }
 
-    /// A type's name, `Collection(…)` among them. V2 and V3 put it into quotes, and so do many clients of V4, whose
-    /// grammar knows none: they cannot mean anything else.
+    /// Parses the name of a type, including `Collection(…)`.
+    ///
+    /// V2 and V3 put the name in quotes. Many V4 clients do so too, although the grammar does not allow it, and the
+    /// meaning is unambiguous.
     mutating func typeName() throws(QueryError) -> Identifier {
         let start = position
         if take("'") {
@@ -306,7 +311,7 @@ extension QueryParser {
         return Identifier(text(start..<position), at: name.offset)
     }
 
-    /// `case(condition:value,…)`: the pairs flattened (5.1.1.13).
+    /// Parses `case(condition:value,…)` into flattened pairs (5.1.1.13).
     private mutating func caseExpression(_ name: Identifier) throws(QueryError) -> CommonExpression {
         try require("(")
         try enter()
@@ -318,7 +323,7 @@ extension QueryParser {
             let (condition, isTakenApart) = try condition()
             pairs.append(condition)
             tallest = max(tallest, height)
-            // Such a value is written in parentheses.
+            // The printer puts such a value in parentheses.
             if isTakenApart { try enter() }
             pairs.append(try value())
             if isTakenApart { leave() }
@@ -329,8 +334,11 @@ extension QueryParser {
         return .call(Identifier("case", at: name.offset), pairs)
     }
 
-    /// A condition of `case` with the colon behind it. What is no time of day, or would leave no colon, is a number and
-    /// that colon: `case(Floor eq 10:15,true:0)`. Whether a time was taken apart for it comes with it.
+    /// Parses a condition of `case` and the colon after it.
+    ///
+    /// Digits before a colon may be a number instead of a time of day: `case(Floor eq 10:15,true:0)`. This reading
+    /// is used if the text is not a time of day, or no colon would be left. The result includes whether a time of
+    /// day was split.
     private mutating func condition() throws(QueryError) -> (CommonExpression, isTakenApart: Bool) {
         openConditions += 1
         defer { openConditions -= 1 }
@@ -347,18 +355,18 @@ extension QueryParser {
 }
 
 extension CommonExpression {
-    /// The precedence of `in`, that of `has`.
+    /// The precedence of `in`, equal to that of `has`.
     static let membershipPrecedence = 8
     /// The precedence of `not` and negation: looser than `has`, tighter than arithmetic.
     static let unaryPrecedence = 7
 
-    /// Several operands of an associative operator as one tree: leaning to the left as written when few,
-    /// balanced when many.
+    /// Combines operands of an associative operator into one tree: left-associative if they are few, balanced if
+    /// many.
     static func joined(_ operands: ArraySlice<CommonExpression>, by symbol: BinaryOperator) -> CommonExpression {
         joined(operands, empty: .list([])) { .binary(symbol, $0, $1) }
     }
 
-    /// The same of what comes with operands.
+    /// Combines operands with additional data in the same way.
     fileprivate static func joined<Operand>(
         _ operands: ArraySlice<Operand>, empty: Operand, by join: (Operand, Operand) -> Operand
     ) -> Operand {
@@ -375,11 +383,11 @@ extension CommonExpression {
         return join(balanced(operands[..<middle], by: join), balanced(operands[middle...], by: join))
     }
 
-    /// The operands that `joined` has made a balanced tree of, as many as there can be; `nil` where it is none.
+    /// Returns the operands of a balanced tree that `joined` built, as many as possible; `nil` for other trees.
     func balancedOperands(of symbol: BinaryOperator) -> [CommonExpression]? {
         var (count, tooMany) = (QueryLimits.maxUnbalancedChain + 1, 2 * QueryLimits.maxUnbalancedChain)
         guard symbol == .and || symbol == .or, isBalanced(count, symbol) else { return nil }
-        // What is made of more is made of fewer as well.
+        // A tree of more operands is also one of fewer.
         while isBalanced(tooMany, symbol) { (count, tooMany) = (tooMany, 2 * tooMany) }
         while tooMany - count > 1 {
             let middle = (count + tooMany) / 2
@@ -408,7 +416,7 @@ extension CanonicalFunction {
     /// The functions by their names in lower case.
     fileprivate static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
 
-    /// The function with a name in any case (4.01 lets clients write them so).
+    /// Creates the function with a name in any case, as 4.01 allows.
     init?(name: String) {
         guard let function = Self.byName[name] ?? Self.byName[name.lowercased()] else { return nil }
         self = function

@@ -1,9 +1,11 @@
 import ODataModel
 
-/// JSON objects as values of parameters, and strings in double quotes (OData ABNF 4.01, section 5; URL
-/// Conventions 5.1.1.14.4 *Complex and Collection Literals*). Their members may be expressions.
+/// Parsing of JSON objects as parameter values, and of strings in double quotes (OData ABNF 4.01, section 5; URL
+/// Conventions 5.1.1.14.4 *Complex and Collection Literals*).
+///
+/// The members of objects may be expressions.
 extension QueryParser {
-    /// `{…}`, kept as text after its syntax has been checked.
+    /// Parses `{…}`, which is kept as text after its syntax was checked.
     mutating func jsonObject() throws(QueryError) -> CommonExpression {
         let start = position
         try require("{")
@@ -25,7 +27,7 @@ extension QueryParser {
         return .json(text(start..<position))
     }
 
-    /// `"…"` with JSON's escapes.
+    /// Parses `"…"` with the escapes of JSON.
     mutating func jsonString() throws(QueryError) -> String {
         let start = position
         try require("\"")

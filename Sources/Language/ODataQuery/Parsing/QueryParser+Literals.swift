@@ -1,9 +1,9 @@
 import ODataModel
 
-/// Primitive literals (OData ABNF 4.01, section 7 *Literal Data Values*; URL Conventions 5.1.1.14.1), and those
-/// of OData 2.0 and 3.0 where the dialect allows.
+/// Parsing of primitive literals (OData ABNF 4.01, section 7 *Literal Data Values*; URL Conventions 5.1.1.14.1),
+/// and of those of OData 2.0 and 3.0 if the dialect allows them.
 extension QueryParser {
-    /// Whether a sign comes next that belongs to a literal.
+    /// Whether the next sign belongs to a literal.
     var startsSignedLiteral: Bool {
         peek(1).isDigit
             || (peek(1) == UInt8(ascii: "I") && peek(2) == UInt8(ascii: "N") && peek(3) == UInt8(ascii: "F")
@@ -14,7 +14,7 @@ extension QueryParser {
         byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_") || byte >= 0x80
     }
 
-    /// A literal that starts with a quote, a sign or a digit; `nil` when there is none.
+    /// Parses a literal that starts with a quote, a sign or a digit; returns `nil` if there is none.
     mutating func literal() throws(QueryError) -> Literal? {
         let start = offset
         switch current {
@@ -34,7 +34,8 @@ extension QueryParser {
         }
     }
 
-    /// A literal that starts with a letter and has no quotes: `null`, `true`, `INF`, a GUID; `nil` when there is none.
+    /// Parses a literal without quotes that starts with a letter, such as `null`, `true`, `INF` or a GUID; returns
+    /// `nil` if there is none.
     mutating func wordLiteral() -> Literal? {
         if let guid = guid() { return guid }
         let start = position
@@ -61,7 +62,7 @@ extension QueryParser {
             || current == UInt8(ascii: "'")
     }
 
-    /// `'…'` with doubled quotes inside.
+    /// Parses `'…'`, in which quotes are doubled.
     mutating func quotedString() throws(QueryError) -> String {
         let start = position
         try require("'")
@@ -83,7 +84,7 @@ extension QueryParser {
         }
     }
 
-    /// `prefix'…'` with the quote next.
+    /// Parses `prefix'…'` at the quote.
     mutating func prefixed(_ prefix: Identifier) throws(QueryError) -> Literal {
         let start = position
         let content = try quotedString()
@@ -148,7 +149,7 @@ extension QueryParser {
         return Literal(.guid(guid), type: .guid, at: start)
     }
 
-    /// A date, date with time, or time of day; `nil`, and nothing read, when the digits are none of them.
+    /// Parses a date, a date with time, or a time of day; returns `nil` and reads nothing for other digits.
     private mutating func temporal() throws(QueryError) -> Literal? {
         let start = position
         var index = position
@@ -174,7 +175,7 @@ extension QueryParser {
                 if index == start + 5 { hoursAndMinutes = start }
                 return time
             } catch {
-                // A number, and the value of the condition that it ends.
+                // The digits are a number, followed by the colon and value of the enclosing condition.
                 guard openConditions > 0 else { throw error }
                 return nil
             }
@@ -202,10 +203,10 @@ extension QueryParser {
         }
     }
 
-    /// 24:00 is for V2's XML; the grammar of URLs ends at hour 23.
+    /// Returns whether the hour is 24, which only the XML of V2 allows; hours in URLs end at 23.
     private static func isHour24(_ text: String) -> Bool { text.contains("T24") || text.contains("t24") }
 
-    /// `:ss.fff` after hours and minutes.
+    /// Skips `:ss.fff` after hours and minutes.
     private func skipTime(_ index: inout Int) {
         let bytes = source.bytes
         guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: ":"), bytes[index + 1].isDigit else { return }
@@ -228,8 +229,8 @@ extension QueryParser {
         return Literal(value, type: type, at: source.offset(at: range.lowerBound))
     }
 
-    /// Whole numbers and decimals keep every digit; a number with an exponent is a double, as is one with more
-    /// digits than a decimal holds.
+    /// Parses a number. Integers and decimals keep every digit. A number with an exponent, or with more digits than
+    /// a decimal can hold, is a double.
     private mutating func number() throws(QueryError) -> Literal {
         let start = position
         let at = offset
@@ -271,7 +272,7 @@ extension QueryParser {
         failure("\u{201C}\(lexical.prefix(40))\u{201D} is beyond every numeric type.", at: start)
     }
 
-    /// V2 and V3 say the type of a number with a letter after it.
+    /// Parses the letter after a number in V2 and V3, which states the type.
     private mutating func suffixed(_ lexical: String, at start: Int) throws(QueryError) -> Literal? {
         let value: ODataValue?
         let type: PrimitiveType
@@ -294,7 +295,7 @@ extension QueryParser {
 
     // MARK: Bytes
 
-    /// Base64url as literals have it: the plain alphabet's `+` and `/` are no part of the grammar.
+    /// Decodes base64url. The characters `+` and `/` of plain base64 are not part of the grammar.
     static func base64URL(_ text: String) -> [UInt8]? {
         text.utf8.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") } ? nil : Base64URL.decode(text)
     }

@@ -1,13 +1,13 @@
 import ODataModel
 
-/// The values of the system query options (OData URL Conventions 4.01, 5.1 and 5.2).
+/// Parsing of the values of system query options (OData URL Conventions 4.01, 5.1 and 5.2).
 extension QueryParser {
-    /// Parses an option's value from the position on. The caller checks that nothing is left over.
+    /// Parses the value of an option at the current position. The caller checks that no text is left.
     ///
     /// - Parameters:
-    ///   - option: which option.
-    ///   - name: an alias's name.
-    ///   - options: where the value goes.
+    ///   - option: the option.
+    ///   - name: the name of an alias.
+    ///   - options: the options that receive the value.
     mutating func value(of option: OptionName, named name: String, into options: inout QueryOptions) throws(QueryError)
     {
         switch option {
@@ -34,14 +34,13 @@ extension QueryParser {
         }
     }
 
-    /// The items of `$orderby`, or of `orderby(…)`.
+    /// Parses the items of `$orderby` or `orderby(…)`.
     mutating func orderItems() throws(QueryError) -> [OrderItem] {
         var items: [OrderItem] = []
         repeat { items.append(try orderItem()) } while takeSeparator(",")
         return items
     }
 
-    /// One item of `$orderby`.
     mutating func orderItem() throws(QueryError) -> OrderItem {
         let expression = try expression()
         let start = position
@@ -54,7 +53,7 @@ extension QueryParser {
         return OrderItem(expression)
     }
 
-    /// The items of `$compute`, or of `compute(…)`.
+    /// Parses the items of `$compute` or `compute(…)`.
     mutating func computeItems() throws(QueryError) -> [ComputeItem] {
         var items: [ComputeItem] = []
         repeat {
@@ -67,7 +66,7 @@ extension QueryParser {
         return items
     }
 
-    /// Digits, with a sign where that makes sense.
+    /// Parses an integer, with a sign if it is allowed.
     mutating func wholeNumber(isSigned: Bool = false) throws(QueryError) -> Int {
         let start = position
         if isSigned { _ = take("-") }
@@ -116,7 +115,7 @@ extension QueryParser {
         switch format.lowercased() {
         case "json", "xml", "atom": return format
         default:
-            // A media type, possibly with parameters, or an abbreviation of the service's own.
+            // The format is a media type, possibly with parameters, or an abbreviation that the service defines.
             guard format.utf8.allSatisfy({ $0 > 32 && $0 != 127 }) else {
                 throw failure("Expected json, xml, atom or a media type without spaces.", at: start)
             }

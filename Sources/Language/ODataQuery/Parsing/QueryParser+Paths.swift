@@ -1,9 +1,9 @@
 import ODataModel
 
-/// Paths within expressions: properties, casts, keys, calls, lambdas, `$count` (OData URL Conventions 4.01,
-/// 5.1.1.15 *Path Expressions* and 5.1.1.13 *Lambda Operators*).
+/// Parsing of paths within expressions: properties, casts, keys, calls, lambdas and `$count` (OData URL Conventions
+/// 4.01, 5.1.1.15 *Path Expressions* and 5.1.1.13 *Lambda Operators*).
 extension QueryParser {
-    /// A path whose first name has been read.
+    /// Parses a path after its first name.
     mutating func memberPath(startingWith name: Identifier) throws(QueryError) -> CommonExpression {
         guard current == UInt8(ascii: "(") else { return try continuePath([.name(name)], tallest: 0) }
         var tallest = 0
@@ -15,7 +15,7 @@ extension QueryParser {
         return try continuePath(start.steps, tallest: tallest)
     }
 
-    /// `$it`, `$this`, `$root`, `$these` and what follows.
+    /// Parses a path that starts with `$it`, `$this`, `$root` or `$these`.
     mutating func variablePath() throws(QueryError) -> CommonExpression {
         let start = position
         position += 1
@@ -28,7 +28,7 @@ extension QueryParser {
                 throw failure("Expected \u{201C}/\u{201D} after \(variable).", at: start)
             }
         case "$count":
-            // 4.01 services accept the number of the rows at hand where a collection is the context.
+            // 4.01 services accept the number of the current rows if the context is a collection.
             position = start
             var tallest = 0
             return try continuePath([try countStep(&tallest)], tallest: tallest)
@@ -40,7 +40,7 @@ extension QueryParser {
         return try continuePath([.variable(Identifier(variable, at: source.offset(at: start)))], tallest: 0)
     }
 
-    /// `@alias`, or an annotation of the current instance, and what follows.
+    /// Parses an alias or an annotation of the current instance, and the rest of its path.
     mutating func aliasOrAnnotation() throws(QueryError) -> CommonExpression {
         let name = try atName()
         if name.text.contains(".") || name.text.contains("#") { return try continuePath([.name(name)], tallest: 0) }
@@ -78,8 +78,8 @@ extension QueryParser {
         } else if current == UInt8(ascii: "@") {
             steps.append(.name(try atName()))
         } else if current.isDigit, let key = try literal() {
-            // A key as a segment; one that begins with a letter looks like a property and needs its parentheses. It
-            // counts as much as it would in these, in which it is written: an expression behind a qualified name.
+            // A key as a segment must begin with a digit, since other keys look like properties. It counts as many
+            // levels as in the parentheses in which the printer writes it.
             let isQualified = if case .name(let name)? = steps.last { name.text.contains(".") } else { false }
             try enter(isQualified ? 3 : 2)
             try node()
@@ -117,7 +117,7 @@ extension QueryParser {
         try keyAfterCollection(in: &steps, &tallest)
     }
 
-    /// A key may follow a call that returns a collection, and a filtered collection.
+    /// Parses a key after a filtered collection or after a call that returns a collection.
     private mutating func keyAfterCollection(in steps: inout [PathStep], _ tallest: inout Int) throws(QueryError) {
         guard current == UInt8(ascii: "("), !isAtEnd else { return }
         switch steps.last {
@@ -165,7 +165,7 @@ extension QueryParser {
         return isAny ? .any(variable: variable, predicate: predicate) : .all(variable: variable, predicate: predicate)
     }
 
-    /// What the parentheses after a name turn out to hold.
+    /// The content of the parentheses after a name.
     private enum Arguments {
         case steps([PathStep])
         case positional([CommonExpression])
@@ -175,15 +175,16 @@ extension QueryParser {
         }
     }
 
-    /// The parentheses after a name: named parameters (or a compound key), one key value, or, at the start of a
-    /// path only, the arguments of a function that is not known here.
+    /// Parses the parentheses after a name: named parameters, a compound key, or one key value.
+    ///
+    /// At the start of a path, they may also contain the arguments of an unknown function.
     private mutating func arguments(
         of name: Identifier, isFirst: Bool, tallest: inout Int
     ) throws(QueryError) -> Arguments {
         let start = position
         position += 1
         skipSpace()
-        // Calls within calls need more of the stack than other constructs.
+        // Nested calls need more stack space than other constructs.
         try enter(2)
         defer { leave(2) }
         if take(")") { return .steps([.call(name, [])]) }
@@ -196,16 +197,19 @@ extension QueryParser {
             values = try plainArguments(of: name)
         }
         tallest = max(tallest, height)
-        // Behind a slash a qualified name with one value is a cast and a key: functions take their parameters by name.
+        // After a slash, a qualified name with one value is a cast and a key, since functions take named
+        // parameters.
         if values.count == 1, !isFirst || !name.text.contains(".") {
             return .steps([.name(name), .key(.single(values[0]))])
         }
         return .positional(values)
     }
 
-    /// The parentheses after a name that no function has: a key, or the arguments of a misspelt function, which the
-    /// binder refuses by its name. Neither is made of operators, so that a mistake is told where it is. The height is
-    /// that of the tallest.
+    /// Parses the parentheses after an unknown name: a key, or the arguments of a misspelt function, which the
+    /// binder refuses.
+    ///
+    /// Neither contains operators, so that an error is reported at the right place. Sets the height to that of the
+    /// tallest value.
     private mutating func plainArguments(of name: Identifier) throws(QueryError) -> [CommonExpression] {
         guard name.text != "aggregate" else {
             throw failure(expected: "a collection before aggregate, as in Items/aggregate(…)")
@@ -237,7 +241,7 @@ extension QueryParser {
         return values
     }
 
-    /// `name=value,…)` after the opening parenthesis; `nil`, and nothing read, when it does not start so.
+    /// Parses `name=value,…)` after the opening parenthesis; returns `nil` and reads nothing for other texts.
     mutating func namedArguments(_ tallest: inout Int) throws(QueryError) -> [CommonExpression.NamedArgument]? {
         let start = position
         guard isNameStart(at: position) else { return nil }

@@ -1,10 +1,10 @@
-/// `$search` (OData URL Conventions 4.01, 5.1.8; ABNF `searchExpr`).
+/// Parsing of `$search` (OData URL Conventions 4.01, 5.1.8; ABNF `searchExpr`).
 ///
-/// `AND` binds tighter than `OR`, and words side by side mean `AND`. The three operator words are words of
-/// their own where an operator cannot stand. Text in single quotes, which the grammar sets aside for a search that is
-/// still being typed, is taken as one phrase; without a character in it there is no search yet.
+/// `AND` binds tighter than `OR`, and adjacent words mean `AND`. The operator words are ordinary words if an
+/// operator is not possible. The grammar reserves text in single quotes for an incomplete search. It is treated as
+/// one phrase, or as no search if it is empty.
 extension QueryParser {
-    /// A whole search expression; `nil` for empty text in single quotes.
+    /// Parses a whole search expression; returns `nil` for empty text in single quotes.
     mutating func searchExpression() throws(QueryError) -> SearchExpression? {
         skipSpace()
         if current == UInt8(ascii: "'") {
@@ -69,7 +69,7 @@ extension QueryParser {
         return current == UInt8(ascii: "\"") ? try searchPhrase() : try searchWord()
     }
 
-    /// `"…"` with `\"` and `\\`.
+    /// Parses `"…"` with the escapes `\"` and `\\`.
     private mutating func searchPhrase() throws(QueryError) -> SearchExpression {
         let start = position
         position += 1
@@ -92,14 +92,14 @@ extension QueryParser {
 
     private mutating func searchWord() throws(QueryError) -> SearchExpression {
         let start = position
-        // A quote may stand within a word, not at its beginning (ABNF `searchWord`).
+        // A word may contain a quote, but not begin with one (ABNF `searchWord`).
         if current != UInt8(ascii: "'") { while isSearchCharacter { position += 1 } }
         guard position > start else { throw failure(expected: "a word, a phrase, NOT or \u{201C}(\u{201D}") }
         return .word(text(start..<position))
     }
 
-    /// Whether the byte may be part of a word. A semicolon is one only when it was written encoded, since it
-    /// separates the options of `$expand` otherwise.
+    /// Whether the current byte may be part of a word. A semicolon must be percent-encoded, since it separates the
+    /// options of `$expand` otherwise.
     private var isSearchCharacter: Bool {
         switch current {
         case 0...32, UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "\""): false
@@ -113,7 +113,7 @@ extension QueryParser {
             || (isSearchCharacter && current != UInt8(ascii: "'"))
     }
 
-    /// Whether an operator word comes next with something after it to apply to.
+    /// Returns whether the next word is an operator with an operand after it.
     private func isOperator(_ word: StaticString) -> Bool {
         guard isNext(word) else { return false }
         var distance = word.utf8CodeUnitCount

@@ -1,10 +1,9 @@
 import ODataModel
 
-/// `$select` and `$expand` with their nested options (OData URL Conventions 4.01, 5.1.3 and 5.1.4).
+/// Parsing of `$select` and `$expand` with nested options (OData URL Conventions 4.01, 5.1.3 and 5.1.4).
 extension QueryParser {
     // MARK: $select
 
-    /// The items of `$select`.
     mutating func selectItems() throws(QueryError) -> [SelectItem] {
         var items: [SelectItem] = []
         items.reserveCapacity(4)
@@ -24,7 +23,7 @@ extension QueryParser {
                 path.append(try atName())
                 continue
             }
-            // V2 and V3 select all properties of expanded entities by a path too.
+            // In V2 and V3, a path with a star selects all properties of expanded entities.
             if dialect == .v2, !path.isEmpty, current == UInt8(ascii: "*") {
                 path.append(Identifier("*", at: offset))
                 position += 1
@@ -50,7 +49,8 @@ extension QueryParser {
         return SelectItem(.path(path), options: options)
     }
 
-    /// `(name,name)` of a function's overload; `nil`, and nothing read, when options follow instead.
+    /// Parses `(name,name)`, the parameters of a function overload; returns `nil` and reads nothing if options
+    /// follow.
     private mutating func parameterNames() throws(QueryError) -> [Identifier]? {
         let start = position
         position += 1
@@ -72,7 +72,6 @@ extension QueryParser {
 
     // MARK: $expand
 
-    /// The items of `$expand`.
     mutating func expandItems() throws(QueryError) -> [ExpandItem] {
         var items: [ExpandItem] = []
         repeat {
@@ -82,7 +81,7 @@ extension QueryParser {
         return items
     }
 
-    /// One item of `$expand`, its options included.
+    /// Parses an item of `$expand` with its options.
     mutating func expandItem() throws(QueryError) -> ExpandItem {
         if takeWord("$value") {
             return ExpandItem(path: [], form: .value)
@@ -134,11 +133,11 @@ extension QueryParser {
 
     // MARK: Nested options
 
-    /// `name=value;…)` with the opening parenthesis read.
+    /// Parses `name=value;…)` after the opening parenthesis.
     ///
     /// - Parameters:
-    ///   - allowed: the options that may stand here.
-    ///   - owner: the option they are nested in, for messages.
+    ///   - allowed: the allowed options.
+    ///   - owner: the enclosing option, for messages.
     mutating func nestedOptions(allowed: Set<OptionName>, of owner: String) throws(QueryError) -> QueryOptions {
         try enter()
         defer { leave() }

@@ -1,23 +1,24 @@
 import ODataModel
 
-/// A recursive-descent parser over one decoded component of a URL: position, limits, errors and the
-/// smallest tokens. The grammar is in extensions, one topic each (OData ABNF Construction Rules 4.01).
+/// A recursive-descent parser for one decoded component of a URL (OData ABNF Construction Rules 4.01).
+///
+/// The type manages the position, limits, errors and basic tokens. Extensions contain the grammar, one topic each.
 struct QueryParser {
     let source: SourceText
     let dialect: QueryDialect
-    /// The next byte.
+    /// The position of the next byte.
     var position = 0
-    /// How many constructs are open.
+    /// The number of open constructs.
     var nesting = 0
-    /// Expression nodes made so far.
+    /// The number of expression nodes so far.
     var nodes: Int
-    /// The height of the expression parsed last.
+    /// The height of the last parsed expression.
     var height = 0
-    /// How many conditions of `case` are open.
+    /// The number of open `case` conditions.
     var openConditions = 0
-    /// Where the hours and minutes begin that were read last, without seconds.
+    /// The start of the last parsed time of day without seconds.
     var hoursAndMinutes: Int?
-    /// Where numbers begin that with the colon behind them, and what follows it, would be times of day.
+    /// The starts of numbers that must not be read as times of day together with a colon after them.
     var numbersBeforeColon: Set<Int> = []
 
     init(_ source: SourceText, dialect: QueryDialect, nodes: Int = 0) {
@@ -28,10 +29,10 @@ struct QueryParser {
 
     // MARK: Bytes
 
-    /// The byte at the position, 0 at the end. No rule accepts a NUL, so the two need no telling apart.
+    /// The byte at the position; 0 at the end. No rule accepts a NUL, so the two cases need not be distinguished.
     var current: UInt8 { position < source.bytes.count ? source.bytes[position] : 0 }
 
-    /// The byte `distance` after the position, 0 beyond the end.
+    /// Returns the byte `distance` after the position; 0 beyond the end.
     func peek(_ distance: Int) -> UInt8 {
         let index = position + distance
         return index < source.bytes.count ? source.bytes[index] : 0
@@ -42,30 +43,30 @@ struct QueryParser {
     /// The offset of the position in the given text.
     var offset: Int { source.offset(at: position) }
 
-    /// Steps over a byte if it comes next.
+    /// Skips a byte if it comes next.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard current == UInt8(ascii: character), !isAtEnd else { return false }
         position += 1
         return true
     }
 
-    /// Steps over a byte that must come next.
+    /// Skips a byte that must come next.
     mutating func require(_ character: Unicode.Scalar) throws(QueryError) {
         guard take(character) else { throw failure(expected: "\u{201C}\(character)\u{201D}") }
     }
 
-    /// Steps over optional white space (`BWS`).
+    /// Skips optional white space (`BWS`).
     mutating func skipSpace() {
         while current == 32 || current == 9, !isAtEnd { position += 1 }
     }
 
-    /// Steps over white space that must be there (`RWS`).
+    /// Skips required white space (`RWS`).
     mutating func requireSpace() throws(QueryError) {
         guard current == 32 || current == 9 else { throw failure(expected: "a space") }
         skipSpace()
     }
 
-    /// Steps over `BWS character BWS` if it comes next; else stays where it is.
+    /// Skips `BWS character BWS` if it comes next; otherwise keeps the position.
     mutating func takeSeparator(_ character: Unicode.Scalar) -> Bool {
         let start = position
         skipSpace()
@@ -77,13 +78,13 @@ struct QueryParser {
         return true
     }
 
-    /// Steps over `BWS )`.
+    /// Skips `BWS )`.
     mutating func close(_ character: Unicode.Scalar = ")") throws(QueryError) {
         skipSpace()
         guard take(character) else { throw failure(expected: "\u{201C},\u{201D} or \u{201C}\(character)\u{201D}") }
     }
 
-    /// Whether ASCII letters come next, in any case, followed by something that is no part of a name.
+    /// Returns whether a word comes next, in any case, and no further name character follows.
     func isWord(_ word: StaticString) -> Bool {
         let length = word.utf8CodeUnitCount
         guard position + length <= source.bytes.count else { return false }
@@ -94,14 +95,14 @@ struct QueryParser {
         }
     }
 
-    /// Steps over a word in any case if it comes next.
+    /// Skips a word in any case if it comes next.
     mutating func takeWord(_ word: StaticString) -> Bool {
         guard isWord(word) else { return false }
         position += word.utf8CodeUnitCount
         return true
     }
 
-    /// Steps over `RWS word RWS` if it comes next; else stays where it is.
+    /// Skips `RWS word RWS` if it comes next; otherwise keeps the position.
     mutating func takeSpacedWord(_ word: StaticString) throws(QueryError) -> Bool {
         let start = position
         skipSpace()
@@ -113,7 +114,7 @@ struct QueryParser {
         return true
     }
 
-    /// Whether exactly these bytes come next.
+    /// Returns whether exactly these bytes come next.
     func isNext(_ text: StaticString) -> Bool {
         let length = text.utf8CodeUnitCount
         guard position + length <= source.bytes.count else { return false }
@@ -123,15 +124,14 @@ struct QueryParser {
         }
     }
 
-    /// The text between two positions.
     func text(_ range: Range<Int>) -> String {
         String(decoding: source.bytes[range], as: UTF8.self)
     }
 
-    /// Refuses whatever has not been read.
+    /// Checks that all text was read.
     func requireEnd(expected: String = "the end") throws(QueryError) {
         guard !isAtEnd else { return }
-        // Where no operator can follow, the white space before the word is the mistake already.
+        // If no operator can follow, the error is at the white space before the word.
         guard expected.contains("operator") else {
             throw failure("Expected \(expected), found \(found).", at: position)
         }
@@ -140,7 +140,7 @@ struct QueryParser {
 
     // MARK: Names
 
-    /// Whether a name can start at a position.
+    /// Returns whether a name can start at a position.
     func isNameStart(at index: Int) -> Bool {
         guard index < source.bytes.count else { return false }
         let byte = source.bytes[index]
@@ -163,7 +163,7 @@ struct QueryParser {
         }
     }
 
-    /// The end of the simple identifier that starts at a position (`odataIdentifier`).
+    /// Returns the end of the simple identifier that starts at a position (`odataIdentifier`).
     func endOfName(from start: Int) throws(QueryError) -> Int {
         var index = start
         var length = 0
@@ -188,7 +188,7 @@ struct QueryParser {
         return index
     }
 
-    /// A simple identifier.
+    /// Parses a simple identifier.
     mutating func name(expected: String = "a name") throws(QueryError) -> Identifier {
         guard isNameStart(at: position) else { throw failure(expected: expected) }
         let start = position
@@ -196,7 +196,7 @@ struct QueryParser {
         return Identifier(text(start..<position), at: source.offset(at: start))
     }
 
-    /// A simple or dotted name.
+    /// Parses a simple or dotted name.
     mutating func qualifiedName(expected: String = "a name") throws(QueryError) -> Identifier {
         guard isNameStart(at: position) else { throw failure(expected: expected) }
         let start = position
@@ -207,7 +207,7 @@ struct QueryParser {
         return Identifier(text(start..<position), at: source.offset(at: start))
     }
 
-    /// `@Namespace.Term#Qualifier`, or an alias when there is no dot (`annotationInQuery`).
+    /// Parses `@Namespace.Term#Qualifier`, or an alias, which has no dot (`annotationInQuery`).
     mutating func atName() throws(QueryError) -> Identifier {
         let start = position
         try require("@")
@@ -221,16 +221,15 @@ struct QueryParser {
 
     // MARK: Limits and errors
 
-    /// Opens a construct.
+    /// Opens a construct and checks the depth.
     mutating func enter(_ levels: Int = 1) throws(QueryError) {
         nesting += levels
         guard nesting <= QueryLimits.maxDepth else { throw tooDeep() }
     }
 
-    /// Closes a construct.
     mutating func leave(_ levels: Int = 1) { nesting -= levels }
 
-    /// Counts a node and records the height of the tree below it.
+    /// Counts a node and records the height of its tree.
     mutating func node(height: Int = 1) throws(QueryError) {
         nodes += 1
         self.height = height
@@ -248,12 +247,12 @@ struct QueryParser {
             .limit(name: "maxDepth"), "The query is nested deeper than \(QueryLimits.maxDepth) levels.", offset: offset)
     }
 
-    /// An error at the position that says what was expected and what stands there. Where that is a misspelt operator
-    /// or keyword after white space, the error is at the word.
+    /// Returns an error with the expected and the found text. The error is at the next word if it may be a misspelt
+    /// operator or keyword.
     func failure(expected: String) -> QueryError {
         var word = self
         word.skipSpace()
-        // Who fails may have stepped over the white space already.
+        // The caller may have skipped the white space already.
         let isAfterSpace = word.position > 0 && word.source.bytes[word.position - 1] == 32
         if isAfterSpace, word.isNameStart(at: word.position),
             let end = try? word.endOfName(from: word.position)
@@ -268,7 +267,7 @@ struct QueryParser {
         return QueryError(.syntax, "Expected \(expected), found \(found).", offset: offset)
     }
 
-    /// An error at the position where one of several names must stand, with those that come near to what does.
+    /// Returns an error for a position at which one of several names is expected, with similar names.
     func failure(expected: String, among names: [String]) -> QueryError {
         let start = current == UInt8(ascii: "$") ? position + 1 : position
         let end = isNameStart(at: start) ? (try? endOfName(from: start)) ?? start : start
@@ -277,7 +276,7 @@ struct QueryParser {
             suggestions: nearest(to: text(position..<end), among: names))
     }
 
-    /// The operators and keywords that a word may be a misspelling of: those one letter away, two for longer ones.
+    /// Returns the operators and keywords that differ from a word by one letter, or by two for longer words.
     private static func keywords(near word: String) -> [String] {
         let all =
             BinaryOperator.allCases.map(\.rawValue) + [
@@ -287,7 +286,7 @@ struct QueryParser {
         return nearest(to: word, among: all, within: bound).filter { $0.lowercased() != word.lowercased() }
     }
 
-    /// An error at an earlier position.
+    /// Returns an error at an earlier position.
     func failure(_ message: String, at start: Int) -> QueryError {
         QueryError(.syntax, message, offset: source.offset(at: start))
     }

@@ -1,19 +1,18 @@
-/// One component of a URL after percent-decoding, with the way back to where each byte was written.
+/// A percent-decoded component of a URL, with the original offset of each byte.
 ///
-/// Components are cut before they are decoded, so that an encoded delimiter is data
-/// (OData URL Conventions 4.01, 2 *URL Components*).
+/// A URL is split before its components are decoded, so that an encoded delimiter is data (OData URL Conventions
+/// 4.01, 2 *URL Components*).
 struct SourceText {
-    /// The decoded UTF-8.
     let bytes: [UInt8]
-    /// The offset of each byte and of the end, in characters of the given text; `nil` when byte and character
-    /// positions differ by `base` alone.
+    /// The offset of each byte and of the end, in characters of the given text; `nil` if offsets differ from byte
+    /// positions only by `base`.
     private let offsets: [Int32]?
     private let base: Int
 
     /// Decodes a component.
     ///
     /// - Parameters:
-    ///   - source: the component's bytes.
+    ///   - source: the bytes of the component.
     ///   - base: the offset of its first character in the given text.
     ///   - isPercentEncoded: whether `%` introduces an encoded byte.
     ///   - plusIsSpace: whether `+` is a space.
@@ -66,19 +65,19 @@ struct SourceText {
         offsets = positions
     }
 
-    /// The offset in characters of the given text for a byte; of the end for the count.
+    /// Returns the offset of a byte or of the end, in characters of the given text.
     func offset(at index: Int) -> Int {
         guard let offsets else { return base + index }
         return Int(offsets[min(max(index, 0), offsets.count - 1)])
     }
 
-    /// Whether a byte was written percent-encoded.
+    /// Returns whether a byte was percent-encoded.
     func isEncoded(at index: Int) -> Bool {
         guard let offsets, index >= 0, index + 1 < offsets.count else { return false }
         return offsets[index + 1] - offsets[index] == 3
     }
 
-    /// The index of the first byte that is not part of well-formed UTF-8.
+    /// Returns the index of the first byte that is not well-formed UTF-8.
     private static func invalidUTF8(_ bytes: [UInt8]) -> Int? {
         if bytes.allSatisfy({ $0 < 0x80 }) { return nil }
         var decoder = UTF8()
@@ -116,9 +115,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte is an ASCII digit.
     var isDigit: Bool { self >= 48 && self <= 57 }
 
-    /// Whether the byte is an ASCII letter.
     var isLetter: Bool { (self | 0x20) >= 97 && (self | 0x20) <= 122 }
 }

@@ -1,16 +1,17 @@
 import ODataModel
 
 extension ODataURL {
-    /// Parses a URL relative to the service root, such as `Orders?$filter=Freight gt 50&$top=10`
-    /// (OData URL Conventions 4.01; the grammar is that of the OData ABNF 4.01, `odataRelativeUri`).
+    /// Parses a URL relative to the service root, such as `Orders?$filter=Freight gt 50&$top=10` (OData URL
+    /// Conventions 4.01; OData ABNF 4.01, `odataRelativeUri`).
     ///
-    /// The path is cut at `/` and the query at `&` and `=` before percent-decoding, so that encoded delimiters
-    /// are data. Offsets in errors count characters of `text` as given.
+    /// The path is split at `/` and the query at `&` and `=` before percent-decoding, so that encoded delimiters
+    /// are data. Offsets in errors count characters of `text`.
     ///
     /// - Parameters:
-    ///   - text: path, `?` and query, percent-encoded. Characters that a URL may not hold unencoded are accepted.
-    ///   - options: dialect and leniency.
-    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar, `limit` beyond ``QueryLimits``.
+    ///   - text: the path, `?` and the query, percent-encoded. Characters that a URL must encode are accepted
+    ///     unencoded.
+    ///   - options: the dialect and other options of the parser.
+    /// - Throws: ``QueryError`` with kind `syntax` if the text breaks the grammar, `limit` beyond ``QueryLimits``.
     public init(parsing text: String, options: ParsingOptions = ParsingOptions()) throws(QueryError) {
         self = try withText(text) { () throws(QueryError) in
             var parser = try URLParser(text, options: options)
@@ -20,14 +21,14 @@ extension ODataURL {
 }
 
 extension QueryOptions {
-    /// Parses the query part of a URL, without its `?`, such as `$filter=Freight gt 50&$top=10`
-    /// (OData URL Conventions 4.01, 5). `$levels` is no option of a request and refused.
+    /// Parses the query part of a URL, without its `?`, such as `$filter=Freight gt 50&$top=10` (OData URL
+    /// Conventions 4.01, 5). `$levels` is refused, since it is only allowed in `$expand`.
     ///
     /// - Parameters:
     ///   - text: options separated by `&`, percent-encoded.
-    ///   - options: dialect and leniency.
-    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar or an option stands twice,
-    ///   `limit` beyond ``QueryLimits``.
+    ///   - options: the dialect and other options of the parser.
+    /// - Throws: ``QueryError`` with kind `syntax` if the text breaks the grammar or repeats an option, `limit`
+    ///   beyond ``QueryLimits``.
     public init(parsing text: String, options: ParsingOptions = ParsingOptions()) throws(QueryError) {
         self = try withText(text) { () throws(QueryError) in
             var parser = try URLParser(text, options: options)
@@ -37,14 +38,14 @@ extension QueryOptions {
 }
 
 extension CommonExpression {
-    /// Parses an expression such as `Freight gt 50 and startswith(ShipCity,'A')`
-    /// (OData URL Conventions 4.01, 5.1.1).
+    /// Parses an expression such as `Freight gt 50 and startswith(ShipCity,'A')` (OData URL Conventions 4.01,
+    /// 5.1.1).
     ///
     /// - Parameters:
     ///   - text: the expression.
-    ///   - isPercentEncoded: whether `text` is taken from a URL as it stands.
-    ///   - options: dialect and leniency.
-    /// - Throws: ``QueryError`` with kind `syntax` where the text breaks the grammar, `limit` beyond ``QueryLimits``.
+    ///   - isPercentEncoded: whether `text` is percent-encoded, as in a URL.
+    ///   - options: the dialect and other options of the parser.
+    /// - Throws: ``QueryError`` with kind `syntax` if the text breaks the grammar, `limit` beyond ``QueryLimits``.
     public init(
         parsing text: String, isPercentEncoded: Bool = false, options: ParsingOptions = ParsingOptions()
     ) throws(QueryError) {
@@ -60,7 +61,7 @@ extension CommonExpression {
     }
 }
 
-/// Puts the parsed text into errors.
+/// Runs a parser and adds the parsed text to its errors.
 private func withText<Value>(
     _ text: String, _ body: () throws(QueryError) -> Value
 ) throws(QueryError) -> Value {
@@ -73,11 +74,11 @@ private func withText<Value>(
     }
 }
 
-/// Cuts a URL into components and parses each.
+/// A parser that splits a URL into components and parses each.
 struct URLParser {
     let bytes: [UInt8]
     let settings: ParsingOptions
-    /// Nodes of all expressions so far.
+    /// The number of nodes of all expressions so far.
     var nodes = 0
 
     init(_ text: String, options: ParsingOptions) throws(QueryError) {
@@ -94,7 +95,7 @@ struct URLParser {
         var end = bytes.count
         if let hash = bytes.firstIndex(of: UInt8(ascii: "#")) {
             guard bytes.starts(with: "$metadata".utf8) else {
-                // What is wrong before it comes first.
+                // An earlier error in the path is reported first.
                 var path = PathParser(bytes: bytes[..<hash].prefix { $0 != UInt8(ascii: "?") }, settings: settings)
                 _ = try part("path") { () throws(QueryError) in try path.path() }
                 throw QueryError(
@@ -114,10 +115,10 @@ struct URLParser {
         return ODataURL(path: path, options: options, fragment: fragment)
     }
 
-    /// The number of characters before a byte.
+    /// Returns the number of characters before a byte.
     private func characters(_ index: Int) -> Int { bytes[..<index].characterCount }
 
-    /// Options separated by `&`.
+    /// Parses options separated by `&`.
     mutating func options(in query: ArraySlice<UInt8>, offset: Int) throws(QueryError) -> QueryOptions {
         var options = QueryOptions()
         var seen = SeenOptions()
@@ -177,28 +178,28 @@ struct URLParser {
         }
     }
 
-    /// The bytes of an option's name, which hardly ever has any that must be decoded.
+    /// Returns the decoded bytes of an option's name, which rarely needs decoding.
     private func decodedName(_ name: ArraySlice<UInt8>, at offset: Int) throws(QueryError) -> ArraySlice<UInt8> {
         if name.allSatisfy({ $0.isLetter || $0 == UInt8(ascii: "$") }) { return name }
         let plusIsSpace = settings.plusIsSpace
         return try SourceText(name, base: offset, isPercentEncoded: true, plusIsSpace: plusIsSpace).bytes[...]
     }
 
-    /// The system option that a name stands for, or an alias with its name without `@`; `nil` for custom options.
+    /// Returns the system option with a name, or an alias with its name without `@`; `nil` for custom options.
     private func recognize(
         _ decoded: ArraySlice<UInt8>, at offset: Int
     ) throws(QueryError) -> (OptionName, alias: String)? {
         var name: String { String(decoding: decoded, as: UTF8.self) }
         if decoded.first == UInt8(ascii: "@") {
             let alias = String(name.dropFirst())
-            // A dotted name is an annotation; those cannot be given a value here.
+            // A dotted name is an annotation, which cannot have a value here.
             guard let first = alias.first, first.isLetter || first == "_",
                 alias.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
             else { throw QueryError(.syntax, "\(name) is not a parameter alias.", offset: offset) }
             return (.alias, alias)
         }
         let isFull = decoded.first == UInt8(ascii: "$")
-        // V2 has no short names: there they are those of function imports' parameters.
+        // V2 has no short names: there they are parameters of function imports.
         let isShort = settings.dialect == .v4 && !isFull
         if let option = OptionName(letters: isFull ? decoded.dropFirst() : decoded), option != .alias,
             isFull || (isShort && option.isShortNameReserved)
@@ -219,7 +220,7 @@ struct URLParser {
             suggestions: nearest(to: name, among: names))
     }
 
-    /// Names the part of the URL in errors that do not name one yet.
+    /// Adds the name of the URL's part to errors that do not have one.
     private func part<Value>(
         _ name: @autoclosure () -> String, _ body: () throws(QueryError) -> Value
     ) throws(QueryError) -> Value {
@@ -233,13 +234,13 @@ struct URLParser {
     }
 }
 
-/// The options and aliases that a query has had so far.
+/// The options and aliases that a query already has.
 private struct SeenOptions {
-    // Few, so that looking at each takes less than hashing one.
+    // The list is short, so a linear search is faster than hashing.
     private var options: [OptionName] = []
     private var aliases: Set<String> = []
 
-    /// Adds one; `false` when it has been there.
+    /// Adds an option or alias; returns `false` if it was there before.
     mutating func insert(_ option: OptionName, _ alias: String) -> Bool {
         if option == .alias { return aliases.insert(alias).inserted }
         let option = option == .inlinecount ? .count : option

@@ -1,7 +1,7 @@
 import ODataModel
 
 extension ContextURL: CustomStringConvertible {
-    /// The fragment as it follows `#`; what a URL may not hold unencoded is percent-encoded.
+    /// The fragment after `#`, percent-encoded as in a URL.
     public var description: String {
         var writer = QueryWriter(.wire)
         switch target {

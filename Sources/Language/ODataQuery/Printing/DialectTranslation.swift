@@ -1,12 +1,12 @@
 import ODataModel
 
 extension ODataURL {
-    /// The same request in what OData 2.0 and 3.0 can say, for ``urlEncoded(dialect:)``.
+    /// Returns the same request in the syntax of OData 2.0 and 3.0, for ``urlEncoded(dialect:)``.
     ///
     /// Nested `$expand` and `$select` become paths, `contains` becomes `substringof`, `in` becomes a chain of
-    /// comparisons, `/$ref` becomes `/$links/`, dates and times of day become their older types.
+    /// comparisons, and `/$ref` becomes `/$links/`. Dates and times of day get their older types.
     ///
-    /// - Throws: ``QueryError`` with kind `unsupported` and the feature's name for what the older versions cannot say.
+    /// - Throws: ``QueryError`` with kind `unsupported` and the name of a feature that the older versions lack.
     public func translatedToV2() throws(QueryError) -> ODataURL {
         var result = self
         result.path = try V2Translation.path(path)
@@ -15,7 +15,7 @@ extension ODataURL {
     }
 }
 
-/// Rewrites syntax trees of 4.01 into those of OData 2.0 and 3.0.
+/// Converts syntax trees of 4.01 to those of OData 2.0 and 3.0.
 private enum V2Translation {
     static func refused(_ feature: String, at offset: Int? = nil) -> QueryError {
         QueryError(
@@ -56,8 +56,10 @@ private enum V2Translation {
         return result
     }
 
-    /// `$select` of one level with those of the levels below, which it restricts too: an expanded property is returned
-    /// only where it is selected. One without a `$select` at it or below is selected as a whole.
+    /// Returns the `$select` of one level and of the levels below.
+    ///
+    /// In the older versions an expanded property is returned only if it is selected. A property without `$select`
+    /// at or below its level is selected as a whole.
     private static func select(
         _ options: QueryOptions, below prefix: [Identifier]
     ) throws(QueryError) -> [SelectItem] {
@@ -69,9 +71,9 @@ private enum V2Translation {
             guard rest.isEmpty else { throw refused("An option nested in $select") }
             switch item.kind {
             case .all: result.append(prefix.isEmpty ? item : SelectItem(.path(prefix + ["*"])))
-            // An expanded property says below what is selected of it.
+            // The nested items below contain the selection of an expanded property.
             case .path(let path) where options.expand.contains { $0.path == path }: break
-            // What is selected within complex values is the whole value.
+            // A selection within a complex value returns the whole value.
             case .path(let path): result.append(SelectItem(.path(prefix + path)))
             case .operations, .operation: throw refused("An operation in $select")
             }
@@ -80,7 +82,7 @@ private enum V2Translation {
         return result
     }
 
-    /// Whether anything is selected, at this level or at one that is expanded.
+    /// Returns whether this level or an expanded one has a selection.
     private static func isSelective(_ options: QueryOptions) -> Bool {
         !options.select.isEmpty || options.expand.contains { isSelective($0.options) }
     }
@@ -98,7 +100,7 @@ private enum V2Translation {
             rest.select = []
             rest.expand = []
             guard rest.isEmpty else { throw refused("An option nested in $expand", at: path.first?.offset) }
-            // What is deeper says what comes before it as well.
+            // A deeper path includes the paths before it.
             result +=
                 item.options.expand.isEmpty ? [ExpandItem(path: path)] : try expand(item.options.expand, below: path)
         }
@@ -107,7 +109,7 @@ private enum V2Translation {
 
     // MARK: Expressions
 
-    /// The functions that the older versions have.
+    /// The functions that the older versions support.
     private static let functions: Set<CanonicalFunction> = [
         .substringof, .endswith, .startswith, .length, .indexof, .replace, .substring, .tolower, .toupper, .trim,
         .concat, .day, .hour, .minute, .month, .second, .year, .round, .floor, .ceiling, .years, .minutes, .geoDistance,

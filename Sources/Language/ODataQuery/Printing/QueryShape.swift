@@ -1,19 +1,21 @@
 import ODataModel
 
-/// What a URL asks without the values that it asks about: the key of a cache of compiled statements.
+/// A URL without the literals in it: the key of a cache of compiled statements.
 ///
-/// Two URLs have one shape when they differ in literals of the same type alone: key values, the operands of
-/// comparisons, `$top`, `$skip` and tokens. Null, Boolean and enumeration literals are part of the shape, and so is
-/// the number of a list's members, since they change what is compiled. Whoever compiles must look at the values
-/// of ``parameters`` again where a statement depends on more than their type, as on whether a prefix is empty. The type that a
-/// literal is given also depends on its value (3.0 can be a whole number), so that the resolved queries are compared as well.
+/// Two URLs have the same shape if they differ only in literals of the same type: key values, operands of
+/// comparisons, `$top`, `$skip` and tokens. Null, Boolean and enumeration literals, and the number of members in a
+/// list, are part of the shape, since they change the statement.
+///
+/// A compiler must check the values of ``parameters`` if a statement depends on more than their types, such as on
+/// an empty prefix. The type of a literal also depends on its value (3.0 can be an integer), so the resolved
+/// queries are compared too.
 public struct QueryShape: Hashable, Sendable {
     /// The URL with `<` and a letter for the type in place of each literal.
     public let text: String
-    /// The literals in order of appearance in the text. They are no part of the key.
+    /// The literals in order of appearance, which are not part of the key.
     public let parameters: [ODataValue]
 
-    /// Equal when the text is.
+    /// Returns whether the texts are equal.
     public static func == (left: QueryShape, right: QueryShape) -> Bool { left.text == right.text }
 
     /// Hashes the text.
@@ -21,7 +23,7 @@ public struct QueryShape: Hashable, Sendable {
 }
 
 extension ODataURL {
-    /// The shape of the URL and the values lifted out of it.
+    /// The shape of the URL, and the values of its literals.
     public var shape: QueryShape {
         var writer = QueryWriter(.wire)
         writer.lifted = []
@@ -31,13 +33,13 @@ extension ODataURL {
 }
 
 extension QueryWriter {
-    /// Lifts a value out of the text; `false` when it belongs to the shape, or nothing is lifted.
+    /// Adds a value to the parameters; returns `false` if the value is part of the shape or must be written.
     mutating func lift(_ value: ODataValue, _ type: PrimitiveType? = nil) -> Bool {
         guard lifted != nil else { return false }
         let kind: Unicode.Scalar
         switch value {
         case .null, .boolean, .complex, .collection, .enumeration: return false
-        // Whole numbers of either width are bound alike, wider ones are another type.
+        // Integers of up to 32 bits have one type, wider ones another.
         case .integer(let number): kind = Int32(exactly: number) == nil ? "L" : "i"
         case .single: kind = "f"
         case .double(let number):
@@ -55,7 +57,7 @@ extension QueryWriter {
         case .geo: kind = type?.rawValue.hasPrefix("Edm.Geometry") == true ? "G" : "w"
         }
         lifted?.append(value)
-        // No other text has this character, which URLs encode.
+        // URLs encode the character <, so that it does not occur otherwise.
         delimiter("<")
         delimiter(kind)
         return true

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// `$apply`.
+/// Writing of `$apply`.
 extension QueryWriter {
     mutating func write(_ transformations: [Transformation]) {
         list(transformations, separator: "/") { $0.write($1) }
@@ -114,7 +114,6 @@ extension QueryWriter {
         }
     }
 
-    /// One item of `aggregate`.
     mutating func write(_ item: AggregateItem) {
         switch item.operand {
         case .count(let path): write(path.isEmpty ? "$count" : Self.joined(path) + "/$count")

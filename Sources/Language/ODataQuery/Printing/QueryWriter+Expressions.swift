@@ -1,19 +1,19 @@
 import ODataModel
 
-/// Expressions and literals, in the notation that the parser reads back to the same tree.
+/// Writing of expressions and literals, in a notation that the parser reads back to the same tree.
 extension QueryWriter {
-    /// Writes an expression, in parentheses when it binds looser than `minimum`.
+    /// Writes an expression, in parentheses if it binds looser than `minimum`.
     mutating func write(_ expression: CommonExpression, minimum: Int = 0) {
         switch expression {
         case .literal(let literal): write(literal)
         case .path(let steps):
-            // A property of this name is not the operator, whatever comes next.
+            // In parentheses, a property of this name cannot be read as the operator.
             parenthesized(expression.isNamed(["not"])) { $0.write(path: steps) }
         case .alias(let name): write("@\(name)")
         case .unary(.not, let inner):
             parenthesized(CommonExpression.unaryPrecedence < minimum) {
                 $0.write("not ")
-                // Before one of these words, it would be the name of a property.
+                // Before one of these words, not would be the name of a property.
                 let isGuarded = inner.leftmost.isNamed(["eq", "ne", "lt", "le", "gt", "ge", "and", "or", "in", "has"])
                 $0.parenthesized(isGuarded) {
                     $0.write(inner, minimum: isGuarded ? 0 : CommonExpression.unaryPrecedence)
@@ -21,13 +21,13 @@ extension QueryWriter {
             }
         case .unary(.negate, let inner):
             parenthesized(CommonExpression.unaryPrecedence < minimum) {
-                // Parentheses around a number would be one level more than the expression has.
+                // Parentheses around a number would add a level of nesting.
                 $0.write(inner.startsLikeANumber ? "- " : "-")
                 $0.write(inner, minimum: CommonExpression.unaryPrecedence)
             }
         case .binary(let symbol, let left, let right):
             if let operands = expression.balancedOperands(of: symbol) { return write(chain: operands, symbol, minimum) }
-            // Without parentheses, a chain would be one longer chain with what follows.
+            // Without parentheses, a nested chain would be joined with the outer one.
             let isChain = left.balancedOperands(of: symbol) != nil
             parenthesized(symbol.precedence < minimum) {
                 $0.write(left, minimum: isChain ? symbol.precedence + 1 : symbol.precedence)
@@ -35,7 +35,7 @@ extension QueryWriter {
                 $0.write(right, minimum: symbol.precedence + 1)
             }
         case .membership(let operand, let collection):
-            // Parentheses around what is no list would make one of it.
+            // Parentheses around an expression other than a list would make it a list.
             let isNot = collection.isNamed(["not"])
             parenthesized(isNot || CommonExpression.membershipPrecedence < minimum) {
                 $0.write(operand, minimum: CommonExpression.membershipPrecedence)
@@ -70,7 +70,7 @@ extension QueryWriter {
         }
     }
 
-    /// A balanced tree as the chain that it is read from.
+    /// Writes a balanced tree as a chain.
     private mutating func write(chain operands: [CommonExpression], _ symbol: BinaryOperator, _ minimum: Int) {
         parenthesized(symbol.precedence < minimum) {
             $0.list(operands, separator: " \(symbol.rawValue) ") { $0.write($1, minimum: symbol.precedence + 1) }
@@ -95,7 +95,7 @@ extension QueryWriter {
                 }
             }
         } else {
-            // Of what is no function, an argument may be a key, and is no operation either.
+            // The argument after a name that is not a function may be a key, which is not an operation either.
             let isFunction =
                 name.text == "isdefined" || name.text.utf8.contains(UInt8(ascii: "."))
                 || CanonicalFunction(name: name.text) != nil
@@ -104,7 +104,8 @@ extension QueryWriter {
         write(")")
     }
 
-    /// The colon and the value behind a condition, the value in parentheses where both would be read as a time of day.
+    /// Writes the colon and the value after a condition. The value gets parentheses if the text would be read as a
+    /// time of day.
     private mutating func write(value: CommonExpression) {
         let end = count
         write(":")
@@ -115,7 +116,7 @@ extension QueryWriter {
         write(")")
     }
 
-    /// `(name=value,…)`.
+    /// Writes `(name=value,…)`.
     mutating func write(arguments: [CommonExpression.NamedArgument]) {
         write("(")
         list(arguments) {
@@ -125,12 +126,11 @@ extension QueryWriter {
         write(")")
     }
 
-    /// A key with its parentheses.
     mutating func write(_ key: KeyPredicate) {
         switch key {
         case .single(let value):
             write("(")
-            // A key is no operation, unless in parentheses of its own.
+            // A key is not an operation unless it has parentheses of its own.
             write(value, minimum: .max)
             write(")")
         case .compound(let parts): write(arguments: parts)
@@ -175,8 +175,9 @@ extension QueryWriter {
         }
     }
 
-    /// Whether parentheses around a key would be read as something else, the arguments of a function first of all. A key that does
-    /// not begin with a digit is none as a segment.
+    /// Returns whether a key must be written as a segment, because its parentheses would be read as arguments.
+    ///
+    /// Only a key that begins with a digit can be a segment.
     private func mustBeSegment(_ value: Literal, behind steps: ArraySlice<PathStep>) -> Bool {
         switch steps.last {
         case .call?, .filter?, nil: return false
@@ -235,7 +236,8 @@ extension QueryWriter {
         }
     }
 
-    /// Swift writes `1e-05`, `5.0`, `inf`; the exponent tells the parser that the number is no decimal.
+    /// Writes a float. Swift's notation is `1e-05`, `5.0` or `inf`; an exponent shows the parser that the number is
+    /// not a decimal.
     private mutating func write(float text: String, suffix: String) {
         switch text {
         case "inf": write("INF")
@@ -246,7 +248,8 @@ extension QueryWriter {
         }
     }
 
-    /// A decimal without exponent. A point tells it from a whole number, which ends where 64 bits do.
+    /// Returns a decimal without exponent. A whole number within 64 bits gets a point, which distinguishes it from
+    /// an integer.
     private static func plain(_ value: ODataDecimal) -> String {
         var digits = String(value.magnitude)
         var scale = value.scale
@@ -281,14 +284,15 @@ extension QueryWriter {
 }
 
 extension CommonExpression {
-    /// Whether this is one of some names, and nothing else.
+    /// Returns whether the expression is a path of exactly one of the given names.
     fileprivate func isNamed(_ names: [String]) -> Bool {
         guard case .path(let steps) = self, steps.count == 1, case .name(let name) = steps[0] else { return false }
-        // Hardly any name is as short as these.
+        // Comparing lengths first is faster, since few names are as short.
         return names.contains { $0.utf8.count == name.text.utf8.count && $0 == name.text.lowercased() }
     }
 
-    /// What a text begins with that stands behind a unary operator: what binds looser is in parentheses there.
+    /// The expression at the start of the text after a unary operator. Expressions that bind looser are in
+    /// parentheses there.
     fileprivate var leftmost: CommonExpression {
         switch self {
         case .binary(let symbol, let left, _) where symbol.precedence >= Self.unaryPrecedence: left.leftmost
@@ -297,11 +301,11 @@ extension CommonExpression {
         }
     }
 
-    /// Whether a minus sign before the text would become part of a literal or apply to less than the whole.
+    /// Whether a minus sign before the text would become part of a literal or apply only to its beginning.
     fileprivate var startsLikeANumber: Bool {
         switch self {
         case .literal: true
-        // What binds looser stands in parentheses.
+        // Expressions that bind looser are in parentheses.
         case .binary(let symbol, let left, _): symbol.precedence >= Self.unaryPrecedence && left.startsLikeANumber
         case .membership(let operand, _): operand.startsLikeANumber
         default: false

@@ -1,8 +1,8 @@
 import ODataModel
 
-/// System query options, their items and `$search`.
+/// Writing of system query options, their items and `$search`.
 extension QueryWriter {
-    /// All options that are set, in a fixed order.
+    /// Writes all options that are set, in a fixed order.
     mutating func write(_ options: QueryOptions) {
         var isFirst = true
         func separator(_ writer: inout QueryWriter) {
@@ -23,7 +23,7 @@ extension QueryWriter {
         }
     }
 
-    /// `(name=value;…)`, or nothing when nothing is set.
+    /// Writes `(name=value;…)`, or no text if no option is set.
     mutating func writeNested(_ options: QueryOptions) {
         var isFirst = true
         forEach(options, isNested: true) { writer, name, body in
@@ -35,7 +35,7 @@ extension QueryWriter {
         if !isFirst { write(")") }
     }
 
-    /// A name of a custom option: an equals sign would end it.
+    /// Writes the name of a custom option, in which an equals sign is encoded.
     private mutating func write(name: String) {
         for scalar in name.unicodeScalars {
             if scalar == "=" { write(encoded: UInt8(ascii: "=")) } else { write(data: String(scalar)) }
@@ -59,7 +59,7 @@ extension QueryWriter {
         if let skip = options.skip { body(&self, "$skip") { $0.write(number: skip) } }
         if let top = options.top { body(&self, "$top") { $0.write(number: top) } }
         if let count = options.count {
-            // Before V4, nothing is nested: what is so has the words of V4.
+            // V2 has no nested options; nested ones keep the notation of V4.
             if dialect == .v2, !isNested {
                 body(&self, "$inlinecount") { $0.write(count ? "allpages" : "none") }
             } else {
@@ -132,8 +132,9 @@ extension QueryWriter {
     ///
     /// - Parameters:
     ///   - search: the expression.
-    ///   - minimum: -1 for a whole expression, 0 for the left operand of `OR`, 1 for its right one and the left
-    ///     operand of `AND`, 2 for its right one and that of `NOT`.
+    ///   - minimum: the least precedence without parentheses, -1 for a whole expression. The left operand of `OR`
+    ///     has 0. The right operand of `OR` and the left one of `AND` have 1. The right operand of `AND` and the
+    ///     operand of `NOT` have 2.
     mutating func write(_ search: SearchExpression, minimum: Int = -1) {
         let precedence =
             switch search {

@@ -1,23 +1,23 @@
 import ODataModel
 
-/// Collects the text of a URL or expression and percent-encodes what its place requires.
+/// A writer of URLs and expressions, which percent-encodes characters as their place requires.
 struct QueryWriter {
-    /// How the text will be used.
+    /// The purpose of the text.
     enum Form {
-        /// An expression by itself: nothing is encoded.
+        /// An expression outside a URL, without percent-encoding.
         case text
-        /// A URL for people: only what would be taken for a delimiter is encoded.
+        /// A readable URL, in which only delimiters within data are encoded.
         case readable
-        /// A URL for the wire: ASCII, with everything encoded that RFC 3986 does not allow where it stands.
+        /// A URL for requests, in ASCII, encoded as RFC 3986 requires.
         case wire
     }
 
     let form: Form
     let dialect: QueryDialect
-    /// Whether the path is being written; the query part otherwise.
+    /// Whether the writer is in the path; otherwise it is in the query part.
     var isPath = false
     private var bytes: [UInt8] = []
-    /// The literals lifted out of the text so far; `nil` when they are written.
+    /// The literals that were replaced by their types; `nil` if literals are written.
     var lifted: [ODataValue]?
 
     init(_ form: Form, dialect: QueryDialect = .v4) {
@@ -25,37 +25,35 @@ struct QueryWriter {
         self.dialect = dialect
     }
 
-    /// What has been written.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// How many bytes have been written.
     var count: Int { bytes.count }
 
-    /// Whether two digits before `end` and two from `start` on would be read, with a colon between them, as hours and minutes.
+    /// Returns whether the two digits before `end` and the two from `start` on would be read as hours and minutes.
     func isTimeOfDay(endingHoursAt end: Int, minutesAt start: Int) -> Bool {
         end >= 2 && start + 1 < bytes.count
             && [end - 2, end - 1, start, start + 1].allSatisfy { bytes[$0].isDigit }
     }
 
-    /// Puts a delimiter before what has been written from `index` on.
+    /// Inserts a delimiter at an earlier position.
     mutating func insert(_ character: Unicode.Scalar, at index: Int) {
         bytes.insert(UInt8(ascii: character), at: index)
     }
 
-    /// Writes a delimiter of the URL itself, never encoded.
+    /// Writes a delimiter of the URL, which is never encoded.
     mutating func delimiter(_ character: Unicode.Scalar) { bytes.append(UInt8(ascii: character)) }
 
-    /// Writes syntax: what the grammar itself is made of.
+    /// Writes syntax of the grammar.
     mutating func write(_ syntax: String) {
         for byte in syntax.utf8 { append(byte, isData: false) }
     }
 
-    /// Writes data, in which a slash is no separator of segments.
+    /// Writes data, in which a slash is not a separator.
     mutating func write(data: String) {
         for byte in data.utf8 { append(byte, isData: true) }
     }
 
-    /// Writes a byte percent-encoded, whatever it is; as it stands in expressions by themselves.
+    /// Writes a byte percent-encoded, except in expressions outside a URL.
     mutating func write(encoded byte: UInt8) {
         guard form != .text else {
             bytes.append(byte)

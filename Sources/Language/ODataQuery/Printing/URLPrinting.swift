@@ -1,12 +1,13 @@
 import ODataModel
 
 extension ODataURL: CustomStringConvertible {
-    /// The URL for people: only delimiters within data are percent-encoded. Parses back to an equal URL.
+    /// The URL in readable form: only delimiters within data are percent-encoded. It parses back to an equal URL.
     public var description: String { text(.readable, dialect: .v4) }
 
-    /// The URL for the wire: ASCII only, percent-encoded as RFC 3986 requires.
+    /// Returns the URL for requests: ASCII only, percent-encoded as RFC 3986 requires.
     ///
-    /// - Parameter dialect: `v2` writes the literal forms, `$inlinecount` and quoted type names of OData 2.0.
+    /// - Parameter dialect: the dialect; `v2` for the literal forms, `$inlinecount` and quoted type names of OData
+    ///   2.0.
     public func urlEncoded(dialect: QueryDialect = .v4) -> String { text(.wire, dialect: dialect) }
 
     private func text(_ form: QueryWriter.Form, dialect: QueryDialect) -> String {
@@ -17,7 +18,6 @@ extension ODataURL: CustomStringConvertible {
 }
 
 extension QueryWriter {
-    /// Path, query and fragment.
     mutating func write(_ url: ODataURL) {
         isPath = true
         write(url.path)
@@ -34,19 +34,19 @@ extension QueryWriter {
 }
 
 extension ResourcePath: CustomStringConvertible {
-    /// The path for people; see ``ODataURL/description``.
+    /// The path in readable form; see ``ODataURL/description``.
     public var description: String { ODataURL(path: self).description }
 }
 
 extension QueryOptions: CustomStringConvertible {
-    /// The query part for people, without its `?`; see ``ODataURL/description``.
+    /// The query part in readable form, without its `?`; see ``ODataURL/description``.
     public var description: String {
         var writer = QueryWriter(.readable)
         writer.write(self)
         return writer.text
     }
 
-    /// The query part for the wire, without its `?`; see ``ODataURL/urlEncoded(dialect:)``.
+    /// Returns the query part for requests, without its `?`; see ``ODataURL/urlEncoded(dialect:)``.
     public func urlEncoded(dialect: QueryDialect = .v4) -> String {
         var writer = QueryWriter(.wire, dialect: dialect)
         writer.write(self)
@@ -55,9 +55,9 @@ extension QueryOptions: CustomStringConvertible {
 }
 
 extension CommonExpression: CustomStringConvertible {
-    /// The expression as text that ``init(parsing:isPercentEncoded:options:)`` reads back to an equal tree.
+    /// The text of the expression, which ``init(parsing:isPercentEncoded:options:)`` reads back to an equal tree.
     ///
-    /// What only code can make, and the syntax cannot say, comes close: a `Float` reads back as a `Double`.
+    /// Trees that only code can build may read back differently: a `Float` reads back as a `Double`.
     public var description: String {
         var writer = QueryWriter(.text)
         writer.write(self)
@@ -66,7 +66,7 @@ extension CommonExpression: CustomStringConvertible {
 }
 
 extension SearchExpression: CustomStringConvertible {
-    /// The expression as it stands in `$search`.
+    /// The expression in the notation of `$search`.
     public var description: String {
         var writer = QueryWriter(.text)
         writer.write(self)
@@ -75,7 +75,6 @@ extension SearchExpression: CustomStringConvertible {
 }
 
 extension QueryWriter {
-    /// A path, segment by segment.
     mutating func write(_ path: ResourcePath) {
         for (index, segment) in path.segments.enumerated() {
             if case .key(let key) = segment {
@@ -107,7 +106,7 @@ extension QueryWriter {
     }
 
     private mutating func write(_ name: Identifier, _ arguments: PathArguments) {
-        // The id that a reference names may hold a slash.
+        // The content id of another request may contain a slash.
         if name.text.hasPrefix("$") { write(data: name.text) } else { write(name.text) }
         switch arguments {
         case .none: break

@@ -1,13 +1,13 @@
 import ODataModel
 
-/// An expression of `$filter`, `$orderby`, `$compute` and parameters as it was written, names not yet
-/// resolved (OData URL Conventions 4.01, 5.1.1). The binder resolves it against a model.
+/// An expression of `$filter`, `$orderby`, `$compute` or a parameter, with unresolved names (OData URL Conventions
+/// 4.01, 5.1.1). The binder resolves it against a model.
 public indirect enum CommonExpression: Hashable, Sendable {
     /// A literal with its value.
     case literal(Literal)
     /// A path from the current instance: properties, casts, `$count`, lambdas at its end.
     case path([PathStep])
-    /// A parameter alias, name without `@`.
+    /// A parameter alias; its name has no `@`.
     case alias(Identifier)
     /// A unary operator with its operand.
     case unary(UnaryOperator, CommonExpression)
@@ -15,22 +15,22 @@ public indirect enum CommonExpression: Hashable, Sendable {
     case binary(BinaryOperator, CommonExpression, CommonExpression)
     /// `operand in (…)` or `operand in collection`.
     case membership(CommonExpression, in: CommonExpression)
-    /// A function call: a canonical function's name, or a qualified name.
+    /// A call of a canonical function, or of a function with a qualified name.
     case call(Identifier, [CommonExpression])
     /// A call of a bound or unbound function with named parameters.
     case namedCall(Identifier, [NamedArgument])
-    /// `cast(operand, type)` or `isof(operand, type)`; no operand means the current instance.
+    /// `cast(operand, type)` or `isof(operand, type)`; an operand of `nil` means the current instance.
     case typeTest(TypeTest, CommonExpression?, Identifier)
     /// A list in parentheses or brackets.
     case list([CommonExpression])
     /// A JSON object as the value of a parameter, as raw text.
     case json(String)
 
-    /// Which of the two functions that take a type.
+    /// The functions with a type argument.
     public enum TypeTest: String, Hashable, Sendable {
-        /// `cast`.
+        /// The function `cast`.
         case cast
-        /// `isof`.
+        /// The function `isof`.
         case isOf = "isof"
     }
 
@@ -41,7 +41,7 @@ public indirect enum CommonExpression: Hashable, Sendable {
         /// The value.
         public var value: CommonExpression
 
-        /// Makes an argument.
+        /// Creates an argument.
         public init(name: Identifier, value: CommonExpression) {
             self.name = name
             self.value = value
@@ -49,60 +49,61 @@ public indirect enum CommonExpression: Hashable, Sendable {
     }
 }
 
-/// One step of a path within an expression.
+/// A step of a path within an expression.
 public indirect enum PathStep: Hashable, Sendable {
-    /// A property, a range variable at the start, a qualified type name (which has a dot), or an annotation
-    /// with its `@`.
+    /// A property, a range variable at the start, a qualified type name (which has a dot), or an annotation with
+    /// its `@`.
     case name(Identifier)
     /// `$it`, `$this`, `$root`, `$these` or an alias with its `@` at the start.
     case variable(Identifier)
     /// `$count`, optionally with `$filter` and `$search` in parentheses.
     case count(filter: CommonExpression?, search: SearchExpression?)
-    /// `any(x:predicate)`; no predicate asks for any member at all.
+    /// `any(x:predicate)`; a predicate of `nil` tests whether there are members.
     case any(variable: Identifier?, predicate: CommonExpression?)
     /// `all(x:predicate)`.
     case all(variable: Identifier, predicate: CommonExpression)
-    /// A key in parentheses after a collection, as `$root/Orders(1)/Freight`.
+    /// A key in parentheses after a collection, as in `$root/Orders(1)/Freight`.
     case key(KeyPredicate)
     /// A bound function call.
     case call(Identifier, [CommonExpression.NamedArgument])
     /// `$filter(…)` on a collection.
     case filter(CommonExpression)
-    /// `aggregate(…)` of a collection, or of `$these` (OData Data Aggregation 4.0, 6.2.5).
+    /// `aggregate(…)` over a collection or over `$these` (OData Data Aggregation 4.0, 6.2.5).
     case aggregate(AggregateItem)
 }
 
-/// A literal with the value it stands for.
+/// A literal with its value.
 public struct Literal: Hashable, Sendable {
-    /// The value; enumerations keep their text in ``enumeration`` until bound.
+    /// The value; an enumeration literal has its text in ``enumeration`` until it is bound.
     public var value: ODataValue
-    /// The type that the syntax itself tells; `nil` for null and numbers that fit several types.
+    /// The type that the syntax determines; `nil` for null and for numbers that fit several types.
     public var type: PrimitiveType?
-    /// An enumeration literal's qualified type (empty when left out in 4.01) and members text.
+    /// The qualified type and members of an enumeration literal. The type is empty if it is omitted, as 4.01
+    /// allows.
     public var enumeration: EnumerationText?
-    /// The offset of the first character; `nil` when made in code.
+    /// The offset of the first character; `nil` for a literal built in code.
     public var offset: Int?
 
     /// An enumeration literal before it is bound.
     public struct EnumerationText: Hashable, Sendable {
-        /// The type's qualified name.
+        /// The qualified name of the type.
         public var type: String
-        /// The members, comma-separated.
+        /// The members, separated by commas.
         public var members: String
 
-        /// Makes an enumeration literal.
+        /// Creates the text of an enumeration literal.
         public init(type: String, members: String) {
             self.type = type
             self.members = members
         }
 
-        /// Equal when the bytes of both texts are.
+        /// Returns whether the bytes of both texts are equal.
         public static func == (left: EnumerationText, right: EnumerationText) -> Bool {
             left.type.isIdentical(inUTF8To: right.type) && left.members.isIdentical(inUTF8To: right.members)
         }
     }
 
-    /// Makes a literal.
+    /// Creates a literal.
     public init(
         _ value: ODataValue, type: PrimitiveType? = nil, enumeration: EnumerationText? = nil, at offset: Int? = nil
     ) {
@@ -112,13 +113,15 @@ public struct Literal: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// Equal when the value is, wherever it stands; texts byte for byte, and numbers with their sign of zero and their zeros
-    /// behind the point, since a query with another one has another result.
+    /// Returns whether the values are equal, independent of their offset.
+    ///
+    /// Texts are compared byte by byte. Numbers are compared with their sign of zero and trailing zeros, which
+    /// affect the result of a query.
     public static func == (left: Literal, right: Literal) -> Bool {
         left.value.isWritten(like: right.value) && left.type == right.type && left.enumeration == right.enumeration
     }
 
-    /// Hashes the value.
+    /// Hashes the value and the enumeration text, without the offset.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(value)
         hasher.combine(enumeration)
@@ -135,38 +138,38 @@ public enum UnaryOperator: String, Hashable, Sendable {
 
 /// The binary operators (OData URL Conventions 4.01, 5.1.1.1 and 5.1.1.2).
 public enum BinaryOperator: String, Hashable, Sendable, CaseIterable {
-    /// Logical or.
+    /// The logical `or`.
     case or
-    /// Logical and.
+    /// The logical `and`.
     case and
-    /// Equal.
+    /// The comparison `eq`.
     case equal = "eq"
-    /// Not equal.
+    /// The comparison `ne`.
     case notEqual = "ne"
-    /// Less than.
+    /// The comparison `lt`.
     case less = "lt"
-    /// Less than or equal.
+    /// The comparison `le`.
     case lessOrEqual = "le"
-    /// Greater than.
+    /// The comparison `gt`.
     case greater = "gt"
-    /// Greater than or equal.
+    /// The comparison `ge`.
     case greaterOrEqual = "ge"
-    /// Has the flags.
+    /// The test of flags, `has`.
     case has
-    /// Addition.
+    /// The addition `add`.
     case add
-    /// Subtraction.
+    /// The subtraction `sub`.
     case subtract = "sub"
-    /// Multiplication.
+    /// The multiplication `mul`.
     case multiply = "mul"
-    /// Division; of whole numbers, whole.
+    /// The division `div`, which truncates the quotient of integers.
     case divide = "div"
-    /// Division; of whole numbers, decimal.
+    /// The division `divby`, which gives a decimal quotient of integers.
     case divideBy = "divby"
-    /// Remainder.
+    /// The remainder `mod`.
     case modulo = "mod"
 
-    /// How tightly the operator binds; more is tighter (5.1.1.9 *Operator Precedence*).
+    /// The precedence; operators with a greater value bind tighter (5.1.1.9 *Operator Precedence*).
     public var precedence: Int {
         switch self {
         case .or: 1

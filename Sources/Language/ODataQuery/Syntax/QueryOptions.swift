@@ -2,70 +2,71 @@ import ODataModel
 
 /// The query part of a URL (OData URL Conventions 4.01, 5).
 public struct QueryOptions: Hashable, Sendable {
-    /// `$filter`.
+    /// The condition of `$filter`.
     public var filter: CommonExpression?
-    /// `$orderby`, most significant first.
+    /// The items of `$orderby`, most significant first.
     public var orderBy: [OrderItem]
-    /// `$select`; empty when absent.
+    /// The items of `$select`; empty if it is absent.
     public var select: [SelectItem]
-    /// `$expand`.
+    /// The items of `$expand`.
     public var expand: [ExpandItem]
-    /// `$top`.
+    /// The value of `$top`.
     public var top: Int?
-    /// `$skip`.
+    /// The value of `$skip`.
     public var skip: Int?
-    /// `$count`; `nil` when absent.
+    /// The value of `$count`; `nil` if it is absent.
     public var count: Bool?
-    /// `$search`.
+    /// The expression of `$search`.
     public var search: SearchExpression?
-    /// `$compute`.
+    /// The items of `$compute`.
     public var compute: [ComputeItem]
-    /// `$apply`, in order.
+    /// The transformations of `$apply`, in order.
     public var apply: [Transformation]
-    /// `$levels`, within `$expand` only.
+    /// The value of `$levels`, which is only allowed within `$expand`.
     public var levels: Levels?
-    /// `$skiptoken`, opaque.
+    /// The value of `$skiptoken`, which is opaque.
     public var skipToken: String?
-    /// `$deltatoken`, opaque.
+    /// The value of `$deltatoken`, which is opaque.
     public var deltaToken: String?
-    /// `$format`.
+    /// The value of `$format`.
     public var format: String?
-    /// `$id`, on `$entity` and `$ref` requests.
+    /// The value of `$id`, for `$entity` and `$ref` requests.
     public var id: String?
-    /// `$index`.
+    /// The value of `$index`.
     public var index: Int?
-    /// `$schemaversion`.
+    /// The value of `$schemaversion`.
     public var schemaVersion: String?
-    /// `$at`, `$from`, `$to` and `$toInclusive` of *OData Extension for Temporal Data*, by name with `$`.
+    /// The values of `$at`, `$from`, `$to` and `$toInclusive` of *OData Extension for Temporal Data*, by name with
+    /// `$`.
     public var temporal: [String: CommonExpression]
-    /// Values of `@name` options.
+    /// The values of `@name` options, by name without `@`.
     public var aliases: [String: CommonExpression]
-    /// Options that are neither the standard's nor aliases, in order of appearance.
+    /// The custom query options, in order of appearance.
     public var custom: [CustomOption]
 
-    /// A query option of the service's own.
+    /// A query option that a service defines itself.
     public struct CustomOption: Hashable, Sendable {
         /// The name.
         public var name: String
         /// The value, percent-decoded.
         public var value: String
 
-        /// Makes an option.
+        /// Creates an option.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// How deep a recursive `$expand` goes.
+    /// The depth of a recursive `$expand`.
     public enum Levels: Hashable, Sendable {
-        /// This many levels, 1 or more.
+        /// A number of levels, 1 or more.
         case exactly(Int)
-        /// As many as there are.
+        /// All levels.
         case max
     }
 
-    /// Makes options with nothing set.
+    /// Creates empty options.
     public init() {
         orderBy = []
         select = []
@@ -77,10 +78,10 @@ public struct QueryOptions: Hashable, Sendable {
         custom = []
     }
 
-    /// Whether nothing is set.
+    /// Whether no option is set.
     public var isEmpty: Bool { self == QueryOptions() }
 
-    /// Hashes what tells most queries apart: a hash of all of it would take longer than a comparison.
+    /// Hashes the parts that distinguish most queries, since hashing all parts would take longer than a comparison.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(filter)
         hasher.combine(orderBy.count)
@@ -95,23 +96,23 @@ public struct QueryOptions: Hashable, Sendable {
     }
 }
 
-/// One item of `$orderby`.
+/// An item of `$orderby`.
 public struct OrderItem: Hashable, Sendable {
-    /// What to order by.
+    /// The expression by which rows are ordered.
     public var expression: CommonExpression
-    /// Whether greatest first.
+    /// Whether the order is descending.
     public var isDescending: Bool
 
-    /// Makes an item.
+    /// Creates an item.
     public init(_ expression: CommonExpression, isDescending: Bool = false) {
         self.expression = expression
         self.isDescending = isDescending
     }
 }
 
-/// One item of `$select`.
+/// An item of `$select`.
 public struct SelectItem: Hashable, Sendable {
-    /// What is selected.
+    /// The selected properties or operations.
     public enum Kind: Hashable, Sendable {
         /// `*`: all declared and dynamic properties.
         case all
@@ -123,12 +124,12 @@ public struct SelectItem: Hashable, Sendable {
         case operation([Identifier], parameters: [Identifier])
     }
 
-    /// What is selected.
+    /// The selected properties or operations.
     public var kind: Kind
-    /// The options where there are any: nearly always none, and they are large.
+    /// The options; empty in nearly all cases. They are stored in an array because they are large.
     private var nested: [QueryOptions] = []
 
-    /// Options in parentheses (4.01).
+    /// The options in parentheses (4.01).
     public var options: QueryOptions {
         get { nested.first ?? QueryOptions() }
         set { nested = newValue.isEmpty ? [] : [newValue] }
@@ -137,39 +138,39 @@ public struct SelectItem: Hashable, Sendable {
     /// Whether there are options.
     public var hasOptions: Bool { !nested.isEmpty }
 
-    /// Makes an item without options.
+    /// Creates an item without options.
     public init(_ kind: Kind) { self.kind = kind }
 
-    /// Makes an item.
+    /// Creates an item.
     public init(_ kind: Kind, options: QueryOptions) {
         self.kind = kind
         self.options = options
     }
 }
 
-/// One item of `$expand`.
+/// An item of `$expand`.
 public struct ExpandItem: Hashable, Sendable {
-    /// The path to the navigation property: complex properties and casts, then the property; a single
-    /// `*` for all of them.
+    /// The path to the navigation property: complex properties and casts, then the property; a single `*` for all
+    /// of them.
     public var path: [Identifier]
-    /// Whether references or only a count are asked for.
+    /// The form of the related entities in the response.
     public var form: Form
     /// The nested options.
     public var options: QueryOptions
 
-    /// What is put into the response.
+    /// The form of related entities in the response.
     public enum Form: Hashable, Sendable {
         /// The related entities.
         case entities
         /// Their references (`/$ref`).
         case references
-        /// Their number alone (`/$count`).
+        /// The number of related entities (`/$count`).
         case count
-        /// A stream's bytes (`/$value`); of the media entity itself when the path is empty.
+        /// The bytes of a stream (`/$value`); the media entity itself if the path is empty.
         case value
     }
 
-    /// Makes an item.
+    /// Creates an item.
     public init(path: [Identifier], form: Form = .entities, options: QueryOptions = QueryOptions()) {
         self.path = path
         self.form = form
@@ -177,14 +178,14 @@ public struct ExpandItem: Hashable, Sendable {
     }
 }
 
-/// One item of `$compute`.
+/// An item of `$compute`.
 public struct ComputeItem: Hashable, Sendable {
-    /// What to compute.
+    /// The computed expression.
     public var expression: CommonExpression
     /// The name of the result.
     public var name: Identifier
 
-    /// Makes an item.
+    /// Creates an item.
     public init(_ expression: CommonExpression, as name: Identifier) {
         self.expression = expression
         self.name = name
@@ -195,21 +196,21 @@ public struct ComputeItem: Hashable, Sendable {
 public indirect enum SearchExpression: Hashable, Sendable {
     /// A single word.
     case word(String)
-    /// Words in double quotes.
+    /// A phrase in double quotes.
     case phrase(String)
-    /// Negation.
+    /// The negation of an expression (`NOT`).
     case not(SearchExpression)
-    /// Both.
+    /// A conjunction (`AND`).
     case and(SearchExpression, SearchExpression)
-    /// Either.
+    /// A disjunction (`OR`).
     case or(SearchExpression, SearchExpression)
 }
 
-/// One transformation of `$apply` (OData Data Aggregation 4.0, 3).
+/// A transformation of `$apply` (OData Data Aggregation 4.0, 3).
 public indirect enum Transformation: Hashable, Sendable {
     /// `aggregate(…)`.
     case aggregate([AggregateItem])
-    /// `groupby((…),…)`: the grouping paths and what to do with each group.
+    /// `groupby((…),…)`: the grouping paths and the transformations of each group.
     case groupBy([GroupItem], then: [Transformation])
     /// `filter(…)`.
     case filter(CommonExpression)
@@ -227,7 +228,7 @@ public indirect enum Transformation: Hashable, Sendable {
     case ranked(String, CommonExpression, CommonExpression)
     /// `identity`.
     case identity
-    /// `concat(…)` of whole sequences.
+    /// `concat(…)` with sequences of transformations.
     case concat([[Transformation]])
     /// `expand(…)`.
     case expand(ExpandItem, filter: CommonExpression?)
@@ -241,39 +242,39 @@ public indirect enum Transformation: Hashable, Sendable {
     case hierarchy(String, HierarchyArguments)
     /// `traverse(…)`.
     case traverse(TraverseArguments)
-    /// A set function of the service's own.
+    /// A set function that the service defines.
     case custom(Identifier, [CommonExpression.NamedArgument])
 
-    /// One item of `nest`.
+    /// An item of `nest`.
     public struct NestItem: Hashable, Sendable {
         /// The transformations.
         public var transformations: [Transformation]
         /// The name of the nested collection.
         public var name: Identifier
 
-        /// Makes an item.
+        /// Creates an item.
         public init(_ transformations: [Transformation], as name: Identifier) {
             self.transformations = transformations
             self.name = name
         }
     }
 
-    /// What `ancestors` and `descendants` take.
+    /// The arguments of `ancestors` and `descendants`.
     public struct HierarchyArguments: Hashable, Sendable {
-        /// The root collection's path.
+        /// The path of the root collection.
         public var root: CommonExpression
         /// The qualifier of the hierarchy.
         public var qualifier: Identifier
         /// The path of the node identifier.
         public var node: [Identifier]
-        /// The start set's transformations.
+        /// The transformations that select the start nodes.
         public var start: [Transformation]
-        /// The greatest distance; `nil` for any.
+        /// The maximum distance; `nil` for any.
         public var distance: Int?
-        /// Whether start nodes are kept.
+        /// Whether the start nodes are kept.
         public var keepStart: Bool
 
-        /// Makes arguments.
+        /// Creates arguments.
         public init(
             root: CommonExpression, qualifier: Identifier, node: [Identifier], start: [Transformation],
             distance: Int? = nil, keepStart: Bool = false
@@ -287,22 +288,22 @@ public indirect enum Transformation: Hashable, Sendable {
         }
     }
 
-    /// What `traverse` takes.
+    /// The arguments of `traverse`.
     public struct TraverseArguments: Hashable, Sendable {
-        /// The root collection's path.
+        /// The path of the root collection.
         public var root: CommonExpression
         /// The qualifier of the hierarchy.
         public var qualifier: Identifier
         /// The path of the node identifier.
         public var node: [Identifier]
-        /// `preorder` or `postorder`.
+        /// Whether the order is `preorder`; otherwise it is `postorder`.
         public var isPreorder: Bool
-        /// The start set's transformations.
+        /// The transformations that select the start nodes.
         public var start: [Transformation]
-        /// The order among siblings.
+        /// The order of siblings.
         public var orderBy: [OrderItem]
 
-        /// Makes arguments.
+        /// Creates arguments.
         public init(
             root: CommonExpression, qualifier: Identifier, node: [Identifier], isPreorder: Bool,
             start: [Transformation] = [], orderBy: [OrderItem] = []
@@ -317,9 +318,9 @@ public indirect enum Transformation: Hashable, Sendable {
     }
 }
 
-/// One item of `aggregate`.
+/// An item of `aggregate`.
 public struct AggregateItem: Hashable, Sendable {
-    /// What is aggregated.
+    /// The operand of an aggregation.
     public enum Operand: Hashable, Sendable {
         /// `$count`, possibly at the end of a path.
         case count(path: [Identifier])
@@ -329,23 +330,23 @@ public struct AggregateItem: Hashable, Sendable {
         case custom(Identifier)
     }
 
-    /// What is aggregated.
+    /// The operand of the aggregation.
     public var operand: Operand
     /// The steps of `from`, in order.
     public var from: [FromItem]
-    /// The name of the result; `nil` for a custom aggregate under its own name.
+    /// The name of the result; `nil` for a custom aggregate that keeps its own name.
     public var name: Identifier?
 
-    /// One `from` step.
+    /// A `from` step.
     public struct FromItem: Hashable, Sendable {
         /// The grouping path.
         public var path: [Identifier]
-        /// Further grouping paths of the same step.
+        /// Additional grouping paths of the same step.
         public var others: [[Identifier]]
-        /// The method, if stated.
+        /// The method; `nil` if it is not stated.
         public var method: Identifier?
 
-        /// Makes a step.
+        /// Creates a step.
         public init(path: [Identifier], others: [[Identifier]] = [], method: Identifier? = nil) {
             self.path = path
             self.others = others
@@ -353,7 +354,7 @@ public struct AggregateItem: Hashable, Sendable {
         }
     }
 
-    /// Makes an item.
+    /// Creates an item.
     public init(_ operand: Operand, from: [FromItem] = [], as name: Identifier?) {
         self.operand = operand
         self.from = from
@@ -361,27 +362,27 @@ public struct AggregateItem: Hashable, Sendable {
     }
 }
 
-/// One item of `groupby`.
+/// An item of `groupby`.
 public enum GroupItem: Hashable, Sendable {
     /// A path of properties.
     case path([Identifier])
-    /// `rollup(…)`; the first path is `nil` for `$all`. A single name may be that of a leveled hierarchy.
+    /// `rollup(…)`; the first path is `nil` for `$all`. A single name may be the name of a leveled hierarchy.
     case rollup([[Identifier]?])
     /// `rolluprecursive(…)`.
     case recursiveRollup(RecursiveRollup)
 
-    /// What `rolluprecursive` takes.
+    /// The arguments of `rolluprecursive`.
     public struct RecursiveRollup: Hashable, Sendable {
-        /// The root collection's path.
+        /// The path of the root collection.
         public var root: CommonExpression
-        /// The hierarchy's qualifier.
+        /// The qualifier of the hierarchy.
         public var qualifier: Identifier
-        /// The path of the node's identifier.
+        /// The path of the node identifier.
         public var node: [Identifier]
-        /// What restricts the hierarchy to some of its nodes; empty for all.
+        /// The transformations that restrict the nodes of the hierarchy; empty for all nodes.
         public var restriction: [Transformation]
 
-        /// Makes the arguments.
+        /// Creates arguments.
         public init(
             root: CommonExpression, qualifier: Identifier, node: [Identifier], restriction: [Transformation] = []
         ) {

@@ -1,19 +1,20 @@
 import ODataModel
 
-/// The path of a request below the service root, names not yet resolved (OData URL Conventions 4.01, 4).
+/// The path of a request below the service root, with unresolved names (OData URL Conventions 4.01, 4).
 public struct ResourcePath: Hashable, Sendable {
-    /// The segments; none is the service root itself.
+    /// The segments; empty for the service root.
     public var segments: [PathSegment]
 
-    /// Makes a path.
+    /// Creates a path.
     public init(_ segments: [PathSegment] = []) { self.segments = segments }
 }
 
-/// One segment of a resource path.
+/// A segment of a resource path.
 public indirect enum PathSegment: Hashable, Sendable {
-    /// An entity set, singleton, property, qualified type or operation name, with what stands in the
-    /// parentheses after it. At the start also `$` and the content id of another request of a batch, for what that
-    /// request made or addressed (OData Protocol 4.01, 11.7.3.1).
+    /// An entity set, singleton, property, qualified type or operation name, with the parentheses after it.
+    ///
+    /// The first segment may also be `$` and the content id of another request in a batch, which denotes the
+    /// resource of that request (OData Protocol 4.01, 11.7.3.1).
     case name(Identifier, PathArguments)
     /// `$metadata`.
     case metadata
@@ -31,7 +32,7 @@ public indirect enum PathSegment: Hashable, Sendable {
     case value
     /// `$ref`.
     case reference
-    /// V2 and V3: `$links`.
+    /// `$links` of V2 and V3.
     case links
     /// `$each`.
     case each
@@ -39,13 +40,13 @@ public indirect enum PathSegment: Hashable, Sendable {
     case query
     /// `$filter(…)`.
     case filter(CommonExpression)
-    /// A key in parentheses after a segment's own parentheses, as `ProductsByColor(color='red')(2)`.
+    /// A key in parentheses after the segment's own parentheses, as in `ProductsByColor(color='red')(2)`.
     case key(KeyPredicate)
-    /// A segment that may be a key under the key-as-segment convention: its text, whatever characters it has.
+    /// A segment that may be a key by the key-as-segment convention, with any characters.
     case literal(Identifier)
 }
 
-/// What stands in the parentheses after a path segment.
+/// The content of the parentheses after a path segment.
 public enum PathArguments: Hashable, Sendable {
     /// No parentheses.
     case none
@@ -53,11 +54,11 @@ public enum PathArguments: Hashable, Sendable {
     case empty
     /// A key or a single positional value.
     case key(KeyPredicate)
-    /// Named values that the binder tells apart as key or parameters.
+    /// Named values, which the binder resolves to a key or parameters.
     case named([CommonExpression.NamedArgument])
 }
 
-/// The key in parentheses (OData URL Conventions 4.01, 4.3.1).
+/// A key in parentheses (OData URL Conventions 4.01, 4.3.1).
 public enum KeyPredicate: Hashable, Sendable {
     /// `(value)`.
     case single(CommonExpression)
@@ -67,15 +68,15 @@ public enum KeyPredicate: Hashable, Sendable {
 
 /// A parsed URL below the service root: path and query.
 public struct ODataURL: Hashable, Sendable {
-    /// The path.
+    /// The resource path.
     public var path: ResourcePath
-    /// The query.
+    /// The query options.
     public var options: QueryOptions
-    // Spelt out for the reason at `BoundURL.query`.
-    /// What follows `#` in a context URL, percent-decoded; `nil` in requests.
+    // Optional is written in full for the reason given at `BoundURL.query`.
+    /// The percent-decoded text after `#` in a context URL; `nil` in requests.
     public var fragment: Optional<String>
 
-    /// Makes a URL.
+    /// Creates a URL.
     public init(
         path: ResourcePath = ResourcePath(), options: QueryOptions = QueryOptions(), fragment: String? = nil
     ) {

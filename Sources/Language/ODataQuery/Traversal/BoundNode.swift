@@ -1,43 +1,38 @@
-/// A node of the bound tree, whatever its type.
+/// A node of the bound tree.
 package indirect enum BoundNode: Hashable, Sendable {
-    /// An expression about the instance that its parent is about.
+    /// An expression on the same instance as its parent.
     case expression(BoundExpression)
-    /// An expression about each member of the collection at the path before it, with the variable for the member.
+    /// An expression on each member of the collection at the preceding path, with the variable for the member.
     case condition(BoundExpression, RangeVariable)
-    /// A path.
     case path(BoundPath)
-    /// A step of a path.
     case step(BoundStep)
-    /// An aggregation.
     case aggregate(BoundAggregate)
-    /// A recursive hierarchy.
     case hierarchy(HierarchyReference)
-    /// A transformation.
     case transformation(BoundTransformation)
-    /// An item of `$expand`.
     case expand(BoundExpand)
-    /// A query over other rows.
     case query(BoundQuery)
 }
 
-/// A part of a request whose names are resolved.
+/// A part of a bound request.
 ///
-/// ``children`` and ``mapChildren(_:)`` are the only recursion over the bound tree besides evaluator and SQL compiler. Each is an
-/// exhaustive switch, so that a new kind of node does not compile before it says what it holds.
+/// ``children`` and ``mapChildren(_:)`` are the only recursion over the bound tree besides the evaluator and the
+/// SQL compiler. Each is an exhaustive switch, so that a new kind of node does not compile until its children are
+/// listed.
 package protocol BoundTree {
-    /// The nodes right below, in the order in which the part declares them.
+    /// The direct children, in the order in which the part declares them.
     var children: [BoundNode] { get }
 
-    /// Returns the part with other nodes in the place of its ``children``.
+    /// Returns the part with its ``children`` replaced.
     ///
-    /// - Parameter transform: gets the children in order, and gives a node of the same kind. A node of another kind changes nothing.
+    /// - Parameter transform: receives the children in order and returns a node of the same kind. A node of another
+    ///   kind is ignored.
     func mapChildren<Failure: Error>(
         _ transform: (BoundNode) throws(Failure) -> BoundNode
     ) throws(Failure) -> Self
 }
 
 extension BoundTree {
-    /// Whether any node below is one of those wanted.
+    /// Returns whether a descendant satisfies a condition.
     package func contains(_ isWanted: (BoundNode) -> Bool) -> Bool {
         children.contains { isWanted($0) || $0.contains(isWanted) }
     }
@@ -74,11 +69,10 @@ extension BoundNode: BoundTree {
     }
 }
 
-/// A type whose values are nodes of the bound tree.
+/// A type that can be converted to a node of the bound tree and back.
 protocol BoundNodeConvertible {
-    /// The value as a node.
     var node: BoundNode { get }
-    /// The value of a node; `nil` if the node is of another kind.
+    /// Creates a value from a node; `nil` if the node is of another kind.
     init?(_ node: BoundNode)
 }
 
@@ -118,7 +112,7 @@ extension BoundExpression: BoundNodeConvertible {
         self = expression
     }
 
-    /// The expression as a condition on a member of a collection, mapped.
+    /// Transforms the expression as a condition on a member of a collection.
     func mapped<Failure: Error>(
         on variable: RangeVariable, _ transform: (BoundNode) throws(Failure) -> BoundNode
     ) throws(Failure) -> BoundExpression {

@@ -1,5 +1,5 @@
 extension SearchExpression {
-    /// The expressions right below this one.
+    /// The direct operands.
     package var children: [SearchExpression] {
         switch self {
         case .word, .phrase: []
@@ -8,9 +8,9 @@ extension SearchExpression {
         }
     }
 
-    /// Returns the expression with others in the place of its ``children``.
+    /// Returns the expression with its ``children`` replaced.
     ///
-    /// - Parameter transform: gets the children in order.
+    /// - Parameter transform: receives the children in order.
     package func mapChildren<Failure: Error>(
         _ transform: (SearchExpression) throws(Failure) -> SearchExpression
     ) throws(Failure) -> SearchExpression {

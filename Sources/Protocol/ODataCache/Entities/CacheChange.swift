@@ -1,37 +1,37 @@
 public import ODataModel
 
-/// What happened in a cache, for views that show it.
+/// A change of a cache, for views that show its content.
 public struct CacheChange: Hashable, Sendable {
-    /// Why.
+    /// The causes of changes.
     public enum Cause: String, Hashable, Sendable {
-        /// Entities were kept.
+        /// Entities were stored.
         case stored
-        /// Changes that a service told were merged.
+        /// Changes from a service were merged.
         case merged
-        /// The app changed something.
+        /// The app changed an entity.
         case changed
         /// The service accepted a change.
         case confirmed
-        /// A change was taken back.
+        /// A local change was reverted.
         case reverted
         /// Entities were removed.
         case removed
-        /// Entities went for lack of room.
+        /// Entities were removed because the cache was full.
         case evicted
-        /// Everything was removed; the collection is empty.
+        /// All entities were removed; the collection is empty.
         case cleared
     }
 
-    /// The collection.
+    /// The name of the collection.
     public var collection: String
-    /// The entities that are new or other than before.
+    /// The keys of new and changed entities.
     public var stored: [EntityKey]
-    /// The entities that are gone.
+    /// The keys of removed entities.
     public var removed: [EntityKey]
-    /// Why.
+    /// The cause of the change.
     public var cause: Cause
 
-    /// Makes a change.
+    /// Creates a change of a collection.
     public init(collection: String, stored: [EntityKey] = [], removed: [EntityKey] = [], cause: Cause) {
         self.collection = collection
         self.stored = stored

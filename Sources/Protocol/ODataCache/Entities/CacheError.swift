@@ -1,24 +1,24 @@
 import ErrorCodes
 public import ODataModel
 
-/// Why a cache refuses something. What it held before, it holds still.
+/// The reason why a cache refuses an operation. The content of the cache is unchanged.
 public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A capacity is not within 0 to 65,535.
+    /// A capacity is not in the range from 0 to 65,535.
     case capacity(Int)
-    /// The cache has no model to check entities against; see ``EntityCache/adopt(_:)``.
+    /// The cache has no model with which to check entities; see ``EntityCache/adopt(_:)``.
     case noModel
-    /// The cache holds entities of another model.
+    /// The cache contains entities of another model.
     case otherModel
-    /// The model has no entity set of this name.
+    /// The model contains no entity set of this name.
     case unknownCollection(String)
-    /// An entity is of a type that does not belong to the collection.
+    /// The type of an entity does not belong to the collection.
     case foreignType(QualifiedName, collection: String)
-    /// An entity has no key, and could not be found again.
+    /// An entity has no key.
     case keyMissing(collection: String)
-    /// A local change does not fit, because the collection is full of others.
+    /// A local change does not fit, because the collection is full of other local changes.
     case full(collection: String)
 
-    /// What is wrong.
+    /// An explanation of the error.
     public var description: String {
         switch self {
         case .capacity(let capacity): "a capacity is 0 to \(MemoryEntityCache.Limits.maximumCapacity), not \(capacity)"
@@ -33,7 +33,7 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension CacheError: CodedError {
-    /// `cache.…`.
+    /// The code `cache.` with the name of the error, such as `cache.no-model`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -48,6 +48,6 @@ extension CacheError: CodedError {
         return ErrorCode(rawValue: "cache.\(name)")
     }
 
-    /// The cache is used in a way that it does not allow.
+    /// Always `FailureKind.request`.
     public var failureKind: FailureKind { .request }
 }

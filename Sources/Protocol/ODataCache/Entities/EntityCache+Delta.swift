@@ -3,11 +3,11 @@ import ODataQuery
 public import ODataService
 
 extension EntityCache {
-    /// Merges a page of changes (OData Protocol 4.01, 11.3): entities that the service sent in part keep their other
-    /// properties, those that it says are gone go, and its delta link is kept for the next time.
+    /// Merges a page of changes (OData Protocol 4.01, 11.3). A partial entity keeps its other properties,
+    /// removed entities are deleted, and the delta link is stored.
     ///
     /// - Parameters:
-    ///   - page: A page that a delta link, or a request that asked for tracking, gave.
+    ///   - page: A page from a delta link, or from a request that asked for change tracking.
     ///   - collection: The entity set.
     /// - Throws: ``CacheError``.
     public func merge(_ page: EntityPage, into collection: String) async throws {
@@ -31,11 +31,12 @@ extension EntityCache {
         if let link = page.deltaLink { await setDeltaLink(link, of: collection) }
     }
 
-    /// Brings a collection up to date: by its delta link where there is one, else by reading it all and asking the
-    /// service to track changes. A delta link that the service no longer knows (410) is forgotten, and all is read.
+    /// Refreshes a collection by its delta link. If there is none, all entities are read, and the service is
+    /// asked to track changes. A delta link that the service does not know (410) is discarded, and all entities
+    /// are read.
     ///
-    /// - Returns: How many entities were new, changed or gone.
-    /// - Throws: ``CacheError``, and what the provider throws; pages that came before stay merged.
+    /// - Returns: The number of new, changed and removed entities.
+    /// - Throws: ``CacheError``, and the errors of the provider; pages that were already received stay merged.
     @discardableResult
     public func refresh(_ collection: String, from provider: any ODataProvider) async throws -> Int {
         if await model == nil { try await adopt(provider.model) }
@@ -61,7 +62,7 @@ extension EntityCache {
             seen.formUnion(page.entities.compactMap(\.key))
             try await merge(page, into: collection)
         }
-        // A collection that was read to its end has no others; changes of the app are not the service's.
+        // After a complete read, entities that were not received do not exist. Local changes are kept.
         let gone = await entries(of: collection).filter { $0.state == .server }.compactMap(\.entity.key)
             .filter { !seen.contains($0) }
         await remove(gone, from: collection)
@@ -70,7 +71,7 @@ extension EntityCache {
 }
 
 extension ODataEntity {
-    /// The entity with everything that another version of it has loaded.
+    /// Returns the entity with all values of a newer version applied.
     func updated(with newer: ODataEntity) -> ODataEntity {
         guard newer.shape.name == shape.name else { return newer }
         var result = newer

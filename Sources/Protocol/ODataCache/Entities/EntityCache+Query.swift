@@ -3,7 +3,7 @@ public import ODataModel
 public import ODataQuery
 import ODataService
 
-/// Entities of a cache as the evaluator sees them.
+/// The entities of a cache as a source of the evaluator.
 private struct CacheRows: EvaluationSource {
     let rows: [String: [ODataEntity]]
     func rows(of set: String) -> [any EvaluationRow] { rows[set] ?? [] }
@@ -11,15 +11,15 @@ private struct CacheRows: EvaluationSource {
 }
 
 extension EntityCache {
-    /// Answers a query over the entities that the cache has of one collection: `$filter`, `$orderby`, `$search`, `$skip`,
-    /// `$top` and `$count`, as the service would if it had no others.
+    /// Evaluates a query over the cached entities of one collection: `$filter`, `$orderby`, `$search`, `$skip`,
+    /// `$top` and `$count`. The result is that of a service with exactly these entities.
     ///
     /// ```swift
     /// let costly = try await cache.entities(matching: ODataURL(parsing: "Orders?$filter=Freight gt 50"))
     /// ```
     ///
-    /// - Returns: The entities, and their number before `$skip` and `$top` where `$count` asks for it.
-    /// - Throws: `QueryError` for a query that is wrong or asks for more than entities of one set (`$apply`,
+    /// - Returns: The entities, and their number before `$skip` and `$top` if `$count` requests it.
+    /// - Throws: `QueryError` for an invalid query, an error with status 501 for unsupported options (`$apply`,
     ///   `$compute`, `$expand`, `$select`, navigation), `EvaluationError`, ``CacheError/noModel``.
     public func entities(matching url: ODataURL) async throws -> (entities: [ODataEntity], count: Int?) {
         guard let model = await model else { throw CacheError.noModel }

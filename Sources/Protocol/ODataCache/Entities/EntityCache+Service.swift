@@ -1,20 +1,21 @@
 public import ODataModel
 
-/// What the service of a cache has, for finding one's way from its document to its entities. A service of OData 4 has
-/// one workspace, its container.
+/// The service document of a cache, for navigation to its collections. A service of OData 4 has one workspace,
+/// its container.
 extension EntityCache {
-    /// The collections that the service lists, in the order of its metadata.
+    /// Returns the collections in the service document, in the order of the metadata.
     ///
-    /// - Parameter semantics: Only those of this meaning (`sap:semantics`); `nil` for all.
-    /// - Returns: None before the cache has a model.
+    /// - Parameter semantics: The required value of `sap:semantics`; `nil` for all collections.
+    /// - Returns: An empty array if the cache has no model.
     public func listedCollections(withSemantics semantics: String? = nil) async -> [EntitySet] {
         let listed = await model?.container.entitySets.filter(\.isInServiceDocument) ?? []
         return semantics.map { wanted in listed.filter { $0.semantics == wanted } } ?? listed
     }
 
-    /// A collection of the service, listed or not; `nil` when there is none of that name.
+    /// Returns a collection of the service, or `nil` if there is none of that name. The collection need not be
+    /// in the service document.
     public func collection(named name: String) async -> EntitySet? { await model?.entitySet(name) }
 
-    /// The workspace of the service: its container's name.
+    /// The workspace of the service, which is the name of its container.
     public var workspace: QualifiedName? { get async { await model?.container.name } }
 }

@@ -1,25 +1,26 @@
 public import ODataModel
 
-/// An entity in a cache, with what the cache knows of it.
+/// An entity in a cache with its state.
 public struct CachedEntity: Hashable, Sendable {
-    /// Who says that the entity is so.
+    /// The source of the shown values.
     public enum State: String, Hashable, Sendable, Codable {
-        /// The service.
+        /// The service has returned the entity.
         case server
-        /// The app: a draft that nobody has sent.
+        /// The app has changed the entity, and the change has not been sent.
         case local
-        /// The app, which has sent it: shown as if the service had accepted it, until it answers.
+        /// The app has sent the change; the entity is shown as if the service had accepted it.
         case optimistic
     }
 
     /// The entity as it is shown.
     public var entity: ODataEntity
-    /// Who says so.
+    /// The source of the shown values.
     public var state: State
-    /// What the service said last, where the entity is shown otherwise; `nil` for one that the service does not have.
+    /// The last server version, if the shown entity differs; `nil` for an entity that does not exist at the
+    /// service.
     public var before: ODataEntity?
 
-    /// Makes an entry.
+    /// Creates an entry.
     public init(_ entity: ODataEntity, state: State = .server, before: ODataEntity? = nil) {
         self.entity = entity
         self.state = state
@@ -27,16 +28,16 @@ public struct CachedEntity: Hashable, Sendable {
     }
 }
 
-/// A document in a cache: the service document, metadata, whatever an app reads and wants again.
+/// A document in a cache, such as the service document or the metadata.
 public struct CachedDocument: Hashable, Sendable {
-    /// The document.
+    /// The content of the document.
     public var bytes: [UInt8]
-    /// Its media type.
+    /// The media type of the document.
     public var contentType: String
-    /// Its ETag, where the service gave one.
+    /// The ETag, if the service has sent one.
     public var etag: String?
 
-    /// Makes a document.
+    /// Creates a document.
     public init(_ bytes: [UInt8], contentType: String, etag: String? = nil) {
         self.bytes = bytes
         self.contentType = contentType
@@ -44,67 +45,67 @@ public struct CachedDocument: Hashable, Sendable {
     }
 }
 
-/// Entities in memory, by collection and key: ours is ``MemoryEntityCache``, and an app's own takes its place in
-/// ``CachingProvider``, in searches and in ``PersistentStore``.
+/// Entities in memory, by collection and key. ``MemoryEntityCache`` is the default implementation. An app can
+/// pass its own to ``CachingProvider``, searches and ``PersistentStore``.
 ///
-/// A cache hangs on one model; an entity whose type does not fit its collection there is refused. A cache that has no
-/// use for documents and delta links keeps none; collections are then read whole each time.
+/// A cache belongs to one model; an entity whose type does not fit its collection is refused. A cache may
+/// ignore documents and delta links; collections are then read completely each time.
 public protocol EntityCache: Sendable {
-    /// The model of the service; `nil` before there is one.
+    /// The model of the service; `nil` if none was adopted yet.
     var model: EntityDataModel? { get async }
-    /// Takes a model.
+    /// Sets the model of the service.
     ///
-    /// - Throws: ``CacheError/otherModel`` when there are entities of another one.
+    /// - Throws: ``CacheError/otherModel`` if the cache contains entities of another model.
     func adopt(_ model: EntityDataModel) async throws
-    /// The names of the collections that have entities, sorted.
+    /// The names of the collections that contain entities, sorted.
     var collections: [String] { get async }
-    /// The entities of a collection, in the order in which they came.
+    /// Returns the entities of a collection in insertion order.
     func entries(of collection: String) async -> [CachedEntity]
-    /// An entity.
+    /// Returns an entity, or `nil` if the collection does not contain the key.
     func entry(_ key: EntityKey, in collection: String) async -> CachedEntity?
-    /// Keeps entities, each in place of one of the same key.
+    /// Stores entities, each in place of one with the same key.
     ///
-    /// - Throws: ``CacheError`` when one of them does not fit; none is kept then.
+    /// - Throws: ``CacheError`` if an entity does not fit; none is stored then.
     func store(_ entries: [CachedEntity], in collection: String) async throws
     /// Removes entities.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of removed entities.
     @discardableResult func remove(_ keys: [EntityKey], from collection: String) async -> Int
-    /// Removes all entities, documents and delta links; the model stays.
+    /// Removes all entities, documents and delta links, but not the model.
     func clear() async
 
-    /// The link to what changes from now on, as the service gave it for a collection.
+    /// Returns the delta link that the service returned for a collection.
     func deltaLink(of collection: String) async -> String?
-    /// Keeps a delta link; `nil` forgets it.
+    /// Stores a delta link; `nil` removes it.
     func setDeltaLink(_ link: String?, of collection: String) async
 
     /// The keys of all documents, sorted.
     var documentKeys: [String] { get async }
-    /// A document.
+    /// Returns a document, or `nil` if there is none for the key.
     func document(_ key: String) async -> CachedDocument?
-    /// Keeps a document; `nil` removes it.
+    /// Stores a document; `nil` removes it.
     func setDocument(_ document: CachedDocument?, for key: String) async
 }
 
 extension EntityCache {
-    /// The entities of a collection as they are shown.
+    /// Returns the entities of a collection as they are shown.
     public func entities(of collection: String) async -> [ODataEntity] { await entries(of: collection).map(\.entity) }
 
-    /// An entity as it is shown.
+    /// Returns an entity as it is shown.
     public func entity(_ key: EntityKey, in collection: String) async -> ODataEntity? {
         await entry(key, in: collection)?.entity
     }
 
-    /// Keeps entities as the service gave them.
+    /// Stores entities as the service returned them.
     ///
     /// - Throws: ``CacheError``.
     public func store(_ entities: [ODataEntity], in collection: String) async throws {
         try await store(entities.map { CachedEntity($0) }, in: collection)
     }
 
-    /// Puts entities in place of all that a collection has.
+    /// Replaces all entities of a collection.
     ///
-    /// - Throws: ``CacheError``; what was there is then there still.
+    /// - Throws: ``CacheError``; the collection is then unchanged.
     public func replace(_ entities: [ODataEntity], in collection: String) async throws {
         try await store(entities, in: collection)
         let kept = Set(entities.compactMap(\.key))
@@ -114,7 +115,7 @@ extension EntityCache {
 
     /// Removes all entities of a collection.
     ///
-    /// - Returns: Whether there were any.
+    /// - Returns: Whether the collection contained entities.
     @discardableResult
     public func removeAll(from collection: String) async -> Bool {
         await remove(entries(of: collection).compactMap(\.entity.key), from: collection) > 0
@@ -122,10 +123,10 @@ extension EntityCache {
 }
 
 extension EntityDataModel {
-    /// Refuses an entity that does not belong to a collection.
+    /// Checks that an entity belongs to a collection, and returns its key.
     func check(_ entity: ODataEntity, in collection: String) throws(CacheError) -> EntityKey {
         guard let set = entitySet(collection) else { throw .unknownCollection(collection) }
-        // A shape of the same name from another reading of the metadata fits when it has the same properties.
+        // A shape from another reading of the metadata is accepted if its properties are equal.
         guard isType(entity.shape.name, set.type), let shape = shape(entity.shape.name),
             shape === entity.shape || shape.properties == entity.shape.properties
         else { throw .foreignType(entity.shape.name, collection: collection) }

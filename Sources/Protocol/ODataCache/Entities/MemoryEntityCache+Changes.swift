@@ -1,11 +1,11 @@
 public import ODataModel
 
-/// Changes of the app: drafts, and what is shown before the service has accepted it.
+/// Local changes: drafts, and changes that are shown before the service has accepted them.
 extension MemoryEntityCache {
-    /// Shows an entity as the app has changed or made it, with what the service said behind it.
+    /// Shows an entity as the app has changed or created it. The server version is kept behind it.
     ///
-    /// - Parameter state: ``CachedEntity/State/local`` for a draft, ``CachedEntity/State/optimistic`` for what is on
-    ///   its way to the service.
+    /// - Parameter state: ``CachedEntity/State/local`` for a draft, ``CachedEntity/State/optimistic`` for a
+    ///   sent change.
     /// - Throws: ``CacheError``.
     public func change(
         _ entity: ODataEntity, in collection: String, state: CachedEntity.State = .local
@@ -17,12 +17,12 @@ extension MemoryEntityCache {
         try put([CachedEntity(entity, state: state, before: before)], in: collection, cause: .changed)
     }
 
-    /// Ends a change that the service has accepted.
+    /// Replaces a local change by the version that the service has accepted.
     ///
     /// - Parameters:
-    ///   - key: The entity as it was shown.
-    ///   - entity: The entity as the service has it now; `nil` for as it is shown. Its key may be another one, which
-    ///     the service has given.
+    ///   - key: The key of the entity as it was shown.
+    ///   - entity: The entity as the service returned it; `nil` if it equals the shown one. Its key may differ,
+    ///     if the service has assigned it.
     /// - Throws: ``CacheError``.
     public func confirm(_ key: EntityKey, in collection: String, as entity: ODataEntity? = nil) throws(CacheError) {
         guard let old = contents[collection]?.peek(key), old.state != .server else { return }
@@ -38,14 +38,14 @@ extension MemoryEntityCache {
         settle(accepted, key, in: collection, cause: .confirmed)
     }
 
-    /// Shows an entity as the service has it, in the place where its change was.
+    /// Replaces a changed entity by the server version in the same position.
     private func settle(_ entity: ODataEntity, _ key: EntityKey, in collection: String, cause: CacheChange.Cause) {
         let entry = CachedEntity(entity)
         contents[collection]?.set(entry, cost: Self.cost(of: entry), for: key)
         tell(CacheChange(collection: collection, stored: [key], cause: cause))
     }
 
-    /// Takes a change back: what the service said last is shown again, and what it never had is gone.
+    /// Reverts a local change: the server version is shown again, and a created entity is removed.
     ///
     /// - Returns: Whether there was a change.
     @discardableResult
@@ -60,24 +60,25 @@ extension MemoryEntityCache {
         return true
     }
 
-    /// Takes an entity away that the app deletes, before the service has accepted it.
+    /// Hides an entity that the app deletes before the service has accepted the deletion.
     ///
-    /// - Returns: The entity as the service had given it, for ``putBack(_:in:)``; `nil` where there is none, which then stays
-    ///   as it is shown.
+    /// - Returns: The server version for ``putBack(_:in:)``. `nil` if the entity is missing or has a local
+    ///   change; it then stays visible.
     func withdraw(_ key: EntityKey, from collection: String) -> CachedEntity? {
         guard let entry = contents[collection]?.peek(key), entry.state == .server else { return nil }
         remove([key], from: collection)
         return entry
     }
 
-    /// Shows an entity again whose deletion the service has refused, unless it was read anew meanwhile.
+    /// Shows an entity again after the service has refused its deletion, unless it was read again in the
+    /// meantime.
     func putBack(_ entry: CachedEntity, in collection: String) {
         guard let key = entry.entity.key, contents[collection]?.peek(key) == nil else { return }
-        // A cache that is full by now goes without it.
+        // If the cache is full, the entity is left out.
         try? put([entry], in: collection, cause: .reverted)
     }
 
-    /// The changes of the app in a collection.
+    /// Returns the entities of a collection that have local changes.
     public func changedEntries(of collection: String) -> [CachedEntity] {
         entries(of: collection).filter { $0.state != .server }
     }

@@ -2,7 +2,7 @@ import Foundation
 public import ODataModel
 import ODataService
 
-/// A cache of entities in memory with a size, shared by whoever has a reference to it.
+/// A cache of entities in memory with limited size.
 ///
 /// ```swift
 /// let cache = MemoryEntityCache(model: model)
@@ -11,30 +11,32 @@ import ODataService
 /// let hits = try await cache.search("berl", in: "Customers")
 /// ```
 ///
-/// Each collection has a capacity, and all of them together a number of bytes. Where there are too many, the entity
-/// goes that was neither read nor written for longest; local and optimistic ones stay, as nobody else has them.
+/// Each collection has a capacity, and the whole cache has a maximum number of bytes. When a limit is exceeded,
+/// the least recently used entities are removed. Local and optimistic changes are never removed, because they
+/// exist nowhere else.
 public actor MemoryEntityCache: EntityCache {
-    /// How much is kept.
+    /// The limits of a cache.
     public struct Limits: Hashable, Sendable {
-        /// The greatest capacity of a collection.
+        /// The maximum capacity of a collection.
         public static let maximumCapacity = 65_535
-        /// The capacity of a collection that has none of its own: 0 to 65,535 entities, 1,000 if not said. 0 keeps
-        /// nothing.
+        /// The default capacity of a collection: 0 to 65,535 entities, 1,000 by default. With 0, no entities
+        /// are kept.
         public var capacity: Int
-        /// The most bytes of all entities and documents, as estimated from their values; 32 MiB if not said.
+        /// The maximum number of bytes of all entities and documents, estimated from their values; 32 MiB by
+        /// default.
         public var bytes: Int
 
-        /// Makes limits.
+        /// Creates limits.
         public init(capacity: Int = 1000, bytes: Int = 32 << 20) {
             self.capacity = capacity
             self.bytes = bytes
         }
     }
 
-    /// How many changes wait for a subscriber that does not take them; the oldest go first.
+    /// The number of changes that are buffered for a slow subscriber; the oldest are dropped first.
     public static let changeBufferCount = 1000
 
-    /// The model of the service.
+    /// The model of the service; `nil` if none was adopted yet.
     public private(set) var model: EntityDataModel?
 
     private let limits: Limits
@@ -44,7 +46,7 @@ public actor MemoryEntityCache: EntityCache {
     private var deltaLinks: [String: String] = [:]
     private var subscribers: [UUID: AsyncStream<CacheChange>.Continuation] = [:]
 
-    /// Makes a cache.
+    /// Creates a cache.
     ///
     /// - Throws: ``CacheError/capacity(_:)``.
     public init(model: EntityDataModel? = nil, limits: Limits = Limits()) throws(CacheError) {
@@ -53,7 +55,7 @@ public actor MemoryEntityCache: EntityCache {
         self.limits = limits
     }
 
-    /// Makes a cache with the standard limits.
+    /// Creates a cache with the standard limits.
     public init(model: EntityDataModel? = nil) {
         self.model = model
         limits = Limits()
@@ -63,7 +65,7 @@ public actor MemoryEntityCache: EntityCache {
         guard (0...Limits.maximumCapacity).contains(capacity) else { throw .capacity(capacity) }
     }
 
-    /// Takes a model; the same one read again is no other.
+    /// Sets the model. A second reading of the same metadata counts as the same model.
     ///
     /// - Throws: ``CacheError/otherModel``.
     public func adopt(_ model: EntityDataModel) throws(CacheError) {
@@ -75,10 +77,10 @@ public actor MemoryEntityCache: EntityCache {
 
     // MARK: Size
 
-    /// How many entities a collection may have.
+    /// Returns the maximum number of entities of a collection.
     public func capacity(of collection: String) -> Int { capacities[collection] ?? limits.capacity }
 
-    /// Sets the capacity of a collection; what is too many goes at once.
+    /// Sets the capacity of a collection. Entities beyond it are removed at once.
     ///
     /// - Throws: ``CacheError/capacity(_:)``.
     public func setCapacity(_ capacity: Int, of collection: String) throws(CacheError) {
@@ -87,29 +89,29 @@ public actor MemoryEntityCache: EntityCache {
         tell(evict(from: collection), in: collection)
     }
 
-    /// The bytes of all entities and documents, as estimated.
+    /// The estimated number of bytes of all entities and documents.
     public var byteCount: Int { contents.values.reduce(documents.cost) { $0 + $1.cost } }
 
-    /// Lets go of what was not used for longest until at most this many bytes are left: what an app does when memory
-    /// is short.
+    /// Removes the least recently used entities and documents until at most this many bytes are left. Call it
+    /// when memory is low.
     public func trim(toBytes bytes: Int) {
         for (collection, keys) in evict(toBytes: bytes) { tell(keys, in: collection) }
     }
 
     // MARK: Entities
 
-    /// The names of the collections that have entities, sorted.
+    /// The names of the collections that contain entities, sorted.
     public var collections: [String] { contents.filter { $0.value.count > 0 }.keys.sorted() }
 
-    /// The entities of a collection, in the order in which they came.
+    /// Returns the entities of a collection in insertion order.
     public func entries(of collection: String) -> [CachedEntity] { contents[collection]?.inOrder.map(\.value) ?? [] }
 
-    /// An entity, which counts as used then.
+    /// Returns an entity and marks it as used.
     public func entry(_ key: EntityKey, in collection: String) -> CachedEntity? { contents[collection]?.use(key) }
 
-    /// Keeps entities. One of the service's does not take the place of a local change: it becomes what is behind it.
+    /// Stores entities. A server version does not replace a local change; it is kept behind the change.
     ///
-    /// - Throws: ``CacheError``; nothing is kept then.
+    /// - Throws: ``CacheError``; no entity is stored then.
     public func store(_ entries: [CachedEntity], in collection: String) throws(CacheError) {
         try put(entries, in: collection, cause: .stored)
     }
@@ -138,9 +140,9 @@ public actor MemoryEntityCache: EntityCache {
         for (other, keys) in evict(toBytes: limits.bytes) { tell(keys, in: other) }
     }
 
-    /// Removes entities, local changes too.
+    /// Removes entities, including those with local changes.
     ///
-    /// - Returns: How many there were.
+    /// - Returns: The number of removed entities.
     @discardableResult
     public func remove(_ keys: [EntityKey], from collection: String) -> Int {
         remove(keys, from: collection, cause: .removed)
@@ -152,7 +154,7 @@ public actor MemoryEntityCache: EntityCache {
         return gone.count
     }
 
-    /// Removes everything but the model.
+    /// Removes everything except the model.
     public func clear() {
         let names = collections
         contents = [:]
@@ -163,17 +165,17 @@ public actor MemoryEntityCache: EntityCache {
 
     // MARK: Documents and links
 
-    /// The delta link of a collection.
+    /// Returns the delta link of a collection.
     public func deltaLink(of collection: String) -> String? { deltaLinks[collection] }
-    /// Keeps a delta link.
+    /// Stores a delta link; `nil` removes it.
     public func setDeltaLink(_ link: String?, of collection: String) { deltaLinks[collection] = link }
 
     /// The keys of all documents, sorted.
     public var documentKeys: [String] { documents.inOrder.map(\.key.text).sorted() }
-    /// A document, which counts as used then.
+    /// Returns a document and marks it as used.
     public func document(_ key: String) -> CachedDocument? { documents.use(ExactText(key)) }
 
-    /// Keeps a document; `nil` removes it. One that is larger than all the room there is is not kept.
+    /// Stores a document; `nil` removes it. A document larger than the whole cache is not stored.
     public func setDocument(_ document: CachedDocument?, for key: String) {
         let exact = ExactText(key)
         documents.remove(exact)
@@ -184,8 +186,8 @@ public actor MemoryEntityCache: EntityCache {
 
     // MARK: Changes
 
-    /// What happens from now on. A subscriber that is slow loses the oldest of more than
-    /// ``changeBufferCount`` changes.
+    /// Returns a stream of all further changes. A slow subscriber loses the oldest changes beyond
+    /// ``changeBufferCount``.
     public func changes() -> AsyncStream<CacheChange> {
         let id = UUID()
         let (stream, continuation) = AsyncStream.makeStream(
@@ -219,7 +221,7 @@ public actor MemoryEntityCache: EntityCache {
         return gone
     }
 
-    /// Takes from the largest collection each time: what is left of each is what was used last.
+    /// Removes entities from the largest collection first, so that each collection keeps those used last.
     private func evict(toBytes bytes: Int) -> [String: [EntityKey]] {
         var gone: [String: [EntityKey]] = [:]
         var exhausted: Set<String> = []
@@ -247,7 +249,7 @@ public actor MemoryEntityCache: EntityCache {
 }
 
 extension ODataEntity {
-    /// About how many bytes of memory the entity takes with what is inline in it.
+    /// The estimated number of bytes of the entity, including inline related entities.
     var estimatedByteCount: Int {
         var count = 64 + values.count * 32
         for case let value? in values { count += Self.extraByteCount(of: value) }

@@ -2,21 +2,21 @@ import Foundation
 import ODataModel
 import ODataService
 
-/// A metadata document as a service gave it, with what says whether it is still so.
+/// A metadata document with the validators of the service.
 public struct CachedMetadata: Hashable, Sendable, Codable {
-    /// The document.
+    /// The content of the document.
     public var bytes: [UInt8] {
         get { Array(content) }
         set { content = Data(newValue) }
     }
-    /// Data, because JSON has a compact form for it.
+    /// Stored as `Data`, because JSON encodes it compactly.
     private var content: Data
-    /// Its ETag, where the service gave one.
+    /// The ETag, if the service has sent one.
     public var etag: String?
-    /// When it was changed, as the service said it.
+    /// The value of `Last-Modified`, if the service has sent one.
     public var lastModified: String?
 
-    /// Makes a document.
+    /// Creates a document.
     public init(_ bytes: [UInt8], etag: String? = nil, lastModified: String? = nil) {
         content = Data(bytes)
         self.etag = etag
@@ -24,29 +24,31 @@ public struct CachedMetadata: Hashable, Sendable, Codable {
     }
 }
 
-/// Keeps the metadata of services, so that a client need not read them anew each time it starts; an app's own takes
-/// the place of ours.
+/// A cache of service metadata, so that a client need not load it at each launch. An app can provide its own
+/// implementation.
 public protocol MetadataCache: Sendable {
-    /// What is kept for the root of a service, with the custom options of every request behind it where there are any;
-    /// `nil` for nothing, or for what can no longer be read.
+    /// Returns the metadata of a service, or `nil` if there is none or it is unreadable.
+    ///
+    /// - Parameter serviceRoot: The root of the service, followed by the custom options of every request, if
+    ///   there are any.
     func metadata(of serviceRoot: String) async -> CachedMetadata?
-    /// Keeps a document; `nil` forgets it. A cache that cannot keep it does without.
+    /// Stores a document; `nil` removes it. A cache that cannot store a document ignores it.
     func setMetadata(_ metadata: CachedMetadata?, of serviceRoot: String) async
 }
 
-/// Metadata in memory, for as long as the process runs.
+/// A cache that keeps metadata in memory until the process ends.
 public actor MemoryMetadataCache: MetadataCache {
-    /// The most services; the one that was not used for longest goes first.
+    /// The maximum number of services; the least recently used one is removed first.
     public static let capacity = 100
     private var documents = LeastRecentlyUsed<ExactText, CachedMetadata>(capacity: MemoryMetadataCache.capacity)
 
-    /// Makes a cache.
+    /// Creates an empty cache.
     public init() {}
 
-    /// What is kept for a service.
+    /// Returns the metadata of a service, or `nil` if there is none.
     public func metadata(of serviceRoot: String) -> CachedMetadata? { documents.use(ExactText(serviceRoot)) }
 
-    /// Keeps a document.
+    /// Stores a document; `nil` removes it.
     public func setMetadata(_ metadata: CachedMetadata?, of serviceRoot: String) {
         let key = ExactText(serviceRoot)
         documents.remove(key)
@@ -55,7 +57,7 @@ public actor MemoryMetadataCache: MetadataCache {
     }
 }
 
-/// Metadata between runs, in a store, encrypted as the store is.
+/// A cache that keeps metadata in a store, encrypted according to its policy.
 ///
 /// ```swift
 /// let cache = PersistentMetadataCache(store)
@@ -65,17 +67,17 @@ public actor MemoryMetadataCache: MetadataCache {
 public struct PersistentMetadataCache: MetadataCache {
     private let store: PersistentStore
 
-    /// Makes a cache in a store, which may hold other things.
+    /// Creates a cache in a store, which may contain other items.
     public init(_ store: PersistentStore) { self.store = store }
 
     private static func name(_ serviceRoot: String) -> String { "metadata " + serviceRoot }
 
-    /// What is kept for a service.
+    /// Returns the metadata of a service, or `nil` if there is none or it is unreadable.
     public func metadata(of serviceRoot: String) async -> CachedMetadata? {
         try? await store.value(CachedMetadata.self, for: Self.name(serviceRoot))
     }
 
-    /// Keeps a document.
+    /// Stores a document; `nil` removes it. Errors of the store are ignored.
     public func setMetadata(_ metadata: CachedMetadata?, of serviceRoot: String) async {
         if let metadata {
             try? await store.put(metadata, for: Self.name(serviceRoot))

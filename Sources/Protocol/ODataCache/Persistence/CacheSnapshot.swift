@@ -3,15 +3,15 @@ import ODataFormat
 public import ODataModel
 import ODataService
 
-/// How far the loading of a cache has come: what was told is in the cache and can be used.
+/// A step in the loading of a cache. The reported content is already available in the cache.
 public enum SnapshotProgress: Sendable {
-    /// The model is there.
+    /// The model was loaded.
     case model(EntityDataModel)
-    /// A document is there.
+    /// The document with this key was loaded.
     case document(String)
-    /// Some entities of a collection are there: so many now, so many so far.
+    /// Entities of a collection were loaded: `count` in this step, `total` so far.
     case entities(collection: String, count: Int, total: Int)
-    /// Everything is there.
+    /// Everything was loaded.
     case finished
 }
 
@@ -21,9 +21,10 @@ public enum SnapshotProgress: Sendable {
 /// M  the metadata document
 /// D  a document: {"key", "contentType", "etag", "bytes"}
 /// L  a delta link: {"collection", "link"}
-/// C  a collection begins: {"collection", "type"}
-/// E  an entity as OData JSON with full control information
-/// S  a changed entity: {"state", "hasBefore"}; the next frame E is how it is shown, the one after what is behind it
+/// C  the start of a collection: {"collection"}
+/// E  an entity as OData JSON with minimal control information
+/// S  a changed entity: {"state", "hasBefore"}; the next frame E is the shown version,
+///    and with `hasBefore` the one after it is the server version
 /// ```
 enum SnapshotFrame {
     case model([UInt8])
@@ -33,7 +34,7 @@ enum SnapshotFrame {
     case entity([UInt8])
     case state([UInt8])
 
-    /// The longest content of a frame, in bytes.
+    /// The maximum number of bytes of a frame's content.
     static let maximumByteCount = 64 << 20
     static let prefixByteCount = 5
 
@@ -88,7 +89,7 @@ struct SnapshotState: Codable {
     var hasBefore: Bool
 }
 
-/// Reads frames from chunks that come in any size.
+/// Reads frames from chunks of any size.
 struct SnapshotFrameReader {
     private var buffer: [UInt8] = []
     private var start = 0
@@ -101,10 +102,9 @@ struct SnapshotFrameReader {
         buffer += bytes
     }
 
-    /// Whether nothing is left over.
     var isEmpty: Bool { start == buffer.count }
 
-    /// The next frame; `nil` until more bytes come.
+    /// Returns the next frame, or `nil` if more bytes are needed.
     mutating func next(name: String) throws(PersistenceError) -> SnapshotFrame? {
         guard buffer.count - start >= SnapshotFrame.prefixByteCount else { return nil }
         let length = buffer[(start + 1)..<(start + 5)].reduce(0) { $0 << 8 | Int($1) }
@@ -118,14 +118,13 @@ struct SnapshotFrameReader {
     }
 }
 
-/// Makes frames of entities and entities of frames.
 struct SnapshotCoding {
     let model: EntityDataModel
 
     func frame(_ entity: ODataEntity, declared: QualifiedName) -> SnapshotFrame {
         var json = JSONWriter()
-        // Decimals and 64-bit integers as they are; minimal control information has ETags and ids, and no link that
-        // would have to be computed.
+        // Decimals and 64-bit integers keep their values. Minimal control information contains ETags and ids,
+        // but no computed links.
         EntityPayloadWriter(model: model, metadata: .minimal).write(entity, declared: declared, to: &json)
         return .entity(json.bytes)
     }

@@ -3,7 +3,7 @@ import DataVault
 import Foundation
 import Secrets
 
-/// What an item is and whose: the first chunk of its file.
+/// The kind and name of an item: the first chunk of its file.
 struct ItemHeader: Codable, Equatable {
     enum Kind: String, Codable {
         case value
@@ -15,11 +15,11 @@ struct ItemHeader: Codable, Equatable {
     var kind: Kind
     var name: String
 
-    /// Snapshots have names of their own: one may be called as a value is.
+    /// The namespace of the name: a snapshot may have the same name as a value.
     var space: String { kind == .snapshot ? "snapshot" : "item" }
 }
 
-/// Writes the file of an item, chunk by chunk.
+/// Writes the file of an item in chunks.
 ///
 /// ```
 /// offset  bytes
@@ -31,9 +31,9 @@ struct ItemHeader: Codable, Equatable {
 ///     24         chunks: 4 bytes of length, big-endian, whose highest bit marks the last one; then the chunk
 /// ```
 ///
-/// A sealed chunk is a record of ``RecordCipher``; a plain one is followed by 16 bytes of SHA-256. Bytes 0 to 23,
-/// the number of the chunk and whether it is the last one are authenticated with it, so that no chunk can be
-/// exchanged, left out or added. The first chunk is the ``ItemHeader``.
+/// A sealed chunk is a record of ``RecordCipher``; a plain one is followed by 16 bytes of SHA-256. Each chunk
+/// is authenticated together with bytes 0 to 23, its index and the mark of the last chunk. Chunks therefore
+/// cannot be exchanged, removed or added. The first chunk is the ``ItemHeader``.
 final class ItemWriter {
     static let chunkByteCount = 65_536
     static let magic = Array("OPIT".utf8)
@@ -60,12 +60,11 @@ final class ItemWriter {
         try put(Array(encoded), isLast: false)
     }
 
-    /// Takes some bytes.
     func write(_ bytes: [UInt8]) throws(PersistenceError) {
         pending += bytes
         guard pending.count > Self.chunkByteCount else { return }
         var start = 0
-        // One byte stays, so that the last chunk is known when it is written.
+        // At least one byte is retained, so that the last chunk can be marked when it is written.
         while pending.count - start > Self.chunkByteCount {
             try put(Array(pending[start..<(start + Self.chunkByteCount)]), isLast: false)
             start += Self.chunkByteCount
@@ -73,7 +72,7 @@ final class ItemWriter {
         pending.removeFirst(start)
     }
 
-    /// Ends the item and waits until it is on the disk.
+    /// Writes the last chunk and flushes the file to the disk.
     func finish() throws(PersistenceError) {
         try put(pending, isLast: true)
         do throws(DataVaultError) { try file.sync() } catch { throw PersistenceError(error) }
@@ -108,11 +107,9 @@ final class ItemWriter {
     }
 }
 
-/// Reads the file of an item, chunk by chunk; nothing is given out that is not authentic.
+/// Reads the file of an item in chunks. Only authentic bytes are returned.
 final class ItemReader {
-    /// Whether the file is sealed.
     let isSealed: Bool
-    /// What the item is.
     let header: ItemHeader
 
     private let file: OwnerOnlyFile
@@ -122,11 +119,11 @@ final class ItemReader {
     private var index: UInt64 = 0
     private var hasEnded = false
 
-    /// Opens a file; `nil` when there is none.
+    /// Opens a file; returns `nil` if it does not exist.
     ///
     /// - Parameters:
-    ///   - name: The item, for errors.
-    ///   - cipher: Opens sealed files.
+    ///   - name: The name of the item for error messages.
+    ///   - cipher: The cipher for sealed files.
     init?(_ path: String, name: String, cipher: RecordCipher?) throws(PersistenceError) {
         self.name = name
         let prefix: [UInt8]
@@ -151,7 +148,7 @@ final class ItemReader {
         index = 1
     }
 
-    /// The next bytes; `nil` at the end.
+    /// Returns the next bytes, or `nil` at the end.
     func next() throws(PersistenceError) -> [UInt8]? {
         guard !hasEnded else { return nil }
         let (chunk, isLast) = try Self.chunk(file, prefix, index: index, cipher: cipher, name: name)
@@ -160,7 +157,6 @@ final class ItemReader {
         return chunk.isEmpty ? nil : chunk
     }
 
-    /// All bytes.
     func all(limit: Int) throws(PersistenceError) -> [UInt8] {
         var bytes: [UInt8] = []
         while let chunk = try next() {
@@ -205,7 +201,6 @@ final class ItemReader {
 }
 
 extension PersistenceError {
-    /// What the layer of files met.
     init(_ error: DataVaultError) {
         switch error {
         case .exposed(let path, _): self = .exposed(path: path)

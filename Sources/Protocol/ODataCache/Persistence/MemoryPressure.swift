@@ -4,23 +4,23 @@ import Synchronization
     import Dispatch
 #endif
 
-/// Says when memory is short. Apple's platforms have a source of their own (``SystemMemoryPressure``); elsewhere an app
-/// or its supervisor says it, through ``MemoryPressureSignal``.
+/// A source of memory warnings. Apple platforms have ``SystemMemoryPressure``; elsewhere an app or its
+/// supervisor sends warnings through ``MemoryPressureSignal``.
 public protocol MemoryPressureSource: Sendable {
-    /// The moments at which memory is short, from now on.
+    /// Returns a stream of all further warnings.
     func events() -> AsyncStream<MemoryPressure>
 }
 
-/// How short memory is.
+/// The severity of a memory shortage.
 public enum MemoryPressure: String, Hashable, Sendable {
-    /// Something should be let go.
+    /// The process should release memory.
     case warning
-    /// The process will be ended soon.
+    /// The system is about to end the process.
     case critical
 }
 
-/// Memory pressure that somebody else notices: a signal handler, a watcher of the control group's `memory.pressure`, a
-/// test.
+/// A source of memory warnings that the app sends itself. They can come from a signal handler, a watcher of the
+/// control group's `memory.pressure`, or a test.
 ///
 /// ```swift
 /// let pressure = MemoryPressureSignal()
@@ -31,10 +31,10 @@ public enum MemoryPressure: String, Hashable, Sendable {
 public final class MemoryPressureSignal: MemoryPressureSource {
     private let listeners = Mutex<[UInt64: AsyncStream<MemoryPressure>.Continuation]>([:])
 
-    /// Makes a signal.
+    /// Creates a source without listeners.
     public init() {}
 
-    /// What is sent from now on. One that is not taken yet is replaced by the next.
+    /// Returns a stream of all further warnings. An unread warning is replaced by the next one.
     public func events() -> AsyncStream<MemoryPressure> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: MemoryPressure.self, bufferingPolicy: .bufferingNewest(1))
@@ -44,19 +44,19 @@ public final class MemoryPressureSignal: MemoryPressureSource {
         return stream
     }
 
-    /// Says that memory is short.
+    /// Sends a warning to all listeners.
     public func send(_ pressure: MemoryPressure) {
         for listener in listeners.withLock({ Array($0.values) }) { listener.yield(pressure) }
     }
 }
 
 #if canImport(Darwin)
-    /// The memory pressure of Apple's platforms.
+    /// The memory warnings of Apple platforms.
     public struct SystemMemoryPressure: MemoryPressureSource {
-        /// Makes a source.
+        /// Creates a source.
         public init() {}
 
-        /// What the system says from now on.
+        /// Returns a stream of the system's further warnings.
         public func events() -> AsyncStream<MemoryPressure> {
             let (stream, continuation) = AsyncStream.makeStream(
                 of: MemoryPressure.self, bufferingPolicy: .bufferingNewest(1))
@@ -76,31 +76,30 @@ public final class MemoryPressureSignal: MemoryPressureSource {
     }
 #endif
 
-/// Saves a cache whenever memory is short, and then lets go of a part of it.
+/// Saves a cache after each memory warning and then removes part of its content.
 ///
-/// It works from when it is made until it is released or ``stop()`` is called. Off is not to make it: nothing is saved
-/// by itself otherwise.
+/// It works until it is deallocated or ``stop()`` is called.
 public final class AutomaticSaving: Sendable {
-    /// How it went so far.
+    /// The results of automatic saving so far.
     public struct Report: Sendable {
-        /// How often the cache was saved.
+        /// The number of times that the cache was saved.
         public var saved = 0
-        /// Why it could not be saved the last time that it could not.
+        /// The error of the last failed attempt.
         public var lastFailure: (any Error)?
     }
 
     private let state = Mutex(Report())
     private let task: Mutex<Task<Void, Never>?>
 
-    /// Begins.
+    /// Starts to listen for memory warnings.
     ///
     /// - Parameters:
-    ///   - cache: What is saved.
-    ///   - store: Where.
+    ///   - cache: The cache to save.
+    ///   - store: The store that receives the snapshot.
     ///   - name: The name of the snapshot.
-    ///   - source: Who says that memory is short.
-    ///   - trimming: The part of a ``MemoryEntityCache`` that stays afterwards, 0 to 1; half of it if not said. A
-    ///     critical shortage leaves nothing but the app's changes.
+    ///   - source: The source of memory warnings.
+    ///   - trimming: The fraction of a ``MemoryEntityCache`` that is kept, from 0 to 1; by default, half of it.
+    ///     After a critical warning, only local changes are kept.
     public init(
         _ cache: any EntityCache, in store: PersistentStore, as name: String, on source: any MemoryPressureSource,
         trimming: Double = 0.5
@@ -114,7 +113,7 @@ public final class AutomaticSaving: Sendable {
                     self?.state.withLock { $0.saved += 1 }
                 } catch {
                     self?.state.withLock { $0.lastFailure = error }
-                    // What is not saved is not let go of.
+                    // Content that was not saved is not removed.
                     continue
                 }
                 guard let cache = cache as? MemoryEntityCache else { continue }
@@ -127,9 +126,9 @@ public final class AutomaticSaving: Sendable {
 
     deinit { stop() }
 
-    /// How it went so far.
+    /// The results so far.
     public var report: Report { state.withLock { $0 } }
 
-    /// Ends it.
+    /// Stops listening for memory warnings.
     public func stop() { task.withLock { $0?.cancel() } }
 }

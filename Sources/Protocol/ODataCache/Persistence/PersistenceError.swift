@@ -1,45 +1,46 @@
 import ErrorCodes
 
-/// Why something cannot be kept, read or removed. No case carries what is kept, nor a key.
+/// The reason why an item cannot be stored, read or removed. No case contains stored content or a key.
 public enum PersistenceError: Error, Hashable, Sendable {
-    /// The store is encrypted, and it was given no key; see ``PersistentStore/setKey(_:)``.
+    /// The store is encrypted, but no key was set; see ``PersistentStore/setKey(_:)``.
     case keyMissing(folder: String)
-    /// The key does not open the store.
+    /// The key does not match the store.
     case wrongKey(folder: String)
-    /// The store was made with a passphrase and given a key, or the other way round; `expected` is what it needs.
+    /// The store was created with a passphrase but opened with a key, or vice versa; `expected` is the required
+    /// kind.
     case wrongKindOfKey(folder: String, expected: String)
-    /// The store is kept under another policy than was said: it is neither converted nor wiped silently.
+    /// The policy differs from that of the store, which is neither converted nor erased implicitly.
     case otherPolicy(folder: String, found: StoragePolicy, expected: StoragePolicy)
-    /// What says how the store is kept is damaged, or was made by a later version.
+    /// The description of the store is damaged, or was written by a later version.
     case unknownFormat(path: String)
     /// The store was removed while it was in use.
     case storeRemoved(folder: String)
     /// A name is empty or longer than ``PersistentStore/Limits/nameBytes``.
     case illegalName(bytes: Int, limit: Int)
-    /// A value has more bytes than ``PersistentStore/Limits/valueBytes``; a stream has no limit.
+    /// A value has more than ``PersistentStore/Limits/valueBytes`` bytes; a stream has no limit.
     case tooLarge(name: String, bytes: Int, limit: Int)
-    /// An item was altered, cut or belongs to another store. The other items are not concerned.
+    /// An item was altered or truncated, or belongs to another store. Other items are not affected.
     case damaged(name: String)
-    /// A value cannot be encoded; what it holds is not told.
+    /// A value cannot be encoded. Its content is not included.
     case unencodable(name: String)
-    /// An item holds something else than was asked for.
+    /// An item does not contain a value of the expected type.
     case undecodable(name: String, expected: String)
-    /// There is something in the folder that the store was to move to.
+    /// The destination folder of the store is not empty.
     case folderInUse(folder: String)
-    /// A folder or file lets others in, or belongs to another user.
+    /// A folder or file is accessible to other users, or belongs to another user.
     case exposed(path: String)
-    /// Another process keeps the store busy.
+    /// Another process has locked the store.
     case busy(folder: String)
-    /// The task was cancelled; what was there before is there still.
+    /// The task was cancelled; the previous content is unchanged.
     case cancelled
-    /// The system refused an operation; `code` is its `errno`.
+    /// The system reported an error; `code` is its `errno`.
     case system(operation: String, path: String, code: Int32)
-    /// The key could not be had from the secret store.
+    /// The secret store did not provide the key.
     case keyStore(reason: String)
 }
 
 extension PersistenceError: CustomStringConvertible {
-    /// One sentence that says what is wrong and, where one can, what to do.
+    /// A sentence that explains the error and, if possible, the remedy.
     public var description: String {
         switch self {
         case .keyMissing(let folder): "the store in \(folder) is encrypted, and has no key"
@@ -66,7 +67,7 @@ extension PersistenceError: CustomStringConvertible {
 }
 
 extension PersistenceError: CodedError {
-    /// `persistence.…`.
+    /// The code `persistence.` with the name of the error, such as `persistence.wrong-key`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -91,7 +92,7 @@ extension PersistenceError: CodedError {
         return ErrorCode(rawValue: "persistence.\(name)")
     }
 
-    /// Another key, another folder, or a later time.
+    /// The kind of failure, such as credentials for a key or device for a folder.
     public var failureKind: FailureKind {
         switch self {
         case .keyMissing, .wrongKey, .wrongKindOfKey: .credentials

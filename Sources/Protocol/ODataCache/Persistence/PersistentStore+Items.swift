@@ -3,18 +3,16 @@ import DataVault
 import Foundation
 import Secrets
 
-/// The files of items.
 extension PersistentStore {
     static let suffix = ".item"
 
-    /// An item that is being written.
     struct Draft {
         var path: String
         var writer: ItemWriter
         var opened: OpenedStore
     }
 
-    /// What an item's file is called, which tells nothing of its name where it is encrypted.
+    /// Returns the file name of an item. In an encrypted store it does not reveal the name of the item.
     static func fileName(_ header: ItemHeader, _ policy: StoragePolicy, store: OpenedStore) -> String {
         let text = header.space + ":" + header.name
         if policy.isEncrypted, let names = store.names { return names.pseudonym(of: text) + suffix }
@@ -22,7 +20,7 @@ extension PersistentStore {
             + SHA256.hash(data: Data(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + suffix
     }
 
-    /// The names that an item's file may have: two while the store is being converted, the new one first.
+    /// Returns the possible file names of an item. During a conversion there are two, the new one first.
     private func candidates(_ header: ItemHeader, _ store: OpenedStore) -> [String] {
         let new = Self.fileName(header, store.writingPolicy, store: store)
         guard store.marker.target != nil else { return [new] }
@@ -34,7 +32,7 @@ extension PersistentStore {
         guard count > 0, count <= limits.nameBytes else { throw .illegalName(bytes: count, limit: limits.nameBytes) }
     }
 
-    /// Where an item is; `nil` when there is none.
+    /// Returns the path of an item, or `nil` if it does not exist.
     func path(of header: ItemHeader) throws(PersistenceError) -> String? {
         try check(header.name)
         guard let store = try open() else { return nil }
@@ -44,14 +42,15 @@ extension PersistentStore {
 
     func reader(_ header: ItemHeader) throws(PersistenceError) -> sending ItemReader? {
         try check(header.name)
-        // Between two looks another process may have converted the item.
+        // Another process may convert the item between two checks.
         for _ in 0..<2 {
             guard let store = try open() else { return nil }
             for file in candidates(header, store) {
                 guard let reader = try ItemReader(folder + "/" + file, name: header.name, cipher: store.cipher) else {
                     continue
                 }
-                // A plain item in an encrypted store was put there by somebody else, and so was another one's file.
+                // An unencrypted item in an encrypted store was added by someone else, and so was the file of
+                // another item.
                 guard reader.header.name == header.name, reader.header.space == header.space,
                     store.marker.holdsItems(areSealed: reader.isSealed)
                 else { throw .damaged(name: header.name) }
@@ -67,7 +66,7 @@ extension PersistentStore {
         try await publish(try draft(header, bytes), header)
     }
 
-    /// An item that is complete, but for its name.
+    /// Returns a complete item whose file does not have its final name yet.
     private func draft(_ header: ItemHeader, _ bytes: [UInt8]) throws(PersistenceError) -> Draft {
         try check(header.name)
         guard bytes.count <= limits.valueBytes else {
@@ -101,7 +100,7 @@ extension PersistentStore {
 
     func discard(_ draft: Draft) { Foundation.unlink(draft.path) }
 
-    /// Gives an item that is complete its name.
+    /// Renames the file of a complete item to its final name.
     func publish(_ draft: Draft, _ header: ItemHeader) async throws(PersistenceError) {
         do throws(PersistenceError) {
             try await withLock { () throws(PersistenceError) in
@@ -109,8 +108,8 @@ extension PersistentStore {
                 if now.marker.envelope != draft.opened.marker.envelope
                     || now.writingPolicy != draft.opened.writingPolicy
                 {
-                    // The store was converted or has another key by now: what was written is written anew. A mere
-                    // change of key comes here too, which costs a copy and spares a special case.
+                    // The store was converted or its key was changed in the meantime, so the item is written
+                    // again. After a change of the key alone, this costs a copy but avoids a special case.
                     try rewrite(draft, header, now: now)
                 } else {
                     try rename(draft, header, store: now)
@@ -199,9 +198,11 @@ extension PersistentStore {
 
     // MARK: One at a time
 
-    /// Does several things while no other object or process changes the store: whoever comes next finds all of them done.
+    /// Performs several operations while no other object or process changes the store, so that others see all
+    /// or none of them.
     ///
-    /// - Parameter body: reads as everybody does, and changes by ``putLocked(_:for:)`` and ``removeLocked(_:)``.
+    /// - Parameter body: The operations, which may read as usual and change items by ``putLocked(_:for:)`` and
+    ///   ``removeLocked(_:)``.
     func exclusively(
         _ body: @Sendable (isolated PersistentStore) throws(PersistenceError) -> Void
     ) async throws(PersistenceError) {
@@ -209,7 +210,7 @@ extension PersistentStore {
         try await withLock { () throws(PersistenceError) in try body(self) }
     }
 
-    /// Keeps a value, under the lock.
+    /// Stores a value. The caller holds the lock.
     func putLocked(_ value: some Encodable, for name: String) throws(PersistenceError) {
         let header = ItemHeader(kind: .value, name: name)
         let draft = try draft(header, encoded(value, for: name))
@@ -221,12 +222,12 @@ extension PersistentStore {
         }
     }
 
-    /// Removes an item, under the lock.
+    /// Removes an item. The caller holds the lock.
     func removeLocked(_ name: String) throws(PersistenceError) {
         _ = try removeLocked(ItemHeader(kind: .bytes, name: name))
     }
 
-    /// Does something while no other object or process changes the store.
+    /// Performs an operation while no other object or process changes the store.
     func withLock<Result: Sendable>(
         _ body: () throws(PersistenceError) -> Result
     ) async throws(PersistenceError) -> Result {
@@ -256,7 +257,7 @@ extension PersistentStore {
         }
     }
 
-    /// Has the system close a file while the device is locked, where it can.
+    /// Sets the file protection class, if the platform supports it.
     static func protect(_ path: String, _ policy: StoragePolicy) {
         #if canImport(Darwin)
             let protection: FileProtectionType =
@@ -265,7 +266,7 @@ extension PersistentStore {
                 case .afterFirstUnlock: .completeUntilFirstUserAuthentication
                 case .unprotected: .none
                 }
-            // Simulators and macOS have no such classes; the item is encrypted by its key all the same.
+            // Simulators and macOS have no protection classes; the item is still encrypted by its key.
             try? FileManager.default.setAttributes([.protectionKey: protection], ofItemAtPath: path)
         #endif
     }

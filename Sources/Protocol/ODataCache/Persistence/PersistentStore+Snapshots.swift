@@ -1,13 +1,13 @@
 import Foundation
 import ODataModel
 
-/// Caches between runs: several snapshots by name, of our cache or an app's own.
+/// Named snapshots of caches, including caches of the app.
 extension PersistentStore {
-    /// How many entities a step of loading has.
+    /// The number of entities in one step of loading.
     static let entitiesPerStep = 100
 
-    /// Keeps what is in a cache, in place of any snapshot of that name: model, documents, delta links, entities and
-    /// the app's changes.
+    /// Saves the content of a cache in place of any snapshot of that name: model, documents, delta links,
+    /// entities and local changes.
     ///
     /// - Throws: ``PersistenceError``, ``CacheError/noModel`` for a cache without a model.
     public func save(_ cache: any EntityCache, as name: String) async throws {
@@ -24,10 +24,10 @@ extension PersistentStore {
         try await publish(draft, header)
     }
 
-    /// Keeps what is in a cache under a new name.
+    /// Saves the content of a cache under a new name.
     ///
     /// - Returns: The name.
-    /// - Throws: As ``save(_:as:)``.
+    /// - Throws: The errors of ``save(_:as:)``.
     public func save(_ cache: any EntityCache) async throws -> String {
         let name = UUID().uuidString.lowercased()
         try await save(cache, as: name)
@@ -70,8 +70,8 @@ extension PersistentStore {
         }
     }
 
-    /// Loads a snapshot into a cache step by step: what a step tells is in the cache and can be shown, while the rest
-    /// is still being read.
+    /// Loads a snapshot into a cache in steps. The content of each step can be shown while the rest is still
+    /// being read.
     ///
     /// ```swift
     /// for try await step in store.load("orders", into: cache) {
@@ -79,12 +79,13 @@ extension PersistentStore {
     /// }
     /// ```
     ///
-    /// Nothing is read further than the steps are taken. What the cache had before stays, but for entities of the same
-    /// keys. Ending the loop early, or an error, leaves what was loaded by then.
+    /// The snapshot is read only as far as steps are requested. Existing content of the cache is kept, except
+    /// for entities with the same keys. If the loop ends early or an error occurs, the content loaded so far is
+    /// kept.
     ///
-    /// - Returns: The steps. They throw ``PersistenceError`` (`damaged` for a snapshot that was altered or is none),
-    ///   ``CacheError``; no steps at all but ``SnapshotProgress/finished`` where there is no such snapshot:
-    ///   ``containsSnapshot(_:)`` tells.
+    /// - Returns: The steps. They throw ``PersistenceError`` (`damaged` for an altered or invalid snapshot) and
+    ///   ``CacheError``. If the snapshot does not exist, the only step is ``SnapshotProgress/finished``; see
+    ///   ``containsSnapshot(_:)``.
     public nonisolated func load(
         _ name: String, into cache: any EntityCache
     ) -> AsyncThrowingStream<SnapshotProgress, any Error> {
@@ -92,7 +93,7 @@ extension PersistentStore {
         return AsyncThrowingStream { try await loading.step() }
     }
 
-    /// Whether there is a snapshot of that name, damaged or not.
+    /// Returns whether a snapshot of that name exists, damaged or not.
     ///
     /// - Throws: ``PersistenceError``.
     public func containsSnapshot(_ name: String) throws(PersistenceError) -> Bool {
@@ -101,14 +102,14 @@ extension PersistentStore {
 
     /// Removes a snapshot.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether it existed.
     /// - Throws: ``PersistenceError``.
     @discardableResult
     public func removeSnapshot(_ name: String) async throws(PersistenceError) -> Bool {
         try await remove(ItemHeader(kind: .snapshot, name: name))
     }
 
-    /// The names of all snapshots, sorted; a damaged one has none.
+    /// Returns the names of all snapshots, sorted. Damaged snapshots are left out.
     ///
     /// - Throws: ``PersistenceError``.
     public func snapshotNames() throws(PersistenceError) -> [String] { try names(inSpace: "snapshot") }
@@ -119,7 +120,6 @@ extension PersistentStore {
     }
 }
 
-/// Hands a reader's chunks to the loading.
 private actor SnapshotSource {
     private let reader: ItemReader
 
@@ -128,7 +128,7 @@ private actor SnapshotSource {
     func next() throws(PersistenceError) -> [UInt8]? { try reader.next() }
 }
 
-/// A snapshot on its way into a cache.
+/// The state of a snapshot that is being loaded into a cache.
 private actor SnapshotLoading {
     private let store: PersistentStore
     private let name: String
@@ -180,7 +180,7 @@ private actor SnapshotLoading {
         case .model(let bytes):
             guard let read = try? CSDLReader.read(bytes) else { throw PersistenceError.damaged(name: name) }
             try await cache.adopt(read)
-            // The cache may have had the same model already: its entities are then of that one's shapes.
+            // The cache may have adopted the same model before; its entities then use the shapes of that model.
             let model = await cache.model ?? read
             self.model = model
             return .model(model)

@@ -3,8 +3,8 @@ import Foundation
 public import ODataService
 import Secrets
 
-/// What an app keeps between runs: values of `Codable` types, bytes, streams and snapshots of caches, by name, in a
-/// folder, encrypted unless said otherwise.
+/// An encrypted store for the data of an app: `Codable` values, bytes, streams and snapshots of caches, by
+/// name, in a folder. Encryption can be disabled by the policy.
 ///
 /// ```swift
 /// let name = try SecretName("cache")
@@ -13,36 +13,36 @@ import Secrets
 /// let settings = try await store.value(Settings.self, for: "settings")
 /// ```
 ///
-/// Each item is a file of its own that is written whole or not at all and is durable when the call returns: a crash
-/// loses nothing that was kept before, and a damaged item does not concern the others. Objects and processes may
-/// share a folder. Names are told by no file name.
+/// Each item has its own file, which is written atomically and is durable when the call returns. A crash does
+/// not lose stored items, and a damaged item does not affect others. Objects and processes may share a folder.
+/// File names do not reveal the names of items.
 ///
-/// Nothing is wiped silently: a store that is kept in another way than it is opened is an error, and
-/// ``changePolicy(to:)``, ``changeKey(to:)`` and ``move(to:)`` convert it.
+/// Nothing is erased implicitly: opening a store with another policy is an error. ``changePolicy(to:)``,
+/// ``changeKey(to:)`` and ``move(to:)`` convert a store.
 public actor PersistentStore {
-    /// How much one item may be.
+    /// The size limits of items.
     public struct Limits: Hashable, Sendable {
-        /// The most bytes of a value or of bytes that are kept as a whole, 64 MiB if not said. Streams and snapshots
-        /// have no limit.
+        /// The maximum number of bytes of a value or byte array, 64 MiB by default. Streams and snapshots have
+        /// no limit.
         public var valueBytes: Int
-        /// The most bytes of a name in UTF-8, 1,024 if not said.
+        /// The maximum number of UTF-8 bytes of a name, 1,024 by default.
         public var nameBytes: Int
 
-        /// Makes limits.
+        /// Creates limits.
         public init(valueBytes: Int = 64 << 20, nameBytes: Int = 1024) {
             self.valueBytes = valueBytes
             self.nameBytes = nameBytes
         }
     }
 
-    /// How long one waits for a store that another process is working on, in seconds.
+    /// The number of seconds to wait for a store that another process has locked.
     public static let lockPatience = 30.0
 
-    /// The folder.
+    /// The folder of the store.
     public private(set) var folder: String
-    /// How items are kept.
+    /// The protection of items.
     public private(set) var policy: StoragePolicy
-    /// How much one item may be.
+    /// The size limits of items.
     public let limits: Limits
 
     private var key: StoreKey?
@@ -50,14 +50,14 @@ public actor PersistentStore {
     private var hasBeenOpen = false
     let files = SystemFiles()
 
-    /// Makes a store; the folder is made when something is kept.
+    /// Creates a store. The folder is created when the first item is stored.
     ///
     /// - Parameters:
-    ///   - folder: The folder, for this store alone; `nil` for ``defaultFolder()``.
-    ///   - policy: How items are kept; a folder that is kept otherwise is refused at the first use.
-    ///   - key: Where the key comes from. Without one an encrypted store throws
-    ///     ``PersistenceError/keyMissing(folder:)`` at the first use, until ``setKey(_:)`` gives it.
-    ///   - limits: How much one item may be.
+    ///   - folder: The folder, used only by this store; `nil` for ``defaultFolder()``.
+    ///   - policy: The protection of items. A folder with another policy is refused at the first use.
+    ///   - key: The source of the key. Without one, an encrypted store throws
+    ///     ``PersistenceError/keyMissing(folder:)`` at the first use, until ``setKey(_:)`` is called.
+    ///   - limits: The size limits of items.
     public init(
         folder: String? = nil, policy: StoragePolicy = .full, key: StoreKey? = nil, limits: Limits = Limits()
     ) {
@@ -67,8 +67,8 @@ public actor PersistentStore {
         self.limits = limits
     }
 
-    /// `$XDG_CACHE_HOME/outpost/store` or `~/.cache/outpost/store`; on Apple's platforms `outpost/store` in the
-    /// app's caches, which the system may clear.
+    /// Returns `$XDG_CACHE_HOME/outpost/store` or `~/.cache/outpost/store`. On Apple platforms, it is
+    /// `outpost/store` in the caches of the app, which the system may clear.
     public static func defaultFolder() -> String {
         #if canImport(Darwin)
             let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?.path
@@ -79,13 +79,13 @@ public actor PersistentStore {
     }
 
     static func defaultFolder(environment: [String: String]) -> String {
-        // The XDG base directory specification says that a relative path must be ignored.
+        // The XDG base directory specification requires that relative paths are ignored.
         if let cache = environment["XDG_CACHE_HOME"], cache.hasPrefix("/") { return cache + "/outpost/store" }
         if let home = environment["HOME"], home.hasPrefix("/") { return home + "/.cache/outpost/store" }
         return NSTemporaryDirectory() + "outpost/store"
     }
 
-    /// Gives the key, or another source of the same one.
+    /// Sets the key, or another source of the same key.
     public func setKey(_ key: StoreKey) {
         self.key = key
         opened = nil
@@ -93,14 +93,13 @@ public actor PersistentStore {
 
     // MARK: Values, bytes and streams
 
-    /// Keeps a value, in place of any item of that name.
+    /// Stores a value in place of any item of that name.
     ///
     /// - Throws: ``PersistenceError``.
     public func put(_ value: some Encodable & Sendable, for name: String) async throws(PersistenceError) {
         try await keep(try encoded(value, for: name), ItemHeader(kind: .value, name: name))
     }
 
-    /// The bytes of a value.
     func encoded(_ value: some Encodable, for name: String) throws(PersistenceError) -> [UInt8] {
         do {
             return Array(try JSONEncoder().encode(value))
@@ -109,9 +108,9 @@ public actor PersistentStore {
         }
     }
 
-    /// A value; `nil` when there is no item of that name.
+    /// Returns a value, or `nil` if there is no item of that name.
     ///
-    /// - Throws: ``PersistenceError``: `undecodable` when the item is something else.
+    /// - Throws: ``PersistenceError``; `undecodable` if the item has another type.
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, for name: String
     ) throws(PersistenceError) -> Value? {
@@ -123,24 +122,24 @@ public actor PersistentStore {
         return value
     }
 
-    /// Keeps bytes, in place of any item of that name.
+    /// Stores bytes in place of any item of that name.
     ///
     /// - Throws: ``PersistenceError``.
     public func putBytes(_ bytes: [UInt8], for name: String) async throws(PersistenceError) {
         try await keep(bytes, ItemHeader(kind: .bytes, name: name))
     }
 
-    /// The bytes of an item, also of one that was kept as a stream; `nil` when there is none.
+    /// Returns the bytes of an item, even if it was stored as a stream; `nil` if there is none.
     ///
-    /// - Throws: ``PersistenceError``: `tooLarge` for a stream beyond the limit.
+    /// - Throws: ``PersistenceError``; `tooLarge` for a stream beyond the limit.
     public func bytes(for name: String) throws(PersistenceError) -> [UInt8]? {
         guard let reader = try reader(ItemHeader(kind: .bytes, name: name)) else { return nil }
         return try reader.all(limit: limits.valueBytes)
     }
 
-    /// Keeps a stream of any length, in place of any item of that name; not more than two chunks are in memory.
+    /// Stores a stream of any length in place of any item of that name. At most two chunks are in memory.
     ///
-    /// - Throws: ``PersistenceError``, and what the stream throws; what was there before is then there still.
+    /// - Throws: ``PersistenceError``, and the errors of the stream; the previous item is then kept.
     public func putStream(_ stream: ByteStream, for name: String) async throws {
         let header = ItemHeader(kind: .stream, name: name)
         let draft = try draft(header)
@@ -154,17 +153,17 @@ public actor PersistentStore {
         try await publish(draft, header)
     }
 
-    /// The bytes of an item as a stream, read as it is pulled; `nil` when there is none. A stream that was begun goes
-    /// on with the item as it was, whatever is kept under its name meanwhile.
+    /// Returns the bytes of an item as a stream that is read on demand; `nil` if there is none. A started
+    /// stream continues with the old content, even if the item is replaced.
     ///
-    /// - Throws: ``PersistenceError``; the stream throws `damaged` where the item was altered.
+    /// - Throws: ``PersistenceError``; the stream throws `damaged` if the item was altered.
     public func stream(for name: String) throws(PersistenceError) -> ByteStream? {
         guard let reader = try reader(ItemHeader(kind: .stream, name: name)) else { return nil }
         let source = ItemSource(reader)
         return ByteStream { try await source.next() }
     }
 
-    /// Whether there is an item of that name, damaged or not.
+    /// Returns whether an item of that name exists, damaged or not.
     ///
     /// - Throws: ``PersistenceError``.
     public func contains(_ name: String) throws(PersistenceError) -> Bool {
@@ -173,19 +172,19 @@ public actor PersistentStore {
 
     /// Removes an item, damaged or not.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether it existed.
     /// - Throws: ``PersistenceError``.
     @discardableResult
     public func remove(_ name: String) async throws(PersistenceError) -> Bool {
         try await remove(ItemHeader(kind: .bytes, name: name))
     }
 
-    /// The names of all items that are not snapshots, sorted; an item whose beginning is damaged has none.
+    /// Returns the names of all items except snapshots, sorted. Items with a damaged header are left out.
     ///
     /// - Throws: ``PersistenceError``.
     public func names() throws(PersistenceError) -> [String] { try names(inSpace: "item") }
 
-    /// Removes all items and snapshots, damaged ones too; policy and key stay.
+    /// Removes all items and snapshots, including damaged ones. Policy and key are kept.
     ///
     /// - Throws: ``PersistenceError``.
     public func removeAll() async throws(PersistenceError) {
@@ -198,7 +197,7 @@ public actor PersistentStore {
 
     // MARK: Opening
 
-    /// The store with its key; `nil` when nothing was ever kept in the folder.
+    /// Opens the store with its key; returns `nil` if the folder never contained an item.
     func open() throws(PersistenceError) -> OpenedStore? {
         guard let bytes = try markerBytes() else {
             guard !hasBeenOpen else { throw .storeRemoved(folder: folder) }
@@ -217,7 +216,7 @@ public actor PersistentStore {
         return store
     }
 
-    /// The store with its key, made now if need be.
+    /// Opens the store with its key, and creates it if necessary.
     func openOrMake() throws(PersistenceError) -> OpenedStore {
         if let store = try open() { return store }
         var marker = StoreMarker(policy: policy)
@@ -225,7 +224,7 @@ public actor PersistentStore {
         do throws(DataVaultError) {
             try files.add(StoreMarker.name, in: folder, marker.bytes)
         } catch .system(_, _, EEXIST) {
-            // Another process was first; its key counts.
+            // Another process has created the store first; its key is used.
         } catch {
             throw PersistenceError(error)
         }
@@ -253,7 +252,7 @@ public actor PersistentStore {
                 return .key(try secrets.generateKey(named: name))
             } catch {
                 if case .noVault = error { throw .keyMissing(folder: folder) }
-                // Two processes that make the key at once: the first one's counts.
+                // If two processes create the key at the same time, the first one is used.
                 if case .alreadyExists = error, let key = try? secrets.key(named: name) { return .key(key) }
                 throw .keyStore(reason: error.description)
             }
@@ -275,7 +274,7 @@ public actor PersistentStore {
         }
     }
 
-    /// Has the key open a marker, as it is now: each change of how items are kept makes another envelope.
+    /// Encrypts the data key for a marker. Each change of the marker's policy requires a new envelope.
     private func seal(
         _ marker: inout StoreMarker, over dataKey: EncryptionKey, with key: StoreKey? = nil
     ) throws(PersistenceError) {
@@ -300,10 +299,10 @@ public actor PersistentStore {
 // MARK: Changing how it is kept
 
 extension PersistentStore {
-    /// Opens the store under another key from now on. The items stay as they are: they are encrypted under a data
-    /// key that the other key wraps.
+    /// Changes the key of the store. The items are not rewritten, because they are encrypted with a data key,
+    /// which the key wraps.
     ///
-    /// - Throws: ``PersistenceError``; the store then has the key that it had.
+    /// - Throws: ``PersistenceError``; the store then keeps its key.
     public func changeKey(to key: StoreKey) async throws(PersistenceError) {
         guard policy.isEncrypted, try open() != nil else {
             setKey(key)
@@ -317,11 +316,11 @@ extension PersistentStore {
         }
     }
 
-    /// Keeps the store in another way from now on, and converts every item. After a crash in between, a store that is
-    /// opened with the new policy goes on where it stopped, when this is called again; everything can be read
-    /// meanwhile.
+    /// Changes the policy of the store and converts every item. After a crash, open the store with the new
+    /// policy and call this method again to resume the conversion. All items stay readable in the meantime.
     ///
-    /// - Throws: ``PersistenceError``: `damaged` names the first item that cannot be read; remove it and call again.
+    /// - Throws: ``PersistenceError``; `damaged` names the first unreadable item. Remove it and call the method
+    ///   again.
     public func changePolicy(to new: StoragePolicy) async throws(PersistenceError) {
         guard try open() != nil else {
             policy = new
@@ -330,9 +329,9 @@ extension PersistentStore {
         while try await convertOnce(to: new) != new {}
     }
 
-    /// Ends a conversion that a crash has stopped, or does the one that is wanted.
+    /// Completes an interrupted conversion, or performs the requested one.
     ///
-    /// - Returns: How the store is kept now.
+    /// - Returns: The current policy of the store.
     private func convertOnce(to new: StoragePolicy) async throws(PersistenceError) -> StoragePolicy {
         try await withLock { () throws(PersistenceError) -> StoragePolicy in
             guard var marker = try open()?.marker else { return new }
@@ -361,7 +360,7 @@ extension PersistentStore {
     private func convert(_ file: String, _ opened: OpenedStore) throws(PersistenceError) {
         let path = folder + "/" + file
         guard let reader = try ItemReader(path, name: file, cipher: opened.cipher) else { return }
-        // Somebody else's stays so.
+        // A file that does not belong to the store is not converted.
         guard opened.marker.holdsItems(areSealed: reader.isSealed) else { return }
         guard reader.isSealed != opened.writingPolicy.isEncrypted else {
             Self.protect(path, opened.writingPolicy)
@@ -380,11 +379,11 @@ extension PersistentStore {
         if new != file { try unlink(file) }
     }
 
-    /// Moves the store to another folder, with all that is in it. Where the folder is on another disk everything is
-    /// copied, and removed here when all of it is there.
+    /// Moves the store to another folder with all its content. To a folder on another disk, all files are
+    /// copied before they are removed.
     ///
-    /// - Throws: ``PersistenceError``: `folderInUse` unless the folder is empty or none; the store is then where it
-    ///   was.
+    /// - Throws: ``PersistenceError``; `folderInUse` if the folder is not empty. The store then stays in its
+    ///   folder.
     public func move(to new: String) async throws(PersistenceError) {
         guard new != folder else { return }
         let manager = FileManager.default
@@ -398,7 +397,7 @@ extension PersistentStore {
             let parent = (new as NSString).deletingLastPathComponent
             do {
                 try manager.createDirectory(atPath: parent, withIntermediateDirectories: true)
-                // Copies across disks by itself.
+                // Also copies between disks.
                 try manager.moveItem(atPath: folder, toPath: new)
             } catch {
                 throw .system(operation: "moving the store", path: new, code: EIO)
@@ -409,7 +408,6 @@ extension PersistentStore {
     }
 }
 
-/// Hands a reader's chunks to whoever pulls, one at a time.
 private actor ItemSource {
     private let reader: ItemReader
 

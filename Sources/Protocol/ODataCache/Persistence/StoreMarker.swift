@@ -1,18 +1,17 @@
 import Foundation
 import Secrets
 
-/// What a store says of itself: a small file beside its items.
+/// The description of a store: a small file beside its items.
 ///
-/// The envelope opens only together with how items are kept, so that nobody without the key has an encrypted store take plain
-/// items for its own. In version 1 it was bound to nothing of the kind; such a marker is replaced at the next change.
+/// The envelope is bound to the policy. Therefore nobody without the key can make an encrypted store accept
+/// unencrypted items. In version 1 it was not bound; such a marker is replaced at the next change.
 struct StoreMarker: Codable, Equatable {
-    /// The version of the format.
     var format = Self.version
-    /// How items are kept.
+    /// The policy of items.
     var policy: StoragePolicy
-    /// How they are going to be kept, while they are being converted.
+    /// The new policy during a conversion.
     var target: StoragePolicy?
-    /// The data key, wrapped; nothing for a store that was never encrypted.
+    /// The wrapped data key; `nil` for a store that was never encrypted.
     var envelope: Data?
 
     static let version = 2
@@ -29,35 +28,35 @@ struct StoreMarker: Codable, Equatable {
         self = marker
     }
 
-    /// What the envelope is bound to.
+    /// The context to which the envelope is bound.
     var context: [UInt8] {
         guard format > 1 else { return Array("outpost persistence 1".utf8) }
         return Array("outpost persistence \(format) \(policy.rawValue) \(target?.rawValue ?? "-")".utf8)
     }
 
-    /// Whether any items are encrypted.
     var isEncrypted: Bool { holdsItems(areSealed: true) }
 
-    /// Whether plain items are being encrypted, so that they count as the store's own until then. Of a marker of version 1
-    /// anybody can have said that.
+    /// Whether unencrypted items are being encrypted, so that they count as the store's own until then. In
+    /// version 1, anyone could have written such a marker.
     private var takesPlainItemsIn: Bool { !policy.isEncrypted && target?.isEncrypted == true }
 
-    /// Whether the store's own items are encrypted, or plain; both while they are being converted from one to the other.
+    /// Returns whether the store contains encrypted, or unencrypted, items. During a conversion it may contain
+    /// both.
     func holdsItems(areSealed: Bool) -> Bool {
         policy.isEncrypted == areSealed || target?.isEncrypted == areSealed
     }
 
     var bytes: [UInt8] {
-        // Texts and numbers can always be written.
+        // Encoding texts and numbers never fails.
         (try? JSONEncoder().encode(self)).map { Array($0) } ?? []
     }
 }
 
-/// A store whose key is at hand.
+/// A store with its decrypted key.
 struct OpenedStore {
     var marker: StoreMarker
     var cipher: RecordCipher?
-    /// What the names of items are made into names of files with.
+    /// The cipher that derives file names from the names of items.
     var names: RecordCipher?
 
     init(marker: StoreMarker, dataKey: EncryptionKey?) {
@@ -66,9 +65,8 @@ struct OpenedStore {
         names = dataKey.map { RecordCipher(key: $0, purpose: "outpost persistence 1 names") }
     }
 
-    /// How new items are written.
     var writingPolicy: StoragePolicy { marker.target ?? marker.policy }
 
-    /// The cipher of new items; `nil` for plain ones.
+    /// The cipher of new items; `nil` for unencrypted ones.
     var writingCipher: RecordCipher? { writingPolicy.isEncrypted ? cipher : nil }
 }

@@ -1,12 +1,13 @@
-/// When a ``CachingProvider`` answers from its cache.
+/// The conditions under which a ``CachingProvider`` answers from its cache.
 public enum CachePolicy: Hashable, Sendable {
-    /// The service is asked each time, with the ETag of what the cache has; what is unchanged does not travel again
-    /// (RFC 9110, 13.1.2).
+    /// Each request is sent to the service with the ETag of the cached entity. An unchanged entity is not
+    /// transferred again (RFC 9110, 13.1.2).
     case validate
-    /// As ``validate``; where the service cannot be reached or is out of order, the cache answers.
+    /// Like ``validate``, but the cache answers if the service is unreachable or fails.
     case validateElseCached
-    /// What came within this time is not asked for again; for the rest, as ``validateElseCached``.
+    /// Content that was received within this time is returned from the cache. Other requests behave like
+    /// ``validateElseCached``.
     case cached(for: Duration)
-    /// The service is never asked; what the cache does not have is an error with status 504.
+    /// The service is never asked. Missing content is an error with status 504.
     case onlyCached
 }

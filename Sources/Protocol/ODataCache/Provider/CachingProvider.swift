@@ -2,8 +2,8 @@ public import ODataModel
 import ODataQuery
 public import ODataService
 
-/// A step before another provider that keeps what it reads: entities that did not change do not travel again, and
-/// what was read once can be shown when the service is out of reach.
+/// A provider that caches the reads of another provider. Unchanged entities are not transferred again, and
+/// cached content is available when the service is unreachable.
 ///
 /// ```swift
 /// let provider = CachingProvider(client, cache: cache, policy: .validateElseCached)
@@ -11,32 +11,33 @@ public import ODataService
 /// let order = try await service.entity("Orders", key: 10248)   // If-None-Match, if it was read before
 /// ```
 ///
-/// It keeps entities that are read whole: by key, or as pages of a set without `$select`, `$expand` and `$apply`, with the
-/// pages that their next links lead to. A set whose pages were all read answers queries over it, too. Everything else goes
-/// through. A change that goes through it is followed: what it returns is kept, what it may have changed is forgotten.
+/// It caches complete entities: those read by key, and pages of a set without `$select`, `$expand` and
+/// `$apply`, including the pages of next links. If all pages of a set were read, queries over the set are also
+/// answered from the cache. Other requests are passed on. After a change, the returned entities are cached, and
+/// entities that may have changed are removed.
 ///
-/// Which entities a page has is a document of the cache, so that a cache which is saved and loaded again
-/// (``PersistentStore``) answers the same collections without the service. A cache has to have room for all pages:
-/// ``MemoryEntityCache/Limits/capacity``.
+/// The list of entities on a page is a document of the cache. A cache that is saved and loaded again
+/// (``PersistentStore``) can therefore answer the same collections without the service. The cache must have
+/// room for all pages: ``MemoryEntityCache/Limits/capacity``.
 public struct CachingProvider: ProviderWrapper {
-    /// Who is asked.
+    /// The provider that is asked.
     public let base: any ODataProvider
-    /// What is kept; an app's own cache takes the place of ours.
+    /// The cache of entities.
     public let cache: any EntityCache
-    /// When the cache answers.
+    /// The conditions under which the cache answers.
     public let policy: CachePolicy
-    /// Whether changes are shown before the service has accepted them; needs a ``MemoryEntityCache``.
+    /// Whether changes are shown before the service has accepted them. This requires a ``MemoryEntityCache``.
     public let showsChangesAtOnce: Bool
     private let pages: PageIndex
 
-    /// Makes the step.
+    /// Creates a provider that caches the reads of another one.
     ///
     /// - Parameters:
-    ///   - base: Who is asked.
-    ///   - cache: What is kept. Not to be shared by several services or users.
-    ///   - policy: When the cache answers.
-    ///   - showsChangesAtOnce: Whether an update or deletion is in the cache before the service has accepted it; it
-    ///     is taken back when the service refuses.
+    ///   - base: The provider that is asked.
+    ///   - cache: The cache, which must not be shared between services or users.
+    ///   - policy: The conditions under which the cache answers.
+    ///   - showsChangesAtOnce: Whether an update or deletion is shown before the service has accepted it. It is
+    ///     reverted if the service refuses it.
     public init(
         _ base: any ODataProvider, cache: any EntityCache = MemoryEntityCache(), policy: CachePolicy = .validate,
         showsChangesAtOnce: Bool = false
@@ -55,7 +56,7 @@ public struct CachingProvider: ProviderWrapper {
         pages = PageIndex(now: now)
     }
 
-    /// The model of the cache where it has one, else that of the base, which the cache then keeps.
+    /// The model of the cache, if it has one. Otherwise the model of the base, which the cache adopts.
     public var model: EntityDataModel {
         get async throws {
             if let model = await cache.model { return model }
@@ -65,10 +66,10 @@ public struct CachingProvider: ProviderWrapper {
         }
     }
 
-    /// Answers a request from the cache, by asking whether it changed, or by asking for it.
+    /// Answers a request from the cache, or sends it to the base, with an ETag if the entity is cached.
     ///
-    /// - Throws: What the base throws; `ODataError` with status 504 under ``CachePolicy/onlyCached`` for what is not in
-    ///   the cache.
+    /// - Throws: The errors of the base; `ODataError` with status 504 under ``CachePolicy/onlyCached`` for
+    ///   content that is not cached.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         let model = try await model
         let subject = CachedSubject(request, model)
@@ -93,7 +94,7 @@ public struct CachingProvider: ProviderWrapper {
 
     private func entity(_ request: ODataRequest, _ set: String, key: EntityKey) async throws -> ODataResponse {
         let entry = await cache.entry(key, in: set)
-        // What the app shows and the service has not accepted is no answer of the service's.
+        // An entity with a local change is not an answer of the service.
         let known = entry.flatMap { $0.state == .server ? $0.entity : nil }.flatMap { $0.isWhole ? $0 : nil }
         let isGuarded = request.ifNoneMatch != nil || request.ifMatch != nil
         if let known, !isGuarded, await answersAlone(.entity(set, key)) { return Self.response(known) }
@@ -140,7 +141,7 @@ public struct CachingProvider: ProviderWrapper {
         }
     }
 
-    /// Keeps a page, and the whole set if this was the last one of it.
+    /// Caches a page. After the last page of a set, also records the whole set.
     private func keep(_ page: EntityPage, _ place: PageIndex.Continuation, model: EntityDataModel) async throws {
         let (address, set) = (place.address, place.address.set)
         try await keep(page.entities, in: set)
@@ -153,14 +154,14 @@ public struct CachingProvider: ProviderWrapper {
         guard page.nextLink == nil, let start = place.start, let all = await pages.keys(from: start) else { return }
         await pages.setWholeSet(all, of: set)
         await documents.keepWholeSet(all, of: set)
-        // The service has no others.
+        // The set contains no other entities.
         let known = Set(all)
         let gone = await cache.entries(of: set).filter { $0.state == .server }.compactMap(\.entity.key)
             .filter { !known.contains($0) }
         if !gone.isEmpty { await cache.remove(gone, from: set) }
     }
 
-    /// The page at an address, from this run or an earlier one.
+    /// Returns the page at an address from memory or from a document of an earlier launch.
     private func knownPage(_ address: PageIndex.Address, _ model: EntityDataModel) async -> PageIndex.Page? {
         if let page = await pages.page(at: address) { return page }
         guard let page = await PageDocuments(cache, model).page(at: address) else { return nil }
@@ -175,7 +176,7 @@ public struct CachingProvider: ProviderWrapper {
         return keys
     }
 
-    /// The page as it was read, or computed from the whole set if all of it was read.
+    /// Returns the cached page, or computes it if the whole set is cached.
     private func cachedPage(
         _ request: ODataRequest, _ address: PageIndex.Address, model: EntityDataModel
     ) async -> ODataResponse? {
@@ -192,7 +193,7 @@ public struct CachingProvider: ProviderWrapper {
         return ODataResponse(body: .page(EntityPage(entities: answer.entities, count: answer.count.map { Int64($0) })))
     }
 
-    /// The entities of some keys; `nil` when the cache has no longer all of them as the service gave them.
+    /// Returns the entities of some keys, or `nil` if one of them is not cached as the service returned it.
     private func entities(_ keys: [EntityKey], of set: String) async -> [ODataEntity]? {
         var entities: [ODataEntity] = []
         for key in keys {
@@ -204,13 +205,13 @@ public struct CachingProvider: ProviderWrapper {
         return entities
     }
 
-    /// What follows a link that no page has, projects, expands or counts.
+    /// Sends a request that cannot be cached: an unknown link, a projection, an expansion or a count.
     private func other(_ request: ODataRequest) async throws -> ODataResponse {
         guard policy != .onlyCached else { throw Self.notCached(request) }
         return try await base.execute(request)
     }
 
-    /// A cache that is too small or refuses keeps nothing; that is no reason to refuse an answer.
+    /// A cache that is too small or refuses an entity does not make the request fail.
     private func keep(_ entities: [ODataEntity], in set: String) async throws {
         do { try await cache.store(entities, in: set) } catch is CacheError {}
     }
@@ -223,7 +224,7 @@ public struct CachingProvider: ProviderWrapper {
         }
     }
 
-    /// Whether an error means that the service was not there, and not that it refused.
+    /// Returns whether an error means that the service was unreachable, and not that it refused the request.
     private func mayAnswerInstead(of error: any Error) -> Bool {
         if policy == .validate || error is CancellationError { return false }
         guard let error = error as? ODataError else { return true }
@@ -249,7 +250,7 @@ public struct CachingProvider: ProviderWrapper {
                 try await keep([entity], in: set)
                 await forgetPages(of: set)
             } else {
-                // A batch, an action or a link may have changed anything.
+                // A batch, an action or a link may have changed any entity.
                 await forgetEverything()
             }
             return response
@@ -268,13 +269,13 @@ public struct CachingProvider: ProviderWrapper {
                     try await keep([entity], in: set)
                 }
             } else if request.method != .create {
-                // What the service has made of it is known when it is read again.
+                // The new server version is unknown until the entity is read again.
                 await cache.remove([key], from: set)
             }
             return response
         } catch {
             if let error = error as? ODataError, [404, 410, 412].contains(error.status) {
-                // Somebody else changed or deleted it: what the cache has is no longer so.
+                // Someone else has changed or deleted the entity, so the cached version is outdated.
                 await cache.remove([key], from: set)
             } else {
                 await takeBack(shown, set, key: key)
@@ -283,15 +284,15 @@ public struct CachingProvider: ProviderWrapper {
         }
     }
 
-    /// What the cache shows of a change before the service has it.
+    /// The part of a change that the cache shows before the service has accepted it.
     private enum Shown {
         case nothing
         case update
-        /// The entity was this.
+        /// The entity before its deletion.
         case deletion(CachedEntity)
     }
 
-    /// Shows a change before the service has it.
+    /// Shows a change before the service has accepted it.
     private func show(_ request: ODataRequest, _ set: String, key: EntityKey) async throws -> Shown {
         guard showsChangesAtOnce, let cache = cache as? MemoryEntityCache else { return .nothing }
         if request.method == .delete {
@@ -300,12 +301,12 @@ public struct CachingProvider: ProviderWrapper {
         guard case .entity(let patch) = request.body, request.method == .update,
             let old = await cache.entity(key, in: set)
         else { return .nothing }
-        // A cache that is full of changes shows no more of them.
+        // A cache that is full of local changes does not show further ones.
         let isShown = (try? await cache.change(old.updated(with: patch), in: set, state: .optimistic)) != nil
         return isShown ? .update : .nothing
     }
 
-    /// Shows what the service had said before a change that it has refused.
+    /// Restores the server version after the service has refused a change.
     private func takeBack(_ shown: Shown, _ set: String, key: EntityKey) async {
         guard let cache = cache as? MemoryEntityCache else { return }
         switch shown {
@@ -330,11 +331,11 @@ public struct CachingProvider: ProviderWrapper {
     }
 }
 
-/// What a request is about, as far as a cache of entities can tell.
+/// The subject of a request, as far as a cache of entities distinguishes it.
 enum CachedSubject {
     case entity(String, EntityKey)
     case page(String)
-    /// A page that a link leads to.
+    /// A page that is requested by its link.
     case link(String)
     case other
 
@@ -361,17 +362,15 @@ enum CachedSubject {
 }
 
 extension ODataRequest {
-    /// Whether everything of a set is asked for.
     fileprivate var isWholeSet: Bool { url.options == QueryOptions() }
 
-    /// A name for the page that is asked for: how large it may be makes another page.
+    /// The name of the requested page. The maximum page size is part of it.
     fileprivate var pageName: String {
         (preferences.maxPageSize.map { "\($0) " } ?? "") + url.urlEncoded()
     }
 }
 
 extension ODataEntity {
-    /// Whether every property is loaded but streams, which are never.
     var isWhole: Bool {
         shape.properties.indices.allSatisfy { values[$0] != nil || shape.primitiveTypes[$0] == .stream }
     }

@@ -3,8 +3,8 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The pages of a ``CachingProvider`` as documents of its cache: they are kept between runs with the entities that they are
-/// made of. A cache that keeps no documents forgets them with the process.
+/// The pages of a ``CachingProvider`` as documents of its cache, so that they are saved together with its
+/// entities. If the cache ignores documents, pages are lost with the process.
 struct PageDocuments {
     private let cache: any EntityCache
     private let model: EntityDataModel
@@ -15,17 +15,17 @@ struct PageDocuments {
     }
 
     private struct Document: Codable {
-        /// The addresses of the entities, relative to the service root.
+        /// The URLs of the entities, relative to the service root.
         var entities: [String]
         var count: Int64?
         var nextLink: String?
-        /// The text of the address of the first page, if a whole set was read.
+        /// The name of the first page, if a whole set was read.
         var start: String?
     }
 
     private static let prefix = "outpost.pages/"
 
-    /// The key of the document of a page, or of a whole set.
+    /// Returns the key of the document of a page, or of a whole set.
     private static func key(_ set: String, _ page: String?) -> String { "\(prefix)\(set)/\(page ?? "")" }
 
     private static func key(_ address: PageIndex.Address) -> String? {
@@ -44,7 +44,7 @@ struct PageDocuments {
                 start: start), as: key)
     }
 
-    /// The page at an address; `nil` if there is none, or none that can be read.
+    /// Returns the page at an address, or `nil` if there is none or it is unreadable.
     func page(at address: PageIndex.Address) async -> PageIndex.Page? {
         guard let key = Self.key(address), let document = await read(key),
             let keys = keys(of: document.entities, in: address.set)
@@ -69,7 +69,7 @@ struct PageDocuments {
         for case let key? in addresses.map(Self.key) { await cache.setDocument(nil, for: key) }
     }
 
-    /// Forgets the pages of a set, or of all.
+    /// Removes the pages of a set, or all pages.
     func forget(_ set: String? = nil) async {
         let prefix = set.map { Self.key($0, nil) } ?? Self.prefix
         for key in await cache.documentKeys where key.utf8.starts(with: prefix.utf8) {

@@ -1,11 +1,11 @@
 import ODataModel
 import ODataService
 
-/// The pages that were read, the entities they were made of, and when they came.
+/// The pages that were read, their entities, and the times at which they were received.
 actor PageIndex {
     enum Address: Hashable {
         case entity(String, EntityKey)
-        /// A page of a set, by the query or the link that it was asked for with.
+        /// A page of a set, identified by its query or link.
         case page(String, String)
 
         var set: String {
@@ -19,20 +19,20 @@ actor PageIndex {
         var keys: [EntityKey]
         var count: Int64?
         var nextLink: String?
-        /// The first page of the reading of a whole set that this page belongs to.
+        /// The first page of the set, if all pages of the set are being read.
         var start: Address?
     }
 
-    /// The page that a next link leads to.
+    /// The page to which a next link leads.
     struct Continuation {
         var address: Address
         var start: Address?
     }
 
-    /// The most addresses that are known; the one that was not used for longest goes first.
+    /// The maximum number of addresses; the least recently used one is removed first.
     static let capacity = 10_000
 
-    /// When the service gave what is at an address; `nil` for pages of an earlier run.
+    /// The time at which the service returned the content of an address; `nil` for pages of an earlier launch.
     private var times = LeastRecentlyUsed<Address, ContinuousClock.Instant?>()
     private var pages: [Address: Page] = [:]
     private var continuations: [String: Continuation] = [:]
@@ -41,9 +41,9 @@ actor PageIndex {
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant) { self.now = now }
 
-    /// Notes that the service gave what is at an address.
+    /// Records that the service has returned the content of an address.
     ///
-    /// - Returns: The addresses that there is no more room for.
+    /// - Returns: The addresses that were removed for lack of room.
     @discardableResult
     func note(_ address: Address) -> [Address] { note(address, at: now()) }
 
@@ -68,9 +68,9 @@ actor PageIndex {
         return then.duration(to: now()) < time
     }
 
-    /// Keeps a page that the service gave.
+    /// Stores a page that the service has returned.
     ///
-    /// - Returns: The addresses that there is no more room for.
+    /// - Returns: The addresses that were removed for lack of room.
     func keep(_ page: Page, at address: Address) -> [Address] {
         set(page, at: address)
         var gone = note(address)
@@ -78,7 +78,7 @@ actor PageIndex {
         return gone
     }
 
-    /// Keeps a page of an earlier run, which is not fresh.
+    /// Stores a page of an earlier launch, which is not fresh.
     func restore(_ page: Page, at address: Address) {
         set(page, at: address)
         _ = note(address, at: nil)
@@ -92,14 +92,14 @@ actor PageIndex {
 
     func page(at address: Address) -> Page? { pages[address] }
 
-    /// The page that a link leads to; `nil` if no page that is known has it.
+    /// Returns the page to which a link leads, or `nil` if no known page contains the link.
     func continuation(of link: String) -> Continuation? { continuations[link] }
 
-    /// The entities of all pages from one on, in their order; `nil` if one of the pages is not known.
+    /// Returns the keys of all pages from a start, in their order, or `nil` if a page is missing.
     func keys(from start: Address) -> [EntityKey]? {
         var keys: [EntityKey] = []
         var address = start
-        // A service may lead in a circle.
+        // The links of a service may form a cycle.
         for _ in 0...pages.count {
             guard let page = pages[address], page.start == start else { return nil }
             keys += page.keys

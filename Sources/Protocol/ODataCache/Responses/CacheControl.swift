@@ -2,12 +2,12 @@ import HTTPTypes
 
 /// The directives of `Cache-Control` (RFC 9111, 5.2).
 struct CacheControl {
-    /// The directives in lower case with their arguments, without quotes.
+    /// The directives in lower case with their unquoted arguments.
     private(set) var directives: [String: String] = [:]
 
     init(_ fields: HTTPFields) {
         for text in fields[values: .cacheControl] { read(text) }
-        // An older spelling of no-cache (RFC 9111, 5.4).
+        // `Pragma: no-cache` is an older form of the directive (RFC 9111, 5.4).
         if fields[.cacheControl] == nil, fields[values: Self.pragma].joined(separator: ",").contains("no-cache") {
             directives["no-cache"] = ""
         }
@@ -29,7 +29,7 @@ struct CacheControl {
             if argument.count >= 2, argument.hasPrefix("\""), argument.hasSuffix("\"") {
                 argument = String(argument.dropFirst().dropLast())
             }
-            // Of two that contradict each other the stricter one counts: the smaller number.
+            // Of two contradicting directives, the stricter one counts, which has the smaller number.
             if let old = directives[name].flatMap({ Int64($0) }), let new = Int64(argument), old < new { continue }
             directives[name] = argument
         }
@@ -37,7 +37,7 @@ struct CacheControl {
 
     func has(_ name: String) -> Bool { directives[name] != nil }
 
-    /// The seconds of a directive; `nil` without it. What is no number counts as 0: stale at once.
+    /// Returns the seconds of a directive, or `nil` without it. A text that is not a number counts as 0.
     func seconds(_ name: String) -> Double? {
         guard let text = directives[name] else { return nil }
         return Double(Int64(text).map { max(0, $0) } ?? (text.allSatisfy(\.isNumber) && !text.isEmpty ? 1 << 31 : 0))

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Reads the three forms of dates in header fields (RFC 9110, 5.6.7), which a recipient must know.
+/// Parses the three formats of dates in header fields (RFC 9110, 5.6.7).
 enum HTTPTime {
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`; `nil` for
-    /// anything else.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`.
+    /// Returns `nil` for any other text.
     static func date(_ text: String) -> Date? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
         let year: String
@@ -22,7 +22,7 @@ enum HTTPTime {
         guard let month = months.firstIndex(of: month.lowercased()), let day = Int(day), (1...31).contains(day),
             var year = Int(year), (0...9999).contains(year)
         else { return nil }
-        // Two digits are the year that is not more than 50 years ahead.
+        // Two-digit years above 76 belong to the 20th century, so that no date is more than 50 years ahead.
         if year < 100 { year += year > 76 ? 1900 : 2000 }
         let clock = time.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) }
         guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
@@ -32,7 +32,6 @@ enum HTTPTime {
         return Date(timeIntervalSince1970: Double(((days * 24 + hour) * 60 + minute) * 60 + second))
     }
 
-    /// The days since 1970 of a date in the Gregorian calendar.
     private static func days(_ year: Int, _ month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

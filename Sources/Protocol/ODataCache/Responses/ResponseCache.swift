@@ -4,43 +4,46 @@ public import HTTPTypes
 public import ODataService
 import Synchronization
 
-/// A private HTTP cache (RFC 9111): answers from what is kept while it is fresh, asks whether it is still so when it
-/// is not, and forgets what a change may have altered.
+/// A private HTTP cache (RFC 9111). It answers with fresh responses, revalidates stale ones, and discards
+/// responses that a change may have affected.
 ///
 /// ```swift
 /// let cache = ResponseCache()
 /// let (response, body) = try await cache.respond(to: request, body: nil) { try await transport.send($0, body: $1) }
 /// ```
 ///
-/// `ODataClient` has `CachingTransport`, which is this around any transport. What is kept is a store's business:
-/// ``MemoryResponseStore``, ``PersistentResponseStore`` (encrypted at rest), or an app's own.
+/// `CachingTransport` of `ODataClient` applies this cache to a transport. Responses are kept in
+/// ``MemoryResponseStore``, ``PersistentResponseStore`` (encrypted at rest) or a store of the app.
 ///
-/// - Kept are complete answers with status 200, 203, 300, 301, 404 or 410 to GET, unless request or response say
-///   `no-store`, up to ``Configuration/maxBodySize``. Larger ones and parts (206) go through.
-/// - It is a cache of one user (`private`). A request is answered only by what came for the same credentials, unless
-///   ``Configuration/user`` says whose cache it is. Credentials are `Authorization`, cookies, the client certificate, and
-///   every field that is not known to say nothing of the user, since API keys and tenants go in fields of any name.
-/// - A request with another method than GET, HEAD, OPTIONS and TRACE makes it forget what begins with
-///   ``Configuration/serviceRoot``, or the URL itself where there is none (RFC 9111, 4.4): a change of one entity
-///   changes every collection that shows it. `$metadata` stays. So does everything where the service refused (4xx); one
-///   whose answer was lost may have acted.
-/// - What was asked for before a change was answered may tell of the time before it, and is not kept. This is seen of
-///   changes through the same cache: another one, or another process, that shares its store does not know what is on
-///   its way here.
+/// - Complete responses to GET with status 200, 203, 300, 301, 404 or 410 are cached, up to
+///   ``Configuration/maxBodySize``. Responses with `no-store`, larger ones and parts (206) are not.
+/// - The cache is `private`. A request is answered only with a response for the same credentials, unless
+///   ``Configuration/user`` names the owner of the cache. Credentials are `Authorization`, cookies and the
+///   client certificate. Every other field counts too, unless it is known not to identify a user, because API
+///   keys and tenants can be in any field.
+/// - A method other than GET, HEAD, OPTIONS and TRACE discards all responses below
+///   ``Configuration/serviceRoot``, except `$metadata`. The reason is that a change of one entity affects every
+///   collection that contains it. Without a service root, only the response of the URL is discarded (RFC 9111,
+///   4.4). Nothing is discarded if the service refused the change (4xx). If the response was lost, the change
+///   may have taken effect.
+/// - A response is not cached if a change completes after its request was sent, because it may show the old
+///   state. This covers changes through the same object only, not those of other objects or processes with the
+///   same store.
 public struct ResponseCache: Sendable {
-    /// What can be set.
+    /// The settings of a cache.
     public struct Configuration: Sendable {
-        /// The most bytes of one response that are kept; 4 MiB if not said.
+        /// The maximum number of bytes of a cached response; 4 MiB by default.
         public var maxBodySize: Int
-        /// Whose cache this is, where one user's credentials change from request to request, as tokens do.
+        /// The owner of the cache. Set it if the credentials of one user change from request to request, as
+        /// tokens do.
         public var user: String?
-        /// What a change makes the cache forget: everything below this URL, which ends in a slash.
+        /// The URL, with a trailing slash, below which a change discards all responses.
         public var serviceRoot: String?
-        /// For how many seconds after it has become stale a response may stand in for one that cannot be had, where
-        /// neither request nor response say (`stale-if-error`, RFC 5861); 0 if not said.
+        /// The number of seconds for which a stale response may be used if the service fails; 0 by default.
+        /// `stale-if-error` (RFC 5861) in the request or the response takes precedence.
         public var staleIfError: Double
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(
             maxBodySize: Int = 4 << 20, user: String? = nil, serviceRoot: String? = nil, staleIfError: Double = 0
         ) {
@@ -51,13 +54,14 @@ public struct ResponseCache: Sendable {
         }
     }
 
-    /// What sends a request that the cache cannot answer.
+    /// A closure that sends a request which the cache cannot answer.
     public typealias Send = @Sendable (HTTPRequest, ByteStream?) async throws -> (HTTPResponse, ByteStream)
 
-    /// The field that says how a response came about: `hit`, `revalidated`, `stale` or nothing.
+    /// The field with the origin of a response: `hit`, `revalidated` or `stale`. It is missing in new
+    /// responses.
     public static let statusField = HTTPField.Name("X-Outpost-Cache") ?? .age
 
-    /// The most responses of one URL that differ by `Vary`; the oldest goes first.
+    /// The maximum number of responses for one URL that differ by `Vary`; the oldest is removed first.
     public static let maximumVariants = 8
 
     private let store: any ResponseStore
@@ -65,7 +69,7 @@ public struct ResponseCache: Sendable {
     private let now: @Sendable () -> Date
     private let changes = ChangeCount()
 
-    /// Makes a cache.
+    /// Creates a cache.
     public init(store: any ResponseStore = MemoryResponseStore(), configuration: Configuration = Configuration()) {
         self.init(store: store, configuration: configuration) { Date() }
     }
@@ -76,14 +80,15 @@ public struct ResponseCache: Sendable {
         self.now = now
     }
 
-    /// Answers a request, sending it only where that is needed.
+    /// Answers a request from the cache, or sends it.
     ///
     /// - Parameters:
-    ///   - request: With its absolute URL.
-    ///   - body: What to send.
-    ///   - identity: What tells the user apart beside the fields of the request, such as a client certificate.
-    ///   - send: Sends it.
-    /// - Throws: What `send` throws, unless a kept response may stand in.
+    ///   - request: A request with an absolute URL.
+    ///   - body: The body of the request.
+    ///   - identity: Bytes that identify the user in addition to the header fields, such as a client
+    ///     certificate.
+    ///   - send: Sends a request.
+    /// - Throws: The errors of `send`, unless a cached response may be used instead.
     public func respond(
         to request: HTTPRequest, body: ByteStream?, identity: [UInt8] = [], send: Send
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -101,7 +106,7 @@ public struct ResponseCache: Sendable {
             }
         }
         let asked = CacheControl(request.headerFields)
-        // A request with conditions or for a part is its sender's own business.
+        // A conditional or partial request is passed on unchanged.
         guard !asked.has("no-store"), body == nil, Self.ownConditions.allSatisfy({ request.headerFields[$0] == nil })
         else { return try await send(request, body) }
         let key = owner + url
@@ -112,7 +117,7 @@ public struct ResponseCache: Sendable {
         return try await fetch(request, key, candidate: candidate, asked: asked, send: send)
     }
 
-    /// Forgets everything.
+    /// Removes all responses.
     public func removeAll() async { await store.removeAll() }
 
     // MARK: Asking
@@ -148,19 +153,19 @@ public struct ResponseCache: Sendable {
             return answer(candidate, "stale")
         }
         guard mayKeep(head), let varying = StoredResponse.varying(head, request) else {
-            // What there was is no longer so.
+            // The cached response is outdated.
             if candidate != nil, (200..<500).contains(head.status.code) { await store.setResponses([], for: key) }
             return (head, body)
         }
         var kept = head
-        // A cookie was for that moment.
+        // A cookie is valid only for the original response.
         kept.headerFields[.setCookie] = nil
         let stored = StoredResponse(
             head: kept, body: Data(), varying: varying, requestTime: requestTime, responseTime: responseTime)
         return (head, keeping(body, as: stored, for: key, changed))
     }
 
-    /// Statuses that a cache may keep when it knows no more of them (RFC 9110, 15.1) and that OData services use.
+    /// The statuses that may be cached by default (RFC 9110, 15.1) and that OData services use.
     private static let keptStatuses: Set<Int> = [200, 203, 300, 301, 404, 410]
 
     private func mayKeep(_ head: HTTPResponse) -> Bool {
@@ -169,12 +174,12 @@ public struct ResponseCache: Sendable {
         guard !control.has("no-store") else { return false }
         let isExplicit = control.seconds("max-age") != nil || head.headerFields[.expires] != nil
         let hasValidator = head.headerFields[.eTag] != nil || head.headerFields[.lastModified] != nil
-        // Without a word on freshness and without a validator there is nothing that it could be used for; an error is
-        // kept only when the service says so.
+        // A response without freshness information and without a validator could never be used. An error is
+        // cached only if the service requests it.
         return head.status.code < 400 ? isExplicit || hasValidator || configuration.staleIfError > 0 : isExplicit
     }
 
-    /// Hands a body on as it comes, and keeps it when it was read to its end.
+    /// Returns a body that is passed on as it arrives, and is cached when it has been read to its end.
     private func keeping(
         _ body: ByteStream, as stored: StoredResponse, for key: String, _ changed: UInt64
     ) -> ByteStream {
@@ -194,15 +199,15 @@ public struct ResponseCache: Sendable {
         }
     }
 
-    /// Keeps a response, unless there was a change since it was asked for.
+    /// Caches a response, unless a change was made after its request.
     ///
-    /// - Parameter changed: The number of changes when it was.
+    /// - Parameter changed: The number of changes when the request was sent.
     private func keep(_ response: StoredResponse, for key: String, _ changed: UInt64) async {
         guard changes.number == changed else { return }
         var all = await store.responses(for: key).filter { $0.varying != response.varying }
         all.append(response)
         await store.setResponses(Array(all.suffix(Self.maximumVariants)), for: key)
-        // One that came meanwhile may have forgotten what there was before this was kept.
+        // A concurrent change may have discarded the responses before this one was stored.
         if changes.number != changed { await store.setResponses([], for: key) }
     }
 
@@ -223,14 +228,14 @@ public struct ResponseCache: Sendable {
         .range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange,
     ]
 
-    /// Forgets what a change may have altered.
+    /// Discards the responses that a change may have affected.
     ///
-    /// - Parameter response: The answer; `nil` where it was lost.
+    /// - Parameter response: The response to the change; `nil` if it was lost.
     private func invalidate(_ url: String, _ owner: String, response: HTTPResponse?) async {
         changes.add()
         guard let root = configuration.serviceRoot, url.hasPrefix(root) else {
             await store.setResponses([], for: owner + url)
-            // Other addresses of the same origin that the response names.
+            // The response may name further URLs of the same origin.
             for name in [HTTPField.Name.location, .contentLocation] {
                 guard let text = response?.headerFields[name], let target = Self.resolve(text, url) else { continue }
                 await store.setResponses([], for: owner + target)
@@ -259,7 +264,7 @@ public struct ResponseCache: Sendable {
         return "\(scheme.lowercased())://\(authority.lowercased())\(path)"
     }
 
-    /// Whose response it is. Credentials are not kept, only what tells them apart.
+    /// Returns the owner of a response. Credentials are stored only as a hash.
     private func owner(_ request: HTTPRequest, _ identity: [UInt8]) -> String {
         if let user = configuration.user { return "\(user) " }
         var telling: [(name: String, value: String)] = []
@@ -271,7 +276,8 @@ public struct ResponseCache: Sendable {
         }
         guard !telling.isEmpty || !identity.isEmpty else { return "" }
         var hash = SHA256()
-        // Each with its length, so that no two lists look alike. Fields of several names come in any order.
+        // Each value is preceded by its length, so that different lists have different hashes. Fields are
+        // sorted, because their order is not significant.
         func update(_ bytes: some Collection<UInt8>) {
             withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hash.update(bufferPointer: $0) }
             hash.update(data: Array(bytes))
@@ -284,7 +290,7 @@ public struct ResponseCache: Sendable {
         return hash.finalize().prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + " "
     }
 
-    /// Fields that say how a request is to be answered, or how it is sent, and nothing of the user.
+    /// Fields that describe the request or the desired response, but not the user.
     private static let impersonalFields: Set<String> = [
         "host", "user-agent", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "via",
         "expect", "date", "x-request-id", "range", "cache-control", "pragma", "prefer", "x-csrf-token",
@@ -298,7 +304,7 @@ public struct ResponseCache: Sendable {
     private static let impersonalPrefixes = ["accept", "content-", "if-"]
 }
 
-/// How many changes went through a cache.
+/// The number of changes that passed through a cache.
 private final class ChangeCount: Sendable {
     private let count = Atomic<UInt64>(0)
 
@@ -307,7 +313,7 @@ private final class ChangeCount: Sendable {
     func add() { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 }
 
-/// The bytes of a body that goes by, unless they are too many.
+/// A copy of a body, as long as it does not exceed the limit.
 private actor BodyCopy {
     private var bytes: Data? = Data()
     private let limit: Int
@@ -319,7 +325,7 @@ private actor BodyCopy {
         if count + chunk.count > limit { bytes = nil } else { bytes?.append(contentsOf: chunk) }
     }
 
-    /// All of them, once.
+    /// Returns all bytes, once.
     func take() -> Data? {
         defer { bytes = nil }
         return bytes

@@ -2,35 +2,35 @@ import Foundation
 import ODataModel
 import ODataService
 
-/// Where an HTTP cache keeps responses: in memory, between runs, or where an app wants them.
+/// A store of cached responses: in memory, persistent, or provided by an app.
 public protocol ResponseStore: Sendable {
-    /// The responses that are kept for a URL, one for each set of header fields that they vary by.
+    /// Returns the responses for a URL, one for each set of header fields by which they vary.
     func responses(for url: String) async -> [StoredResponse]
-    /// Keeps responses in place of all that there are for a URL; none removes them. A store that cannot keep them does
-    /// without.
+    /// Replaces all responses for a URL; an empty array removes them. A store that cannot keep them ignores
+    /// them.
     func setResponses(_ responses: [StoredResponse], for url: String) async
-    /// Removes what is kept for the URLs that begin with a text.
+    /// Removes the responses of all URLs with a prefix.
     func removeResponses(withPrefix prefix: String) async
-    /// Removes everything.
+    /// Removes all responses.
     func removeAll() async
 }
 
-/// Responses in memory, up to a number of bytes.
+/// A store that keeps responses in memory, up to a number of bytes.
 public actor MemoryResponseStore: ResponseStore {
-    /// The most bytes of all responses.
+    /// The maximum number of bytes of all responses.
     public let capacity: Int
     private var responses = LeastRecentlyUsed<ExactText, [StoredResponse]>()
 
-    /// Makes a store.
+    /// Creates a store.
     ///
-    /// - Parameter capacity: The most bytes of all responses, 16 MiB if not said; those that were not used for longest
-    ///   go first.
+    /// - Parameter capacity: The maximum number of bytes of all responses, 16 MiB by default. The least
+    ///   recently used ones are removed first.
     public init(capacity: Int = 16 << 20) { self.capacity = capacity }
 
-    /// The responses for a URL, which count as used then.
+    /// Returns the responses for a URL and marks them as used.
     public func responses(for url: String) -> [StoredResponse] { responses.use(ExactText(url)) ?? [] }
 
-    /// Keeps responses.
+    /// Replaces all responses for a URL.
     public func setResponses(_ new: [StoredResponse], for url: String) {
         let key = ExactText(url)
         responses.remove(key)
@@ -40,19 +40,19 @@ public actor MemoryResponseStore: ResponseStore {
         while responses.cost > capacity, let oldest = responses.oldest() { responses.remove(oldest) }
     }
 
-    /// Removes what begins with a text.
+    /// Removes the responses of all URLs with a prefix.
     public func removeResponses(withPrefix prefix: String) {
         for (url, _) in responses.inOrder where url.text.utf8.starts(with: prefix.utf8) { responses.remove(url) }
     }
 
-    /// Removes everything.
+    /// Removes all responses.
     public func removeAll() { responses.removeAll() }
 
-    /// The bytes of all responses, with what is kept beside them.
+    /// The number of bytes of all responses, including overhead.
     public var byteCount: Int { responses.cost }
 }
 
-/// Responses between runs, in a ``PersistentStore``: encrypted at rest like everything there.
+/// A store that keeps responses in a ``PersistentStore``, with its encryption.
 ///
 /// ```swift
 /// let name = try SecretName("responses")
@@ -60,10 +60,10 @@ public actor MemoryResponseStore: ResponseStore {
 /// let cache = ResponseCache(store: PersistentResponseStore(store))
 /// ```
 ///
-/// It knows what it has by an index that is an item too, and changes with it: objects and processes that share a folder
-/// know what the others keep. A damaged index is made anew from nothing.
+/// An index lists all responses. The index is an item of the same store, so that objects and processes with the
+/// same folder share it. A damaged index is replaced by an empty one.
 public actor PersistentResponseStore: ResponseStore {
-    /// The most bytes of all responses, as they are before they are encrypted.
+    /// The maximum number of bytes of all responses before encryption.
     public let capacity: Int
     private let store: PersistentStore
 
@@ -79,27 +79,28 @@ public actor PersistentResponseStore: ResponseStore {
     private static let indexName = "responses"
     private static func name(_ url: String) -> String { "response " + url }
 
-    /// Makes a store.
+    /// Creates a store.
     ///
     /// - Parameters:
-    ///   - store: Where items are kept; it may hold other things.
-    ///   - capacity: The most bytes of all responses, 64 MiB if not said; those that were not used for longest go first.
+    ///   - store: The store for items; it may contain other items.
+    ///   - capacity: The maximum number of bytes of all responses, 64 MiB by default. The oldest ones are
+    ///     removed first.
     public init(_ store: PersistentStore, capacity: Int = 64 << 20) {
         self.store = store
         self.capacity = capacity
     }
 
-    /// The responses for a URL. A damaged one is none.
+    /// Returns the responses for a URL. A damaged item counts as missing.
     public func responses(for url: String) async -> [StoredResponse] {
         guard let found = try? await store.value([StoredResponse].self, for: Self.name(url)) else { return [] }
         return found
     }
 
-    /// Keeps responses.
+    /// Replaces all responses for a URL.
     public func setResponses(_ new: [StoredResponse], for url: String) async {
         let (capacity, name) = (capacity, Self.name(url))
         let bytes = new.reduce(0) { $0 + $1.body.count + 1024 }
-        // A URL that is too long for a name is not kept.
+        // A URL that is too long for a name is not cached.
         let isKept = !new.isEmpty && bytes <= capacity && name.utf8.count <= store.limits.nameBytes
         try? await store.exclusively { store throws(PersistenceError) in
             var index = Self.index(of: store)
@@ -109,13 +110,13 @@ public actor PersistentResponseStore: ResponseStore {
                 index.entries[oldest] = nil
                 try store.removeLocked(Self.name(oldest))
             }
-            // The index first: what it does not know would be answered for ever.
+            // The index is written first: a response that it does not contain would never be removed.
             try store.putLocked(index, for: Self.indexName)
             if isKept { try store.putLocked(new, for: name) }
         }
     }
 
-    /// Removes what begins with a text.
+    /// Removes the responses of all URLs with a prefix.
     public func removeResponses(withPrefix prefix: String) async {
         try? await store.exclusively { store throws(PersistenceError) in
             var index = Self.index(of: store)
@@ -127,12 +128,12 @@ public actor PersistentResponseStore: ResponseStore {
         }
     }
 
-    /// Removes all responses; other things in the store stay.
+    /// Removes all responses; other items in the store are kept.
     public func removeAll() async { await removeResponses(withPrefix: "") }
 
     private static func index(of store: isolated PersistentStore) -> Index {
         if let index = try? store.value(Index.self, for: indexName) { return index }
-        // Nobody knows of what there is otherwise.
+        // Without the index, responses that are not listed would never be removed.
         for name in (try? store.names()) ?? [] where name.hasPrefix(Self.name("")) {
             try? store.removeLocked(name)
         }

@@ -1,20 +1,20 @@
 public import Foundation
 public import HTTPTypes
 
-/// A response as a cache keeps it, with what the requests that it may answer have in common.
+/// A cached response with the conditions for its reuse.
 public struct StoredResponse: Hashable, Sendable, Codable {
-    /// The head.
+    /// The status and the header fields.
     public var head: HTTPResponse
-    /// The content.
+    /// The content of the response.
     public var body: Data
-    /// The header fields of the request that `Vary` names; a field that was not there is `nil`.
+    /// The request fields that `Vary` names; `nil` for a missing field.
     public var varying: [String: String?]
-    /// When the request was sent.
+    /// The time at which the request was sent.
     public var requestTime: Date
-    /// When the response came.
+    /// The time at which the response was received.
     public var responseTime: Date
 
-    /// Makes a response to be kept.
+    /// Creates a response for a cache.
     public init(
         head: HTTPResponse, body: Data, varying: [String: String?], requestTime: Date, responseTime: Date
     ) {
@@ -27,7 +27,8 @@ public struct StoredResponse: Hashable, Sendable, Codable {
 }
 
 extension StoredResponse {
-    /// The fields of a request that a response depends on.
+    /// Returns the request fields on which a response depends, or `nil` if it depends on everything (`Vary:
+    /// *`).
     static func varying(_ response: HTTPResponse, _ request: HTTPRequest) -> [String: String?]? {
         var values: [String: String?] = [:]
         for name in response.headerFields[values: .vary].joined(separator: ",").split(separator: ",") {
@@ -42,12 +43,12 @@ extension StoredResponse {
         guard let name = HTTPField.Name(name) else { return nil }
         let values = request.headerFields[values: name]
         guard !values.isEmpty else { return nil }
-        // Blanks around the commas of a list mean nothing.
+        // Spaces around the commas of a list are not significant.
         return values.joined(separator: ",").split(separator: ",", omittingEmptySubsequences: false)
             .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: ",")
     }
 
-    /// Whether the response may answer a request, as far as `Vary` goes (RFC 9111, 4.1).
+    /// Returns whether the response matches a request according to `Vary` (RFC 9111, 4.1).
     func fits(_ request: HTTPRequest) -> Bool {
         varying.allSatisfy { Self.value(of: $0.key, in: request) == $0.value }
     }
@@ -58,7 +59,7 @@ extension StoredResponse {
 
     private var date: Date { head.headerFields[.date].flatMap(HTTPTime.date) ?? responseTime }
 
-    /// How old the response is, in seconds (RFC 9111, 4.2.3).
+    /// Returns the age of the response in seconds (RFC 9111, 4.2.3).
     func age(_ now: Date) -> Double {
         let apparent = max(0, responseTime.timeIntervalSince(date))
         let stated = head.headerFields[.age].flatMap { Double($0.trimmingCharacters(in: .whitespaces)) } ?? 0
@@ -66,21 +67,21 @@ extension StoredResponse {
         return max(apparent, corrected) + max(0, now.timeIntervalSince(responseTime))
     }
 
-    /// The longest time that a response is taken for fresh which does not say how long it is, in seconds: one day.
+    /// The maximum heuristic lifetime of a response without an explicit one, in seconds: one day.
     static let longestHeuristicLifetime: Double = 86_400
 
-    /// How long the response is fresh, in seconds (RFC 9111, 4.2.1 and 4.2.2).
+    /// The freshness lifetime of the response in seconds (RFC 9111, 4.2.1 and 4.2.2).
     var lifetime: Double {
         if let seconds = control.seconds("max-age") { return seconds }
         if let expires = head.headerFields[.expires] {
-            // What is no date, 0 above all, is in the past.
+            // An invalid date, such as 0, counts as the past.
             return max(0, HTTPTime.date(expires)?.timeIntervalSince(date) ?? 0)
         }
         guard let modified = head.headerFields[.lastModified].flatMap(HTTPTime.date) else { return 0 }
         return min(max(0, date.timeIntervalSince(modified)) / 10, Self.longestHeuristicLifetime)
     }
 
-    /// Whether it may answer a request without the service being asked (RFC 9111, 4.2).
+    /// Returns whether the response may be used without asking the service (RFC 9111, 4.2).
     func isFresh(for request: CacheControl, _ now: Date) -> Bool {
         guard !control.has("no-cache"), !request.has("no-cache") else { return false }
         let age = age(now)
@@ -94,30 +95,30 @@ extension StoredResponse {
 
     var mustRevalidate: Bool { control.has("must-revalidate") || control.has("no-cache") }
 
-    /// Whether it may answer although it is stale, because the service does not (RFC 5861, 4).
+    /// Returns whether the stale response may be used because the service fails (RFC 5861, 4).
     func mayStandIn(for request: CacheControl, _ now: Date, default seconds: Double) -> Bool {
         guard !mustRevalidate, !request.has("no-cache") else { return false }
         let allowed = request.seconds("stale-if-error") ?? control.seconds("stale-if-error") ?? seconds
         return age(now) - lifetime <= allowed
     }
 
-    /// Whether the service can be asked if it is still so.
+    /// Whether the response can be revalidated.
     var hasValidator: Bool { head.headerFields[.eTag] != nil || head.headerFields[.lastModified] != nil }
 
-    /// The response with the fields of a 304 (RFC 9111, 3.2), as of now.
+    /// Returns the response with the fields of a 304 (RFC 9111, 3.2) and the new times.
     func freshened(by head: HTTPResponse, requestTime: Date, responseTime: Date) -> StoredResponse {
         var result = self
         for name in Set(head.headerFields.map(\.name)) where !Self.unchanging.contains(name) {
             result.head.headerFields[values: name] = head.headerFields[values: name]
         }
-        // An age that was stated before is that of the older response.
+        // The previous `Age` belongs to the older response.
         if head.headerFields[.age] == nil { result.head.headerFields[.age] = nil }
         result.requestTime = requestTime
         result.responseTime = responseTime
         return result
     }
 
-    /// Fields that tell of the content, or of the connection.
+    /// Fields that describe the content or the connection.
     private static let unchanging: Set<HTTPField.Name> = [
         .contentLength, .contentEncoding, .contentType, .contentRange, .transferEncoding, .connection, .trailer,
         .upgrade,

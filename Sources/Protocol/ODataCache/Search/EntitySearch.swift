@@ -1,7 +1,7 @@
 public import Foundation
 public import ODataModel
 
-/// How entities are searched for a text; an app's own way takes the place of ours.
+/// A method of searching entities for a text. An app can provide its own implementation.
 ///
 /// ```swift
 /// struct Soundex: EntitySearch {
@@ -13,31 +13,31 @@ public import ODataModel
 /// let hits = try await cache.search("Meier", in: "Customers", by: Soundex())
 /// ```
 public protocol EntitySearch: Sendable {
-    /// Makes the test for one text, which is then put to every entity.
+    /// Returns the test for one text, which is applied to every entity.
     ///
-    /// - Throws: ``SearchError`` for a text that cannot be searched for.
+    /// - Throws: ``SearchError`` for an invalid text.
     func matcher(for text: String, locale: Locale) throws -> SearchMatcher
 }
 
-/// The test whether an entity is a hit.
+/// A test whether an entity matches a search.
 public struct SearchMatcher: Sendable {
-    /// Whether one of the texts of the searchable properties is a hit.
+    /// Returns whether one of the texts of the searchable properties matches.
     public let matches: @Sendable (_ fields: [String]) throws -> Bool
 
-    /// Makes a test.
+    /// Creates a test from a closure.
     public init(_ matches: @escaping @Sendable (_ fields: [String]) throws -> Bool) { self.matches = matches }
 }
 
 extension EntityCache {
-    /// The entities of a collection in whose searchable properties a text is found, those within complex properties
-    /// included.
+    /// Returns the entities of a collection whose searchable properties match a text, including those in
+    /// complex properties.
     ///
     /// - Parameters:
-    ///   - text: What is looked for; nothing, or blanks alone, finds every entity.
+    ///   - text: The text to search for; an empty or blank text matches every entity.
     ///   - collection: The entity set.
-    ///   - search: How; words that begin with one of the words of the text if not said.
-    ///   - locale: The language, by whose rules upper and lower case are the same.
-    /// - Returns: The hits, in the order in which the entities came.
+    ///   - search: The method; by default, a word must begin with one of the words of the text.
+    ///   - locale: The locale for the comparison of upper and lower case.
+    /// - Returns: The matching entities in insertion order.
     /// - Throws: ``SearchError``, ``CacheError/noModel``, ``CacheError/unknownCollection(_:)``.
     public func search(
         _ text: String, in collection: String, by search: any EntitySearch = SearchStrategy.wordPrefix,
@@ -51,7 +51,7 @@ extension EntityCache {
     }
 }
 
-/// The texts of entities that searches look into.
+/// The searchable texts of entities.
 private struct SearchedFields {
     private let model: EntityDataModel
 
@@ -59,7 +59,7 @@ private struct SearchedFields {
 
     func texts(of entity: ODataEntity) -> [String] {
         var texts: [String] = []
-        // Where the metadata say of some properties that they are searchable, the others are not.
+        // If the metadata marks some properties as searchable, the others are not searched.
         collect(entity, all: !hasMarks(entity.shape), into: &texts)
         return texts
     }
@@ -82,7 +82,7 @@ private struct SearchedFields {
         }
     }
 
-    /// Whether the metadata say of any property of a type, or within one, that it is searchable.
+    /// Returns whether a property of a type, or of its complex properties, is marked as searchable.
     private func hasMarks(_ shape: TypeShape) -> Bool {
         var waiting = [shape]
         var seen: Set<QualifiedName> = [shape.name]
@@ -100,8 +100,8 @@ private struct SearchedFields {
 }
 
 extension TypeShape {
-    /// The properties that searches look into: those that the metadata say are searchable (`sap:searchable`,
-    /// `gp:use-in-search`); where they say it of none, all texts.
+    /// The names of the searchable properties: those marked in the metadata (`sap:searchable`,
+    /// `gp:use-in-search`). If none is marked, all string properties.
     public var searchableProperties: [String] {
         let marked = properties.filter(\.isSearchable)
         return (marked.isEmpty ? properties.filter { $0.type == .primitive(.string) } : marked).map(\.name)

@@ -1,27 +1,29 @@
 public import Foundation
 
-/// Searching by regular expression (ICU syntax), with a limit on its time.
+/// A search by regular expression (ICU syntax) with a time limit.
 ///
-/// A pattern such as `(a+)+$` can take longer than anybody waits. One search as a whole may take ``timeLimit``; then
-/// it ends with ``SearchError/timedOut(limit:)``, and the thread that it ran on is free again.
+/// A pattern such as `(a+)+$` can take extremely long. After ``timeLimit``, a search ends with
+/// ``SearchError/timedOut(limit:)``, and its thread is free again.
 public struct RegularExpressionSearch: EntitySearch {
-    /// The longest pattern, in characters.
+    /// The maximum number of characters of a pattern.
     public static let maximumPatternLength = 1000
 
-    /// How long one search may take.
+    /// The time limit of one search.
     public let timeLimit: Duration
-    /// Whether upper and lower case differ.
+    /// Whether upper and lower case are distinguished.
     public let isCaseSensitive: Bool
 
+    /// Creates a search.
+    ///
     /// - Parameters:
-    ///   - timeLimit: How long one search may take over all entities, half a second if not said.
-    ///   - isCaseSensitive: Whether upper and lower case differ.
+    ///   - timeLimit: The time limit of one search over all entities; half a second by default.
+    ///   - isCaseSensitive: Whether upper and lower case are distinguished.
     public init(timeLimit: Duration = .milliseconds(500), isCaseSensitive: Bool = false) {
         self.timeLimit = timeLimit
         self.isCaseSensitive = isCaseSensitive
     }
 
-    /// The test for a pattern, which may stand anywhere in a property.
+    /// Returns the test for a pattern, which may match any part of a property.
     ///
     /// - Throws: ``SearchError/invalidPattern(_:)``, ``SearchError/patternTooLong(length:)``.
     public func matcher(for pattern: String, locale: Locale) throws -> SearchMatcher {
@@ -45,7 +47,7 @@ public struct RegularExpressionSearch: EntitySearch {
         guard ContinuousClock().now < deadline else { throw .timedOut(limit: limit) }
         var isFound = false
         var isLate = false
-        // The engine reports now and then that it is still at work, and asks whether to stop.
+        // The engine periodically reports progress and allows the search to be stopped.
         expression.enumerateMatches(
             in: field, options: .reportProgress, range: NSRange(field.startIndex..., in: field)
         ) { result, _, stop in

@@ -1,15 +1,15 @@
 import ErrorCodes
 
-/// Why a search in a cache gives no answer.
+/// The reason why a search in a cache failed.
 public enum SearchError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The pattern is no regular expression.
+    /// The pattern is not a valid regular expression.
     case invalidPattern(String)
     /// The pattern is longer than ``RegularExpressionSearch/maximumPatternLength`` characters.
     case patternTooLong(length: Int)
-    /// The regular expression took longer than it may; nothing is known of the entities that were left.
+    /// The regular expression exceeded the time limit; the remaining entities were not tested.
     case timedOut(limit: Duration)
 
-    /// What is wrong. The pattern is the user's own text.
+    /// An explanation of the error. The pattern is the user's own text.
     public var description: String {
         switch self {
         case .invalidPattern(let pattern): "\(pattern.debugDescription) is not a regular expression"
@@ -21,7 +21,7 @@ public enum SearchError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension SearchError: CodedError {
-    /// `search.…`.
+    /// The code `search.` with the name of the error, such as `search.timed-out`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -32,6 +32,6 @@ extension SearchError: CodedError {
         return ErrorCode(rawValue: "search.\(name)")
     }
 
-    /// Another pattern.
+    /// Always `FailureKind.request`: the pattern must be changed.
     public var failureKind: FailureKind { .request }
 }

@@ -1,21 +1,21 @@
 public import Foundation
 
-/// The ways of searching by words and parts of words. Upper and lower case are the same by the rules of the locale:
-/// in Turkish, `I` is the upper case of `ı`.
+/// The methods of searching by words and parts of words. Upper and lower case are compared by the rules of the
+/// locale: in Turkish, `I` is the upper case of `ı`.
 ///
-/// Words are what stands between blanks and punctuation. The sixth way, by regular expression, is
-/// ``RegularExpressionSearch``.
+/// Words are separated by spaces and punctuation. ``RegularExpressionSearch`` searches by regular expression.
 ///
-/// | | `anna` | `ann schm` | `nna mid` |
+/// The table shows the results for "Anna Schmidt":
+///
+/// | strategy | `anna` | `ann schm` | `nna mid` |
 /// |---|---|---|---|
-/// | in "Anna Schmidt" | | | |
 /// | ``wordPrefix`` | yes | yes | no |
 /// | ``fullPrefix`` | yes | no | no |
 /// | ``wordContains`` | yes | yes | yes |
 /// | ``fullContains`` | yes | no | no |
 /// | ``allWordsContained`` | yes | yes | yes |
 public enum SearchStrategy: String, Hashable, Sendable, CaseIterable, EntitySearch {
-    /// A word of a property begins with one of the words of the text: the default.
+    /// A word of a property begins with one of the words of the text. This is the default.
     case wordPrefix
     /// A property begins with the whole text.
     case fullPrefix
@@ -23,10 +23,10 @@ public enum SearchStrategy: String, Hashable, Sendable, CaseIterable, EntitySear
     case wordContains
     /// A property contains the whole text.
     case fullContains
-    /// Each word of the text is contained in one property or another.
+    /// Each word of the text is contained in some property.
     case allWordsContained
 
-    /// The test for a text; nothing but blanks finds everything.
+    /// Returns the test for a text; a blank text matches everything.
     public func matcher(for text: String, locale: Locale) -> SearchMatcher {
         let whole = Self.folded(text.trimmingCharacters(in: .whitespacesAndNewlines), locale)
         let words = Self.words(of: whole)
@@ -49,8 +49,8 @@ public enum SearchStrategy: String, Hashable, Sendable, CaseIterable, EntitySear
     }
 
     private static func folded(_ text: String, _ locale: Locale) -> String {
-        // Composed first: a letter with its accent is one letter however it was typed. Upper case first: ß and SS
-        // are the same then.
+        // The text is composed first, so that an accented letter has one form, and converted to upper case
+        // next, so that ß equals SS.
         text.precomposedStringWithCanonicalMapping.uppercased(with: locale).lowercased(with: locale)
     }
 

@@ -2,20 +2,21 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// Shows who the client is: completes each request by the steps of an ``Authentication``, and when the answer is a
-/// challenge that a step can answer, sends the request again.
+/// Authenticates a client: completes each request by the steps of an ``Authentication``, and sends the request
+/// again after a challenge that a step can answer.
 ///
-/// Only requests to the given origins are touched. Another host, another port or plain HTTP in place of HTTPS is
-/// another origin, so credentials follow neither a link nor a redirect to it.
+/// Only requests to the given origins are touched. Another host, another port, or plain HTTP in place of HTTPS
+/// is another origin. Credentials therefore never follow a link or a redirect to a foreign origin.
 ///
-/// Over plain http, credentials go to this machine alone unless it is allowed: see ``HTTPSession/Configuration/allowsPlainHTTP``.
+/// Over plain HTTP, credentials are sent only to this machine, unless
+/// ``HTTPSession/Configuration/allowsPlainHTTP`` is set.
 ///
-/// An upload is repeated from its start where its stream can be had again, and its progress then begins at zero
-/// again; else the challenge is given to the caller.
+/// An upload is repeated from its start if its stream can be opened again; its progress then starts at zero
+/// again. Otherwise the caller receives the challenge.
 public struct AuthenticatingTransport: HTTPTransport {
-    /// The most challenges that are answered for one request.
+    /// The maximum number of challenges that are answered for one request.
     public static let maxAnswers = 3
-    /// The bytes of an answer's body that steps get to see.
+    /// The number of bytes of a response body that steps may inspect.
     public static let pageSize = 65_536
 
     private let base: any HTTPTransport
@@ -26,10 +27,10 @@ public struct AuthenticatingTransport: HTTPTransport {
     /// Wraps a transport.
     ///
     /// - Parameters:
-    ///   - base: carries the requests.
-    ///   - authentication: the steps.
-    ///   - origins: whom the credentials may be shown to.
-    ///   - allowsPlainHTTP: whether they may be shown to another machine without https.
+    ///   - base: The transport that sends the requests.
+    ///   - authentication: The steps to apply.
+    ///   - origins: The origins to which credentials may be sent.
+    ///   - allowsPlainHTTP: Whether credentials may be sent to another machine without TLS.
     public init(
         _ base: any HTTPTransport, authentication: Authentication, origins: Set<Origin>, allowsPlainHTTP: Bool = false
     ) {
@@ -41,7 +42,8 @@ public struct AuthenticatingTransport: HTTPTransport {
 
     /// Sends a request, and again after each challenge that a step answers.
     ///
-    /// - Throws: `TransportError.plainHTTP` where a step would show credentials without https; what the steps throw, besides what the transport throws.
+    /// - Throws: `TransportError.plainHTTP` if a step would send credentials without TLS; otherwise the errors
+    ///   of the steps and of the transport.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -51,7 +53,7 @@ public struct AuthenticatingTransport: HTTPTransport {
         var attempt = 0
         while true {
             attempt += 1
-            // Around a session, which tells for itself.
+            // An inner session reports the departure itself.
             if base.keepsSession { options.departure?.watch() }
             var message = request
             var own = options
@@ -72,9 +74,9 @@ public struct AuthenticatingTransport: HTTPTransport {
                 $0.recognizes(outcome.response, to: message, isProxy: outcome.isProxy)
             }
             guard !steps.isEmpty else { return try outcome.result }
-            // Nobody is asked for a password that would not be sent.
+            // Does not ask for a password that could not be sent.
             guard !isPlain || outcome.isProxy else { throw TransportError.plainHTTP(host: origin.description) }
-            // A proxy's refusal has come as an error, which tells that nothing left.
+            // A proxy's refusal arrives as an error, which already means that no request reached the service.
             if outcome.error == nil { options.departure?.comeBack() }
             let page = try await outcome.stream.firstBytes(Self.pageSize)
             let challenge = AuthenticationChallenge(
@@ -87,7 +89,7 @@ public struct AuthenticatingTransport: HTTPTransport {
                 if let error = outcome.error { throw error }
                 return (outcome.response, page.whole)
             }
-            // What went so far counts no more: it will go again.
+            // Resets the progress, because the whole body is sent again.
             if let body { options.report?(.sent(0, of: body.length)) }
             options.report?(.received(0, of: nil))
         }
@@ -106,8 +108,8 @@ public struct AuthenticatingTransport: HTTPTransport {
         return false
     }
 
-    /// What came of one try. A proxy that refuses the tunnel is an error of the transport, and a challenge all the
-    /// same.
+    /// The outcome of one attempt. A proxy that refuses the tunnel causes an error of the transport, which is
+    /// also a challenge.
     private struct Outcome {
         let response: HTTPResponse
         let stream: ByteStream
@@ -139,8 +141,10 @@ public struct AuthenticatingTransport: HTTPTransport {
 }
 
 extension ByteStream {
-    /// The first bytes, as many as there are up to a limit or one chunk more, and a stream of the whole for those
-    /// who come later.
+    /// Returns the first bytes of the stream and a stream of its entire content.
+    ///
+    /// The last chunk is read in full, so more than `limit` bytes may be buffered; at most `limit` are
+    /// returned.
     func firstBytes(_ limit: Int) async throws -> (bytes: [UInt8], whole: ByteStream) {
         var bytes: [UInt8] = []
         var isAtEnd = false
@@ -162,7 +166,8 @@ extension ByteStream {
 }
 
 extension HTTPRequest {
-    /// Whether it has fields, or a query, that another form of it has not, besides those that say nothing of who asks.
+    /// Whether the request has another path or query than `other`, or fields that `other` does not have. Fields
+    /// that reveal nothing about the caller are ignored.
     func showsMore(than other: HTTPRequest) -> Bool {
         path != other.path
             || headerFields.contains {

@@ -2,29 +2,29 @@ import Foundation
 import HTTPTypes
 import ODataHTTP
 
-/// How a client shows who it is: steps that complete a request before it is sent and answer challenges
-/// (RFC 9110, 11; OData Protocol 4.01, 13.1 *Authentication*).
+/// The authentication of a client: steps that complete a request before it is sent and answer challenges (RFC
+/// 9110, 11; OData Protocol 4.01, 13.1 *Authentication*).
 ///
-/// Steps go only to the service's own scheme, host and port, never with a link that leads elsewhere.
-/// A printed value never shows what is secret.
+/// Steps apply only to the scheme, host and port of the service, never to a link that leads elsewhere. The
+/// printed value reveals no secret.
 ///
 /// ```swift
 /// let authentication = Authentication.bearer { try await tokens.current() }
 /// let both = authentication.then(.header("X-Tenant", "blue"))
 /// ```
 public struct Authentication: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The steps in their order.
+    /// The steps, in the order in which they are applied.
     public let steps: [any AuthenticationStep]
-    /// Who signs in, where that is known beforehand.
+    /// The name of the user, if it is known before the first request.
     private(set) var user: String?
 
-    /// Steps in their order.
+    /// Creates an authentication from steps in their order.
     public init(_ steps: [any AuthenticationStep]) { self.steps = steps }
 
-    /// One step.
+    /// Creates an authentication with one step.
     public init(_ step: any AuthenticationStep) { steps = [step] }
 
-    /// A step of the caller's own that only completes requests.
+    /// Creates an authentication from a closure that completes requests.
     public init(_ apply: @escaping @Sendable (inout HTTPRequest) async throws -> Void) {
         steps = [Completion(apply: apply)]
     }
@@ -32,7 +32,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     /// No authentication.
     public static let none = Authentication([any AuthenticationStep]())
 
-    /// A user name and a password with each request (RFC 7617). Use it over TLS only.
+    /// Sends a user name and a password with each request (RFC 7617). Use it over TLS only.
     public static func basic(user: String, password: String) -> Authentication {
         let value = BasicCredentials.field(user: user, password: password)
         var authentication = Authentication { $0.headerFields[.authorization] = value }
@@ -40,14 +40,15 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         return authentication
     }
 
-    /// A token with each request (RFC 6750).
+    /// Sends a token with each request (RFC 6750).
     ///
-    /// - Parameter token: gives the token; asked for each request, so that it can renew an expired one.
+    /// - Parameter token: Returns the token. The closure is called for each request, so that it can renew an
+    ///   expired token.
     public static func bearer(_ token: @escaping @Sendable () async throws -> String) -> Authentication {
         Authentication { $0.headerFields[.authorization] = "Bearer \(try await token())" }
     }
 
-    /// A header field with each request; a name that is none is left out.
+    /// Sends a header field with each request. A name that is not a valid field name is ignored.
     public static func header(_ name: String, _ value: String) -> Authentication {
         Authentication { request in
             guard let name = HTTPField.Name(name) else { return }
@@ -55,24 +56,24 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         }
     }
 
-    /// This step and then another.
+    /// Returns an authentication that applies these steps and then those of another one.
     public func then(_ next: Authentication) -> Authentication {
         var authentication = Authentication(steps + next.steps)
         authentication.user = user ?? next.user
         return authentication
     }
 
-    /// These steps and then another.
+    /// Returns an authentication that applies these steps and then another one.
     public func then(_ next: any AuthenticationStep) -> Authentication { then(Authentication(next)) }
 
-    /// Completes a request, for requests that no ``ODataClient`` and no ``HTTPSession`` sends.
+    /// Completes a request that is sent neither by an ``ODataClient`` nor by an ``HTTPSession``.
     public func complete(_ request: inout HTTPRequest) async throws {
         for step in steps { try await step.prepare(&request) }
     }
 
-    /// Nothing of what it holds.
+    /// A fixed text that reveals no credentials.
     public var description: String { "‹redacted›" }
-    /// Nothing of what it holds.
+    /// A mirror without children, so that no credentials are printed.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     private struct Completion: AuthenticationStep {

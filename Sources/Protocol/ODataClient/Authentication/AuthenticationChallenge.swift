@@ -1,44 +1,45 @@
 import HTTPTypes
 import ODataHTTP
 
-/// What a service or a proxy answered instead of what was asked for, because it wants to know who asks.
+/// The response of a service or a proxy that demands authentication before it serves a request.
 public struct AuthenticationChallenge: Sendable {
-    /// The request as it was sent, with the credentials that were not enough.
+    /// The request as it was sent, with the credentials that were not accepted.
     public let request: HTTPRequest
-    /// The head of the answer.
+    /// The head of the response.
     public let response: HTTPResponse
-    /// Whom the request went to.
+    /// The origin to which the request was sent.
     public let origin: Origin
-    /// Whether a proxy asks, not the service (407).
+    /// Whether the challenge comes from a proxy (407) and not from the service.
     public let isProxy: Bool
-    /// The ways that `WWW-Authenticate` or `Proxy-Authenticate` offer, in their order.
+    /// The schemes that `WWW-Authenticate` or `Proxy-Authenticate` offers, in their order.
     public let schemes: [Scheme]
-    /// The start of the answer's body, up to 65,536 bytes: a sign-in form, for instance.
+    /// The start of the response body, up to 65,536 bytes; for instance, a sign-in form.
     public let page: [UInt8]
-    /// How often the same exchange has been challenged, this time included.
+    /// The number of challenges in this exchange, including this one.
     public let attempt: Int
-    /// The credentials that were not enough, as the field of HTTP has them: those for the proxy where it asks.
+    /// The value of the header field with the refused credentials; those for the proxy if the proxy sent the
+    /// challenge.
     let authorization: String?
 
-    /// One way to authenticate that is offered (RFC 9110, 11.6.1).
+    /// One authentication scheme that a challenge offers (RFC 9110, 11.6.1).
     public struct Scheme: Sendable, Hashable {
-        /// The scheme's name in lower case, such as `basic`.
+        /// The name of the scheme in lower case, such as `basic`.
         public let name: String
-        /// Its parameters, their names in lower case.
+        /// The parameters of the scheme, with names in lower case.
         public let parameters: [String: String]
-        /// What the credentials are for, if it is said.
+        /// The protection space that the credentials are for, if the challenge names one.
         public var realm: String? { parameters["realm"] }
 
-        /// Makes one.
+        /// Creates a scheme; the name is converted to lower case.
         public init(name: String, parameters: [String: String] = [:]) {
             self.name = name.lowercased()
             self.parameters = parameters
         }
     }
 
-    /// Makes a challenge.
+    /// Creates a challenge from a response.
     ///
-    /// - Parameter proxyAuthorization: what the proxy was shown.
+    /// - Parameter proxyAuthorization: The credentials that were sent to the proxy.
     public init(
         request: HTTPRequest, response: HTTPResponse, origin: Origin, isProxy: Bool, page: [UInt8], attempt: Int,
         proxyAuthorization: String? = nil
@@ -54,31 +55,33 @@ public struct AuthenticationChallenge: Sendable {
         schemes = response.headerFields[values: field].flatMap { Scheme.all(in: $0) }
     }
 
-    /// The realm of the first scheme of a name, or of any; an empty text where none is said.
+    /// Returns the realm of the first scheme with the given name, or of any scheme if the name is `nil`. The
+    /// result is empty if no realm is stated.
     public func realm(of scheme: String? = nil) -> String {
         schemes.first { (scheme == nil || $0.name == scheme) && $0.realm != nil }?.realm ?? ""
     }
 
-    /// Whether a scheme is offered. An answer that offers none at all leaves it open, which counts as yes.
+    /// Returns whether a scheme is offered. A challenge without any scheme counts as offering all.
     public func offers(_ scheme: String) -> Bool {
         schemes.isEmpty || schemes.contains { $0.name == scheme }
     }
 }
 
 extension AuthenticationChallenge: CustomStringConvertible, CustomReflectable {
-    /// Who asks, and how; nothing of the credentials.
+    /// The source of the challenge and its schemes; credentials are left out.
     public var description: String {
         "\(isProxy ? "the proxy before " : "")\(origin) asks for \(schemes.map(\.name).joined(separator: " or "))"
     }
-    /// Nothing of what it holds.
+    /// A mirror without children, so that no credentials are printed.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension AuthenticationChallenge.Scheme {
-    /// The most schemes and parameters that are read of one field.
+    /// The maximum number of schemes and parameters that are read from one field.
     static let maxItems = 64
 
-    /// The schemes of a field's value. Where the text is malformed, what stands before is given.
+    /// Returns the schemes in the value of a field. If the text is malformed, only the schemes before the error
+    /// are returned.
     static func all(in text: String) -> [Self] {
         var schemes: [Self] = []
         var name: String?
@@ -117,7 +120,8 @@ private struct ChallengeScanner {
         return token.isEmpty ? nil : String(token)
     }
 
-    /// What follows an equals sign; `nil`, and nothing read, where there is none or it ends a token68.
+    /// Returns the value after an equals sign. Returns `nil` and reads nothing if there is no equals sign, or
+    /// if it is the padding of a token68.
     mutating func value() -> String? {
         let spaces = rest.drop { $0 == " " || $0 == "\t" }
         guard spaces.first == "=" else { return nil }
@@ -140,7 +144,7 @@ private struct ChallengeScanner {
         return token() ?? ""
     }
 
-    /// A token68 after a scheme's name is padded base64 and followed by a comma or nothing.
+    /// Skips a token68: padded base64 after the name of a scheme, followed by a comma or the end of the text.
     mutating func skipToken68() {
         let text = rest.drop { $0 == " " }
         let token = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "-._~+/".contains($0)) }

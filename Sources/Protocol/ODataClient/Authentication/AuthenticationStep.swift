@@ -1,10 +1,10 @@
 import HTTPTypes
 import ODataHTTP
 
-/// One way of showing who a client is (RFC 9110, 11; OData Protocol 4.01, 13.1 *Authentication*).
+/// One way to authenticate a client (RFC 9110, 11; OData Protocol 4.01, 13.1 *Authentication*).
 ///
-/// Steps are composed in order: each completes the request, and when the answer is a challenge the first step that
-/// answers it decides. A step gets only requests to the origins it is meant for; see ``AuthenticatingTransport``.
+/// Steps are composed in order. Each step completes the request; after a challenge, the first step that answers
+/// it decides. A step receives only requests to its own origins; see ``AuthenticatingTransport``.
 ///
 /// ```swift
 /// struct TenantKey: AuthenticationStep {
@@ -12,41 +12,45 @@ import ODataHTTP
 /// }
 /// ```
 public protocol AuthenticationStep: Sendable {
-    /// Completes a request before it is sent, each time it is sent.
+    /// Completes a request before it is sent, and again before each repeat.
     func prepare(_ request: inout HTTPRequest) async throws
 
-    /// Completes what the transport needs to know: a client certificate, the credentials for a proxy.
+    /// Completes the options of the transport, such as the client certificate or the credentials for a proxy.
     func prepare(_ options: inout TransferOptions) async throws
 
-    /// Whether an answer asks for something that this step may have; 401 by default. A step that signs in by a form
-    /// says so of web pages, one that follows a redirect to a sign-in page of redirects.
+    /// Returns whether this step may be able to answer a response; by default, only 401 of the service.
+    ///
+    /// A step that signs in with a form recognizes web pages; a step that follows a redirect to a sign-in page
+    /// recognizes redirects.
     func recognizes(_ response: HTTPResponse, to request: HTTPRequest, isProxy: Bool) -> Bool
 
-    /// Answers a challenge, so that the next ``prepare(_:)-(HTTPRequest)`` does better.
+    /// Answers a challenge, so that the next ``prepare(_:)-(HTTPRequest)`` can add better credentials.
     ///
-    /// - Returns: ``AuthenticationAnswer/retry`` when the request is worth sending again.
+    /// - Returns: ``AuthenticationAnswer/retry`` if the request is worth sending again.
     func answer(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer
 }
 
 extension AuthenticationStep {
-    /// Leaves the request as it is.
+    /// Leaves the request unchanged.
     public func prepare(_ request: inout HTTPRequest) async throws {}
-    /// Leaves the options as they are.
+    /// Leaves the options unchanged.
     public func prepare(_ options: inout TransferOptions) async throws {}
-    /// 401 of the service itself.
+    /// Recognizes 401 of the service, but no response of a proxy.
     public func recognizes(_ response: HTTPResponse, to request: HTTPRequest, isProxy: Bool) -> Bool {
         response.status == .unauthorized && !isProxy
     }
-    /// Has no answer.
+    /// Declines every challenge.
     public func answer(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer { .decline }
 }
 
-/// What a step says to a challenge.
+/// The decision of a step about a challenge.
 public enum AuthenticationAnswer: Sendable, Hashable {
-    /// Send the request again.
+    /// Sends the request again.
     case retry
-    /// This step has nothing better; the next one is asked, and in the end the caller gets the answer as it came.
+    /// Leaves the challenge to the next step. If every step declines, the caller receives the response
+    /// unchanged.
     case decline
-    /// Nobody is to be asked any more: the user has given up. The caller gets the answer as it came.
+    /// Ends the authentication without asking further steps, because the user has given up. The caller receives
+    /// the response unchanged.
     case stop
 }

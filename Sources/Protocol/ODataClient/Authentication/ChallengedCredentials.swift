@@ -2,11 +2,12 @@ import HTTPTypes
 import ODataHTTP
 import Synchronization
 
-/// Answers `Basic` challenges of services and proxies (RFC 7617) from a store, and else by asking.
+/// Answers `Basic` challenges of services and proxies (RFC 7617) from a store, or by asking the user.
 ///
-/// However many requests are challenged at the same time, the closure is asked once: the others wait for its answer.
-/// Nothing is sent before a challenge. What was accepted goes with each later request to the same origin until the next
-/// challenge; over HTTP never what was given over HTTPS. Without an answer the 401 or 407 is the caller's.
+/// If many requests are challenged at the same time, the closure is called once, and the other requests wait
+/// for its result. No credentials are sent before the first challenge. Accepted credentials are sent with each
+/// later request to the same origin until the next challenge. Credentials that were given for HTTPS are never
+/// sent over HTTP. Without credentials, the caller receives the 401 or 407.
 ///
 /// ```swift
 /// let step = ChallengedCredentials(store: vault) { challenge, lastUser in
@@ -14,15 +15,16 @@ import Synchronization
 /// }
 /// ```
 public final class ChallengedCredentials: AuthenticationStep {
-    /// Gives credentials for a challenge, or `nil` to give up; gets the user name of those that were refused.
+    /// Returns credentials for a challenge, or `nil` to give up. `lastUser` is the user name of the refused
+    /// credentials.
     public typealias Ask = @Sendable (AuthenticationChallenge, _ lastUser: String?) async throws -> UserCredentials?
 
     fileprivate struct State {
-        /// What goes with requests to an origin.
+        /// The credentials in use for each origin.
         var current: [Origin: (space: ProtectionSpace, credentials: UserCredentials)] = [:]
-        /// What goes to the proxy.
+        /// The credentials in use for the proxy.
         var proxy: (space: ProtectionSpace, credentials: UserCredentials)?
-        /// How often the closure has given up.
+        /// The number of times that the closure has given up.
         var refusals = 0
     }
 
@@ -31,11 +33,11 @@ public final class ChallengedCredentials: AuthenticationStep {
     private let state = Mutex(State())
     private let turn = Turn()
 
-    /// Makes the step.
+    /// Creates a step that answers challenges.
     ///
     /// - Parameters:
-    ///   - store: looked into first; gets what was asked for.
-    ///   - ask: asked when the store has nothing, or what it had was refused.
+    ///   - store: The store that is searched first, and that saves credentials given by the closure.
+    ///   - ask: The closure that is called if the store has no credentials, or if the stored ones were refused.
     public init(
         store: any CredentialStore = MemoryCredentialStore(), ask: @escaping Ask = { _, _ in nil }
     ) {
@@ -43,32 +45,32 @@ public final class ChallengedCredentials: AuthenticationStep {
         self.ask = ask
     }
 
-    /// Adds what the origin has accepted.
+    /// Adds the credentials that the origin has accepted.
     public func prepare(_ request: inout HTTPRequest) async throws {
         guard let origin = Origin(request), let known = state.withLock({ $0.current[origin] }) else { return }
         request.headerFields[.authorization] = BasicCredentials.field(
             user: known.credentials.user, password: known.credentials.password)
     }
 
-    /// Adds what the proxy has accepted.
+    /// Adds the credentials that the proxy has accepted.
     public func prepare(_ options: inout TransferOptions) async throws {
         guard let known = state.withLock({ $0.proxy }) else { return }
         options.proxyAuthorization = BasicCredentials.field(
             user: known.credentials.user, password: known.credentials.password)
     }
 
-    /// 401 and 407.
+    /// Recognizes 401 of the service and every response of a proxy.
     public func recognizes(_ response: HTTPResponse, to request: HTTPRequest, isProxy: Bool) -> Bool {
         response.status == .unauthorized || isProxy
     }
 
-    /// Looks into the store, and asks when that has nothing new.
+    /// Searches the store, and calls the closure if the store has no new credentials.
     public func answer(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer {
         guard challenge.offers("basic") else { return .decline }
         let refusals = state.withLock { $0.refusals }
         try await turn.take()
         do {
-            // Who waited while somebody gave up is not asked again.
+            // A request that waited while the user gave up does not ask the user again.
             let hasGivenUp = state.withLock { $0.refusals } != refusals
             let answer = hasGivenUp ? .stop : try await answerInTurn(challenge)
             await turn.pass()
@@ -83,7 +85,7 @@ public final class ChallengedCredentials: AuthenticationStep {
         let refused = state.withLock { state in
             challenge.isProxy ? state.proxy?.credentials : state.current[challenge.origin]?.credentials
         }
-        // Another request may have got new ones while this one was on its way.
+        // Another request may have obtained new credentials while this request was in progress.
         if let refused,
             challenge.authorization != BasicCredentials.field(user: refused.user, password: refused.password)
         {
@@ -106,7 +108,7 @@ public final class ChallengedCredentials: AuthenticationStep {
         return .retry
     }
 
-    /// Forgets what goes with requests; the store keeps what it has.
+    /// Forgets the credentials in use. The store is not changed.
     public func reset() { state.withLock { $0 = State() } }
 
     private func use(_ credentials: UserCredentials, in space: ProtectionSpace, for challenge: AuthenticationChallenge)
@@ -127,15 +129,15 @@ public final class ChallengedCredentials: AuthenticationStep {
     }
 }
 
-/// Lets one at a time go on.
+/// A lock that admits one task at a time.
 private actor Turn {
     private var isTaken = false
     private var waiting: [(number: Int, continuation: CheckedContinuation<Void, any Error>)] = []
     private var lastNumber = 0
 
-    /// Waits for the others.
+    /// Waits until the lock is free, and takes it.
     ///
-    /// - Throws: `CancellationError`, and the turn is not taken.
+    /// - Throws: `CancellationError`; the lock is then not taken.
     func take() async throws {
         guard isTaken else {
             isTaken = true
@@ -166,30 +168,30 @@ private actor Turn {
     }
 }
 
-/// A user name and a password for the proxy with each request, without waiting for a challenge.
+/// Sends a user name and a password for the proxy with each request, without waiting for a challenge.
 public struct ProxyCredentials: AuthenticationStep {
     private let credentials: UserCredentials
 
-    /// Makes the step.
+    /// Creates a step that sends the given credentials.
     public init(_ credentials: UserCredentials) { self.credentials = credentials }
 
-    /// Adds them.
+    /// Adds the credentials for the proxy.
     public func prepare(_ options: inout TransferOptions) async throws {
         options.proxyAuthorization = BasicCredentials.field(user: credentials.user, password: credentials.password)
     }
 }
 
-/// A client certificate with each request to the service, as another user than the transport's own.
+/// Presents a client certificate with each request to the service, in place of the transport's own certificate.
 public struct ClientCertificate: AuthenticationStep {
     private let identity: @Sendable () async throws -> ClientIdentity?
 
-    /// Makes the step.
+    /// Creates a step that presents a client certificate.
     ///
-    /// - Parameter identity: gives the certificate; asked for each request, so that a renewed one is taken. `nil` shows
-    ///   none.
+    /// - Parameter identity: Returns the certificate, or `nil` to keep the transport's own. The closure is
+    ///   called for each request, so that a renewed certificate is used.
     public init(_ identity: @escaping @Sendable () async throws -> ClientIdentity?) { self.identity = identity }
 
-    /// Adds it.
+    /// Adds the client certificate.
     public func prepare(_ options: inout TransferOptions) async throws {
         if let identity = try await identity() { options.clientIdentity = identity }
     }

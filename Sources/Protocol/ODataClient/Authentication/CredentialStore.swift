@@ -1,19 +1,19 @@
 import ODataHTTP
 
-/// What a user name and a password are for: a realm of a server or of a proxy (RFC 9110, 11.5).
+/// The protection space of a user name and a password: a realm of a server or of a proxy (RFC 9110, 11.5).
 public struct ProtectionSpace: Sendable, Hashable, Codable {
     /// The host in lower case.
     public let host: String
-    /// The port.
+    /// The port number.
     public let port: Int
-    /// `http` or `https`: what was given over HTTPS is never looked up for HTTP.
+    /// The scheme, `http` or `https`. Credentials that were given for HTTPS are never used for HTTP.
     public let scheme: String
-    /// The realm; an empty text where none is said.
+    /// The realm; empty if the challenge states none.
     public let realm: String
-    /// Whether it is a proxy.
+    /// Whether the space belongs to a proxy.
     public let isProxy: Bool
 
-    /// Makes a space.
+    /// Creates a protection space; host and scheme are converted to lower case.
     public init(host: String, port: Int, scheme: String, realm: String, isProxy: Bool = false) {
         self.host = host.lowercased()
         self.port = port
@@ -22,32 +22,33 @@ public struct ProtectionSpace: Sendable, Hashable, Codable {
         self.isProxy = isProxy
     }
 
-    /// The space of an origin.
+    /// Creates the protection space of an origin.
     public init(_ origin: Origin, realm: String, isProxy: Bool = false) {
         self.init(host: origin.host, port: origin.port, scheme: origin.scheme, realm: realm, isProxy: isProxy)
     }
 }
 
-/// A user name and a password.
+/// A user name and a password. The printed value reveals neither.
 public struct UserCredentials: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// The name.
+    /// The user name.
     public let user: String
-    /// The password.
+    /// The password in clear text.
     public let password: String
 
-    /// Makes credentials.
+    /// Creates credentials from a user name and a password.
     public init(user: String, password: String) {
         self.user = user
         self.password = password
     }
 
-    /// Nothing of what it holds.
+    /// A fixed text that reveals no credentials.
     public var description: String { "‹redacted›" }
-    /// Nothing of what it holds.
+    /// A mirror without children, so that no credentials are printed.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Keeps credentials by what they are for. A vault, a key store of the system or memory may be behind it.
+/// A store of credentials, keyed by protection space. It can be backed by a vault, a system key store or
+/// memory.
 ///
 /// ```swift
 /// struct VaultStore: CredentialStore {
@@ -56,29 +57,29 @@ public struct UserCredentials: Sendable, Hashable, CustomStringConvertible, Cust
 /// }
 /// ```
 public protocol CredentialStore: Sendable {
-    /// What is kept for a space; `nil` for nothing.
+    /// Returns the credentials of a space, or `nil` if none are saved.
     func credentials(for space: ProtectionSpace) async throws -> UserCredentials?
-    /// Keeps credentials in place of those kept before.
+    /// Saves credentials and replaces earlier ones of the space.
     func save(_ credentials: UserCredentials, for space: ProtectionSpace) async throws
-    /// Forgets what is kept for a space.
+    /// Removes the credentials of a space.
     func remove(for space: ProtectionSpace) async throws
-    /// Forgets everything.
+    /// Removes all credentials.
     func removeAll() async throws
 }
 
-/// Keeps credentials in memory until the process ends.
+/// A store that keeps credentials in memory until the process ends.
 public actor MemoryCredentialStore: CredentialStore {
     private var kept: [ProtectionSpace: UserCredentials] = [:]
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     public init() {}
 
-    /// What is kept for a space.
+    /// Returns the credentials of a space, or `nil` if none are saved.
     public func credentials(for space: ProtectionSpace) -> UserCredentials? { kept[space] }
-    /// Keeps credentials.
+    /// Saves credentials and replaces earlier ones of the space.
     public func save(_ credentials: UserCredentials, for space: ProtectionSpace) { kept[space] = credentials }
-    /// Forgets what is kept for a space.
+    /// Removes the credentials of a space.
     public func remove(for space: ProtectionSpace) { kept[space] = nil }
-    /// Forgets everything.
+    /// Removes all credentials.
     public func removeAll() { kept = [:] }
 }

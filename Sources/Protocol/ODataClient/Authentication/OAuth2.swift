@@ -4,10 +4,12 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// OAuth 2.0 (RFC 6749): gets access tokens, renews them before they expire, and once when the service refuses one.
+/// OAuth 2.0 (RFC 6749): obtains access tokens and renews them, before they expire and once if the service
+/// refuses one.
 ///
-/// However many requests need a token at the same time, it is asked for once. A token is looked at each time a
-/// request is sent, repeats included, so one that expires within a long transfer is renewed when the transfer goes on.
+/// If many requests need a token at the same time, the token is requested once. The expiry is checked each time
+/// a request is sent, including repeats. A token that expires during a long transfer is therefore renewed when
+/// the transfer resumes.
 ///
 /// ```swift
 /// let oauth = try OAuth2(
@@ -17,40 +19,40 @@ import ODataService
 /// configuration.authentication = Authentication(oauth)
 /// ```
 public final class OAuth2: AuthenticationStep {
-    /// How the first token is got.
+    /// The way in which the first token is obtained.
     public enum Grant: Sendable {
-        /// By the client's own secret (RFC 6749, 4.4).
+        /// The client's own secret (RFC 6749, 4.4).
         case clientCredentials
-        /// By a person in a browser (RFC 6749, 4.1), with a proof key (RFC 7636).
+        /// A person signs in with a browser (RFC 6749, 4.1), protected by a proof key (RFC 7636).
         ///
         /// - Parameters:
-        ///   - endpoint: where the person signs in.
-        ///   - redirectURI: where the browser is sent back to.
-        ///   - browse: shows a URL in a browser and gives the URL that it was sent back to.
+        ///   - endpoint: The URL at which the person signs in.
+        ///   - redirectURI: The URL to which the browser is redirected afterwards.
+        ///   - browse: Shows a URL in a browser and returns the URL to which the browser was redirected.
         case authorizationCode(
             endpoint: String, redirectURI: String, browse: @Sendable (_ url: String) async throws -> String)
     }
 
-    /// Whom to ask, and for what.
+    /// The authorization server and the requested token.
     public struct Configuration: Sendable, CustomStringConvertible, CustomReflectable {
-        /// Where tokens are got; over HTTPS, or on this machine.
+        /// The URL at which tokens are requested. It must use HTTPS, or be on this machine.
         public var tokenEndpoint: String
-        /// What the client is called there.
+        /// The identifier of the client at the authorization server.
         public var clientID: String
-        /// Its secret; `nil` for apps, which can keep none.
+        /// The client secret; `nil` for apps, which cannot keep one.
         public var clientSecret: String?
-        /// Whether the secret stands in the body and not in `Authorization` (RFC 6749, 2.3.1).
+        /// Whether the secret is sent in the body and not in `Authorization` (RFC 6749, 2.3.1).
         public var sendsSecretInBody: Bool
-        /// How the first token is got.
+        /// The way in which the first token is obtained.
         public var grant: Grant
-        /// What the token is to allow.
+        /// The requested scopes of the token.
         public var scopes: [String]
         /// Further parameters of each token request, such as `resource` or `audience`.
         public var parameters: [String: String]
-        /// How long before its end a token is renewed.
+        /// The time before its expiry at which a token is renewed.
         public var refreshMargin: Duration
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(
             tokenEndpoint: String, clientID: String, grant: Grant, clientSecret: String? = nil,
             sendsSecretInBody: Bool = false, scopes: [String] = [], parameters: [String: String] = [:],
@@ -66,9 +68,9 @@ public final class OAuth2: AuthenticationStep {
             self.refreshMargin = refreshMargin
         }
 
-        /// Nothing of what it holds.
+        /// A fixed text that reveals no secret.
         public var description: String { "‹redacted›" }
-        /// Nothing of what it holds.
+        /// A mirror without children, so that no secret is printed.
         public var customMirror: Mirror { Mirror(self, children: [:]) }
     }
 
@@ -78,12 +80,12 @@ public final class OAuth2: AuthenticationStep {
     private let now: @Sendable () -> Int64
     private let tokens: SingleFlight<OAuth2Tokens>
 
-    /// Makes the step; nothing is asked for yet.
+    /// Creates the step. No token is requested yet.
     ///
     /// - Parameters:
-    ///   - transport: carries the requests for tokens. Credentials of a service have no place in it.
-    ///   - store: keeps tokens across launches.
-    ///   - now: the seconds since 1970.
+    ///   - transport: Sends the token requests. It must not add the credentials of a service.
+    ///   - store: Keeps tokens across launches.
+    ///   - now: Returns the current time in seconds since 1970.
     /// - Throws: ``OAuth2Error/insecureEndpoint(_:)``.
     public init(
         _ configuration: Configuration, transport: any HTTPTransport,
@@ -97,7 +99,7 @@ public final class OAuth2: AuthenticationStep {
         let margin = configuration.refreshMargin.components.seconds
         self.margin = margin
         tokens = SingleFlight { last in
-            // The first call takes what an earlier launch has left, unless it is over.
+            // The first call uses the token of an earlier launch, unless it has expired.
             let stored = try await store.tokens()
             if last == nil, let stored, stored.isGood(at: now() + margin) { return stored }
             let fresh = try await endpoint.tokens(refreshing: last?.refreshToken ?? stored?.refreshToken)
@@ -106,41 +108,41 @@ public final class OAuth2: AuthenticationStep {
         }
     }
 
-    /// Adds the access token, a new one if the last one is about to end.
+    /// Adds the access token, and renews it first if it is about to expire.
     ///
-    /// - Throws: ``OAuth2Error``, and what the transport and the store throw.
+    /// - Throws: ``OAuth2Error``, and the errors of the transport and the store.
     public func prepare(_ request: inout HTTPRequest) async throws {
         let limit = now() + margin
         let current = try await tokens.value { $0.isGood(at: limit) }
         TokenPlacement.bearer.put(current.accessToken, into: &request)
     }
 
-    /// Renews the token that was refused, once for an exchange.
+    /// Renews the token that was refused, once in an exchange.
     public func answer(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer {
         guard challenge.attempt == 1, let current = await tokens.current else { return .decline }
-        // Another request may have renewed it already.
+        // Another request may have renewed the token already.
         guard TokenPlacement.bearer.holds(current.accessToken, in: challenge.request) else { return .retry }
         _ = try await tokens.value(otherThan: current)
         return .retry
     }
 
-    /// Forgets all tokens, in the store too; the next request asks for new ones.
+    /// Forgets all tokens, in the store too. The next request obtains new ones.
     public func signOut() async throws {
         await tokens.set(nil)
         try await store.save(nil)
     }
 }
 
-/// What a token endpoint has given (RFC 6749, 5.1).
+/// The tokens that a token endpoint has issued (RFC 6749, 5.1).
 public struct OAuth2Tokens: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
-    /// The token for services.
+    /// The token that is sent to services.
     public let accessToken: String
-    /// The token for new tokens, if there is one.
+    /// The token that obtains new tokens, if the server has issued one.
     public let refreshToken: String?
-    /// When the access token ends, in seconds since 1970; `nil` when that is not said.
+    /// The expiry of the access token in seconds since 1970; `nil` if the server does not state it.
     public let expires: Int64?
 
-    /// Makes tokens.
+    /// Creates a set of tokens.
     public init(accessToken: String, refreshToken: String?, expires: Int64?) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -149,47 +151,48 @@ public struct OAuth2Tokens: Sendable, Hashable, Codable, CustomStringConvertible
 
     func isGood(at time: Int64) -> Bool { (expires ?? .max) > time }
 
-    /// Nothing of what it holds.
+    /// A fixed text that reveals no token.
     public var description: String { "‹redacted›" }
-    /// Nothing of what it holds.
+    /// A mirror without children, so that no token is printed.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Keeps tokens across launches, in a vault for instance.
+/// A store that keeps tokens across launches, for instance in a vault.
 public protocol OAuth2TokenStore: Sendable {
-    /// What is kept.
+    /// Returns the saved tokens, or `nil` if there are none.
     func tokens() async throws -> OAuth2Tokens?
-    /// Keeps tokens in place of the last ones; `nil` forgets them.
+    /// Saves tokens and replaces earlier ones; `nil` removes them.
     func save(_ tokens: OAuth2Tokens?) async throws
 }
 
-/// Keeps tokens in memory.
+/// A store that keeps tokens in memory until the process ends.
 public actor MemoryTokenStore: OAuth2TokenStore {
     private var kept: OAuth2Tokens?
 
-    /// Makes a store.
+    /// Creates a store with optional initial tokens.
     public init(_ tokens: OAuth2Tokens? = nil) { kept = tokens }
 
-    /// What is kept.
+    /// Returns the saved tokens, or `nil` if there are none.
     public func tokens() -> OAuth2Tokens? { kept }
-    /// Keeps tokens.
+    /// Saves tokens and replaces earlier ones; `nil` removes them.
     public func save(_ tokens: OAuth2Tokens?) { kept = tokens }
 }
 
-/// Why no token could be had.
+/// The reason why no token was obtained.
 public enum OAuth2Error: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The endpoint is no URL, or is to be spoken to in clear over a network.
+    /// The endpoint is not a URL, or it would be used without TLS over a network.
     case insecureEndpoint(String)
-    /// The server refuses (RFC 6749, 4.1.2.1 and 5.2): its code, such as `invalid_grant`, and its words.
+    /// The server refused the request (RFC 6749, 4.1.2.1 and 5.2), with a code such as `invalid_grant` and a
+    /// description.
     case refused(code: String, description: String?)
-    /// The browser was sent back with another `state` than it was sent with: somebody else's answer.
+    /// The `state` in the redirect differs from the one that was sent: the response belongs to another sign-in.
     case stateMismatch
-    /// The browser was sent back without a code.
+    /// The redirect contains no authorization code.
     case noCode
-    /// The endpoint answered with something else than tokens.
+    /// The response of the endpoint contains no valid tokens.
     case invalidResponse(status: Int, reason: String)
 
-    /// What is wrong.
+    /// An explanation of the error.
     public var description: String {
         switch self {
         case .insecureEndpoint(let url): "\(url) is not an https URL."

@@ -4,9 +4,9 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// Speaks to an authorization server.
+/// A client of an authorization server.
 struct OAuth2Endpoint: Sendable {
-    /// The most bytes of an answer with tokens.
+    /// The maximum number of bytes of a token response.
     static let maxResponseSize = 65_536
 
     private let configuration: OAuth2.Configuration
@@ -23,24 +23,24 @@ struct OAuth2Endpoint: Sendable {
         self.now = now
     }
 
-    /// Secrets go over TLS, or stay on this machine (RFC 6749, 3.2).
+    /// Requires TLS or a loopback address, because the request contains secrets (RFC 6749, 3.2).
     private static func check(_ url: String) throws(OAuth2Error) {
         guard let root = try? ServiceRoot("/").request(.get, url: url), let origin = Origin(root),
             !origin.isPlain
         else { throw .insecureEndpoint(url) }
     }
 
-    /// New tokens: by a refresh token where there is one, else as the grant has it.
+    /// Obtains new tokens, with the refresh token if there is one, otherwise by the configured grant.
     func tokens(refreshing refreshToken: String?) async throws -> OAuth2Tokens {
         if let refreshToken {
             do {
                 let fresh = try await request([("grant_type", "refresh_token"), ("refresh_token", refreshToken)])
                 guard fresh.refreshToken == nil else { return fresh }
-                // A server that gives no new refresh token leaves the old one in force (RFC 6749, 6).
+                // If the server issues no new refresh token, the old one remains valid (RFC 6749, 6).
                 return OAuth2Tokens(
                     accessToken: fresh.accessToken, refreshToken: refreshToken, expires: fresh.expires)
             } catch OAuth2Error.refused(code: "invalid_grant", _) {
-                // It is over; the user or the client signs in anew.
+                // The refresh token has expired; the user or the client must sign in again.
             }
         }
         switch configuration.grant {
@@ -85,8 +85,8 @@ struct OAuth2Endpoint: Sendable {
         let refresh_token: String?
     }
 
-    /// A number (RFC 6749, 5.1), or its digits as text, as the first version of Microsoft's endpoint has it; anything else
-    /// says nothing.
+    /// The lifetime in seconds: a number (RFC 6749, 5.1), or digits in a string, as in Microsoft's v1 endpoint.
+    /// Any other value counts as unknown.
     private struct Seconds: Decodable {
         let value: Double?
 
@@ -138,10 +138,10 @@ struct OAuth2Endpoint: Sendable {
     }
 }
 
-/// A proof key for an authorization code (RFC 7636, 4): who got the code must know what it was asked for with.
+/// A proof key (RFC 7636, 4): a code can be redeemed only with the verifier from which its request was made.
 struct ProofKey: Sendable {
     let verifier: String
-    /// SHA-256 of the verifier (method S256).
+    /// The SHA-256 hash of the verifier (method S256).
     let challenge: String
 
     init(verifier: String = random()) {
@@ -149,7 +149,7 @@ struct ProofKey: Sendable {
         challenge = Self.encode(Data(SHA256.hash(data: Data(verifier.utf8))))
     }
 
-    /// 256 random bits, as 43 characters of the URL alphabet.
+    /// Returns 256 random bits as 43 characters of the base64url alphabet.
     static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         return encode(Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }))

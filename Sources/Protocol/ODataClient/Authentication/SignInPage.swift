@@ -1,11 +1,12 @@
 import HTTPTypes
 import ODataHTTP
 
-/// Answers an edge that wants a person to sign in: a web page with a form in place of data, or a redirect to another
-/// origin (as reverse proxies with single sign-on do).
+/// Answers a reverse proxy that requires a person to sign in: a web form in place of data, or a redirect to
+/// another origin, as with single sign-on.
 ///
-/// The closure signs in as it likes: it posts the form with what the user types, or shows the page in a browser, and
-/// puts the cookies it got into the session's ``CookieJar``. When the session at the edge ends, it is asked again.
+/// The closure signs in, for instance by posting the form or by showing the page in a browser. The closure also
+/// stores the received cookies in the session's ``CookieJar``. It is called again when the session at the proxy
+/// ends.
 ///
 /// ```swift
 /// let step = SignInPage { challenge in
@@ -18,12 +19,12 @@ public struct SignInPage: AuthenticationStep {
     private let isSignIn: @Sendable (HTTPResponse, HTTPRequest) -> Bool
     private let signIn: @Sendable (AuthenticationChallenge) async throws -> AuthenticationAnswer
 
-    /// Makes the step.
+    /// Creates a step that signs in by a page.
     ///
     /// - Parameters:
-    ///   - isSignIn: whether an answer is a sign-in page; by default a web page that was not asked for, and a redirect
-    ///     to another origin.
-    ///   - signIn: signs in; ``AuthenticationAnswer/retry`` sends the request again.
+    ///   - isSignIn: Returns whether a response is a sign-in page. By default, these are web pages that were
+    ///     not requested and redirects to another origin.
+    ///   - signIn: Signs in; ``AuthenticationAnswer/retry`` sends the request again.
     public init(
         when isSignIn: @escaping @Sendable (HTTPResponse, HTTPRequest) -> Bool = SignInPage.isUnexpectedPage,
         signIn: @escaping @Sendable (AuthenticationChallenge) async throws -> AuthenticationAnswer
@@ -32,7 +33,7 @@ public struct SignInPage: AuthenticationStep {
         self.signIn = signIn
     }
 
-    /// Whether an answer is a web page that was not asked for, or a redirect to another origin.
+    /// Returns whether a response is a web page that was not requested, or a redirect to another origin.
     public static func isUnexpectedPage(_ response: HTTPResponse, to request: HTTPRequest) -> Bool {
         switch response.status.code {
         case 301, 302, 303, 307, 308:
@@ -48,12 +49,12 @@ public struct SignInPage: AuthenticationStep {
         }
     }
 
-    /// What the step was made with says it.
+    /// Returns the result of the closure `isSignIn`; `false` for a proxy.
     public func recognizes(_ response: HTTPResponse, to request: HTTPRequest, isProxy: Bool) -> Bool {
         !isProxy && isSignIn(response, request)
     }
 
-    /// Signs in.
+    /// Calls the closure that signs in.
     public func answer(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer {
         try await signIn(challenge)
     }

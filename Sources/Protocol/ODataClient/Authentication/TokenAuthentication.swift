@@ -2,15 +2,15 @@ import Foundation
 import HTTPTypes
 import ODataHTTP
 
-/// Where in a request a token stands.
+/// The place of a token in a request.
 public enum TokenPlacement: Sendable, Hashable {
-    /// In `Authorization`, after `Bearer` (RFC 6750, 2.1).
+    /// The field `Authorization`, after `Bearer` (RFC 6750, 2.1).
     case bearer
-    /// In a field of its own.
+    /// A separate header field.
     case header(HTTPField.Name)
-    /// In a cookie, as single sign-on has it.
+    /// A cookie, as with single sign-on.
     case cookie(String)
-    /// In the query. It then stands in logs: use it only where a service wants nothing else.
+    /// A query parameter. The token then appears in logs: use this case only if the service accepts no other.
     case query(String)
 
     func put(_ token: String, into request: inout HTTPRequest) {
@@ -27,7 +27,6 @@ public enum TokenPlacement: Sendable, Hashable {
         }
     }
 
-    /// Whether a request carries a token.
     func holds(_ token: String, in request: HTTPRequest) -> Bool {
         switch self {
         case .bearer: request.headerFields[.authorization] == "Bearer \(token)"
@@ -38,9 +37,9 @@ public enum TokenPlacement: Sendable, Hashable {
     }
 }
 
-/// A key or token with each request: an API key, a sign-on cookie, a token that another part of the app renews.
+/// Sends a key or token with each request: an API key, a sign-on cookie, or a token that the app renews itself.
 ///
-/// A 401 asks for a new token once; however many requests are refused at the same time, it is asked for once.
+/// After a 401, a new token is requested once, even if many requests are refused at the same time.
 ///
 /// ```swift
 /// let step = TokenAuthentication(.cookie("MYSAPSSO2")) { isRefused in try await portal.ticket(renewing: isRefused) }
@@ -49,34 +48,36 @@ public final class TokenAuthentication: AuthenticationStep {
     private let placement: TokenPlacement
     private let tokens: SingleFlight<String>
 
-    /// Makes the step.
+    /// Creates a step with a token that can be renewed.
     ///
     /// - Parameters:
-    ///   - placement: where the token stands.
-    ///   - token: gives it; called at the first request, and with `true` when the last one was refused.
+    ///   - placement: The place of the token in the request.
+    ///   - token: Returns the token. It is called for the first request, and with `true` after a token was
+    ///     refused.
     public init(_ placement: TokenPlacement, token: @escaping @Sendable (_ isRefused: Bool) async throws -> String) {
         self.placement = placement
         tokens = SingleFlight { refused in try await token(refused != nil) }
     }
 
-    /// A key that never changes.
+    /// Creates a step with a key that never changes.
     public convenience init(_ placement: TokenPlacement, key: String) { self.init(placement) { _ in key } }
 
-    /// Adds the token.
+    /// Adds the token to the request.
     public func prepare(_ request: inout HTTPRequest) async throws {
         placement.put(try await tokens.value(), into: &request)
     }
 
-    /// Asks for another token, once; one that is the same is not worth a repeat.
+    /// Obtains another token, once in an exchange. If the new token equals the refused one, the request is not
+    /// repeated.
     public func answer(_ challenge: AuthenticationChallenge) async throws -> AuthenticationAnswer {
         guard challenge.attempt == 1, let refused = await tokens.current else { return .decline }
-        // Another request may have got a new token while this one was on its way.
+        // Another request may have obtained a new token while this request was in progress.
         guard placement.holds(refused, in: challenge.request) else { return .retry }
         return try await tokens.value(otherThan: refused) == refused ? .decline : .retry
     }
 }
 
-/// Gets a value once for all who want it at the same time.
+/// A value that is loaded once for all concurrent callers.
 actor SingleFlight<Value: Sendable & Equatable> {
     private let load: @Sendable (_ refused: Value?) async throws -> Value
     private(set) var current: Value?
@@ -84,9 +85,9 @@ actor SingleFlight<Value: Sendable & Equatable> {
 
     init(_ load: @escaping @Sendable (_ refused: Value?) async throws -> Value) { self.load = load }
 
-    /// The value at hand, or the one that is on its way.
+    /// Returns the current value, or waits for the load in progress.
     ///
-    /// - Parameter refused: one that is no good any more.
+    /// - Parameter refused: A value that is not accepted as a result.
     func value(otherThan refused: Value? = nil, isGood: (Value) -> Bool = { _ in true }) async throws -> Value {
         if let current, current != refused, isGood(current) { return current }
         if let flight { return try await flight.valueUnlessCancelled }
@@ -95,7 +96,7 @@ actor SingleFlight<Value: Sendable & Equatable> {
         return try await task.valueUnlessCancelled
     }
 
-    /// Loads, and keeps the value before anybody who waits for it goes on and asks again.
+    /// Loads the value. The value is stored before any waiting caller resumes and asks again.
     private func land() async throws -> Value {
         defer { flight = nil }
         let value = try await load(current)
@@ -103,11 +104,11 @@ actor SingleFlight<Value: Sendable & Equatable> {
         return value
     }
 
-    /// Takes a value that came another way.
+    /// Replaces the current value without loading.
     func set(_ value: Value?) { current = value }
 }
 
-/// `application/x-www-form-urlencoded` (RFC 6749, B).
+/// The format `application/x-www-form-urlencoded` (RFC 6749, B).
 enum FormEncoding {
     static func encode(_ text: String) -> String {
         var result = ""
@@ -129,7 +130,7 @@ enum FormEncoding {
         pairs.map { "\(encode($0.0))=\(encode($0.1))" }.joined(separator: "&")
     }
 
-    /// The names and values of a query.
+    /// Returns the names and values of a query.
     static func decode(_ query: some StringProtocol) -> [String: String] {
         var result: [String: String] = [:]
         for pair in query.split(separator: "&") {

@@ -3,14 +3,16 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Carries out the requests of a batch one by one, for services without batches. What a batch promises is kept:
-/// order, stopping at the first refusal, dependence; and so is what has acted, when a later request does not get through.
+/// Sends the requests of a batch one by one, for services without batch support.
+///
+/// The promises of a batch hold: order, the stop at the first refusal, and dependencies. The results of
+/// completed requests are also kept if a later request does not reach the service.
 struct BatchSubstitute: Sendable {
     let items: [BatchItem]
     let continuesOnError: Bool
 
-    /// Refuses what only a batch can do: requests that succeed or fail together, and addresses that an earlier
-    /// request of the batch makes.
+    /// Refuses features that only a batch can provide: change sets, and references to entities that an earlier
+    /// request of the batch creates.
     ///
     /// - Throws: ``CapabilityError``.
     static func requireIndependence(_ items: [BatchItem]) throws(CapabilityError) {
@@ -47,7 +49,8 @@ struct BatchSubstitute: Sendable {
             } catch let error as ODataError {
                 refuse(item, error)
             } catch let error as InvalidResponseError {
-                // As in an answer to a batch: a change with an unreadable answer was done all the same.
+                // As in a batch response: a change with a success status was carried out, even if its response
+                // is unreadable.
                 if item.request.method != .read, (200..<300).contains(error.status) {
                     results.append(BatchResult(id: item.id, result: .success(ODataResponse(status: error.status))))
                     hasActed = true
@@ -55,7 +58,7 @@ struct BatchSubstitute: Sendable {
                     refuse(item, ODataError(status: 502, code: "InvalidResponse", message: error.description))
                 }
             } catch let error where hasActed {
-                // The error alone would say that the whole batch can be sent again.
+                // The error alone would suggest that the whole batch can be sent again.
                 results.append(BatchResult(id: item.id, result: .failure(Self.interruption(error))))
                 break
             }
@@ -63,7 +66,7 @@ struct BatchSubstitute: Sendable {
         return ODataResponse(body: .batch(results))
     }
 
-    /// What stands for the request at which the way to the service ended; those after it have no result.
+    /// Returns the result of the request at which the connection failed. The requests after it have no result.
     private static func interruption(_ error: any Error) -> ODataError {
         let isUnsent = (error as? TransportError)?.isCertainlyUnsent ?? false
         return ODataError(status: isUnsent ? 503 : 502, code: "Unreachable", message: "\(error)")

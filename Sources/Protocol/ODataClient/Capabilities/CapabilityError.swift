@@ -1,26 +1,26 @@
 import ErrorCodes
 import ODataModel
 
-/// What a client does about requests that the metadata says the service cannot answer.
+/// The treatment of requests that the service cannot answer according to its metadata.
 public enum CapabilityPolicy: Hashable, Sendable {
-    /// Sends them all the same.
+    /// Sends all requests unchanged.
     case ignore
-    /// Says them otherwise where that means the same, and refuses the others before anything is sent.
+    /// Rewrites a request if an equivalent form is supported; otherwise refuses it before it is sent.
     case check
 }
 
-/// A request that the service's metadata says it cannot answer. Nothing was sent.
+/// A request that the service does not support according to its metadata. It was not sent.
 public struct CapabilityError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What cannot be done, such as `$filter` or `insert`.
+    /// The unsupported feature, such as `$filter` or `insert`.
     public var feature: String
-    /// The entity set, or `nil` for the service as a whole.
+    /// The entity set, or `nil` for the whole service.
     public var set: String?
-    /// The property at fault.
+    /// The property that is not supported.
     public var property: String?
-    /// The annotation that says so.
+    /// The annotation that states the restriction.
     public var term: String
 
-    /// Makes an error.
+    /// Creates an error about an unsupported feature.
     public init(feature: String, set: String? = nil, property: String? = nil, term: String) {
         self.feature = feature
         self.set = set
@@ -28,7 +28,7 @@ public struct CapabilityError: Error, Hashable, Sendable, CustomStringConvertibl
         self.term = term
     }
 
-    /// What cannot be done and who says so.
+    /// A sentence that names the feature and the annotation.
     public var description: String {
         let place = set.map { " of \($0)" } ?? ""
         let detail = property.map { " with \($0)" } ?? ""

@@ -2,14 +2,14 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// How a request is to be carried out, seen what the service says that it can do.
+/// The way in which a request is carried out, given the capabilities of the service.
 enum CapabilityPlan: Sendable {
-    /// As one request, and as those for the next pages until so many entities are there, where a limit is given.
+    /// One request. If a limit is given, further pages are read until that number of entities is reached.
     case single(ODataRequest, limit: Int?)
-    /// The requests of a batch one by one: the service has no batches.
+    /// The requests of a batch one by one, because the service does not support batches.
     case oneByOne([BatchItem], continuesOnError: Bool)
 
-    /// Judges a request.
+    /// Creates the plan for a request.
     ///
     /// - Throws: ``CapabilityError``.
     init(_ request: ODataRequest, model: EntityDataModel, policy: CapabilityPolicy) throws {
@@ -39,16 +39,17 @@ enum CapabilityPlan: Sendable {
     }
 }
 
-/// Holds requests against what the service says.
+/// Compares requests with the capabilities of the service.
 struct CapabilityCheck {
     let capabilities: ServiceCapabilities
 
     init(_ capabilities: ServiceCapabilities) { self.capabilities = capabilities }
 
-    /// The same request in what the service can do.
+    /// Returns an equivalent request that the service supports.
     ///
-    /// - Parameter canLimit: whether the caller can cut the answer.
-    /// - Returns: with how many entities at most are wanted of the answer, where the service cannot be told.
+    /// - Parameter canLimit: Whether the caller can truncate the response.
+    /// - Returns: The request, and the maximum number of entities wanted if the service does not support
+    ///   `$top`.
     /// - Throws: ``CapabilityError``.
     func adapted(_ request: ODataRequest, canLimit: Bool) throws -> (ODataRequest, limit: Int?) {
         guard request.link == nil, let bound = try? request.bound(in: capabilities.model) else {
@@ -80,7 +81,7 @@ struct CapabilityCheck {
     private func checkCreation(_ request: ODataRequest, _ set: SetCapabilities) throws(CapabilityError) {
         guard case .entity(let entity) = request.body else { return }
         for name in set.nonInsertableProperties.sorted() where entity.states(name) {
-            // A key that the service makes itself is left out by whoever knows; stating it is wrong.
+            // Null leaves the value to the service; only a stated value is an error.
             if entity[name].map({ !$0.isNull }) ?? false {
                 throw error(set, "insert", term: "InsertRestrictions", property: name)
             }
@@ -141,14 +142,15 @@ struct CapabilityCheck {
                 throw error(set, "$compute", term: "ComputeSupported")
             }
             if let top = request.url.options.top, !set.isTopSupported {
-                // The first pages hold what is wanted: they are read, and what is more is cut away here.
+                // The first pages contain the wanted entities: they are read, and the rest is removed by the
+                // client.
                 guard canLimit else { throw error(set, "$top", term: "TopSupported") }
                 request.url.options.top = nil
                 limit = top
             }
         }
         try checkExpand(request.url.options.expand, set, depth: 1)
-        // Everything is more than what is wanted, and contains it.
+        // Without `$select`, the response has more properties than needed, which is harmless.
         if !set.isSelectSupported { request.url.options.select = [] }
         if set.isChangeTracked == false { request.preferences.trackChanges = false }
         return (request, limit)
@@ -220,7 +222,8 @@ struct CapabilityCheck {
         }
     }
 
-    /// Says in 4.0 what came with 4.01: `in` is a chain of comparisons. V2 is translated as a whole when it is written.
+    /// Replaces `in`, which 4.01 introduced, by a chain of comparisons for 4.0. Requests of V2 are translated
+    /// when they are written.
     private func inVersion(_ request: ODataRequest) -> ODataRequest {
         guard capabilities.model.version == .v4 else { return request }
         var request = request
@@ -246,14 +249,15 @@ struct CapabilityCheck {
 }
 
 extension ODataEntity {
-    /// Whether a body states a property: those that were set since the entity was read, else all that are loaded.
+    /// Whether a body states a property: one that was changed since the entity was read, or any loaded one if
+    /// none was changed.
     fileprivate func states(_ name: String) -> Bool {
         changedProperties.isEmpty ? self[name] != nil : changedProperties.contains(name)
     }
 }
 
 extension RelatedEntities {
-    /// Whether entities go along, not references alone.
+    /// Whether the value contains entities and not only references.
     fileprivate var hasEntities: Bool {
         switch self {
         case .one: true
@@ -264,15 +268,16 @@ extension RelatedEntities {
 }
 
 extension QueryOptions {
-    /// How many levels are expanded below.
+    /// The number of expanded levels below these options.
     fileprivate var expandDepth: Int { expand.map { 1 + $0.options.expandDepth }.max() ?? 0 }
 }
 
 extension ODataResponse {
-    /// The same answer with so many entities, from further pages where this one has fewer, and no way to more.
+    /// Returns the response with at most `limit` entities. Further pages are read if this one has fewer; the
+    /// result has no next link.
     ///
-    /// - Parameter page: gets the answer to a next link.
-    /// - Throws: what `page` throws, and ``ODataError`` with status 502 where a page leads back to an earlier one.
+    /// - Parameter page: Returns the response to a next link.
+    /// - Throws: The errors of `page`, and ``ODataError`` with status 502 if a page links to an earlier page.
     func limited(to limit: Int, _ page: (_ nextLink: String) async throws -> ODataResponse) async throws
         -> ODataResponse
     {

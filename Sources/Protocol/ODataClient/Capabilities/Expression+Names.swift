@@ -1,8 +1,8 @@
 import ODataQuery
 
-/// The names in an expression, as far as a service's capabilities speak of them.
+/// The names in an expression that capabilities may restrict.
 extension CommonExpression {
-    /// The paths of properties, without those within lambda expressions over other entities.
+    /// The property paths in the expression, without those in lambda expressions over other entities.
     var namedPaths: Set<String> {
         guard case .path(let steps) = self else { return children.reduce(into: []) { $0.formUnion($1.namedPaths) } }
         var names: [String] = []
@@ -13,7 +13,7 @@ extension CommonExpression {
         return names.isEmpty ? [] : [names.joined(separator: "/")]
     }
 
-    /// The names of canonical functions that are called, in lower case.
+    /// The names of the called canonical functions, in lower case.
     var calledFunctions: Set<String> {
         let names = ([self] + descendants).compactMap { expression -> String? in
             if case .call(let name, _) = expression { name.text.lowercased() } else { nil }
@@ -21,7 +21,8 @@ extension CommonExpression {
         return Set(names)
     }
 
-    /// The same expression with `in` over a list as a chain of `eq` (OData URL Conventions 4.01, 5.1.1.1.12).
+    /// The expression with `in` over a list replaced by a chain of `eq` (OData URL Conventions 4.01,
+    /// 5.1.1.1.12).
     var withoutMembership: CommonExpression {
         let expression = mapChildren(\.withoutMembership)
         guard case .membership(let operand, .list(let items)) = expression, !items.isEmpty else { return expression }

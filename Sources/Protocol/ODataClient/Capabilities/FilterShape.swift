@@ -1,12 +1,13 @@
 import ODataModel
 import ODataQuery
 
-/// How a filter compares a property: enough to hold it against what a service lets filters say of it (Capabilities
-/// vocabulary, `FilterExpressionType`).
+/// The way in which a filter compares a property, as restricted by `FilterExpressionType` of the Capabilities
+/// vocabulary.
 extension CommonExpression {
-    /// Whether a filter says nothing of a property but what a type of expressions allows.
+    /// Returns whether a filter compares a property only in the ways that an expression type allows.
     ///
-    /// The clauses of the filter are what `and` combines. A clause that names another property besides is none of a type's.
+    /// The operands of `and` are the clauses of the filter. A clause that also names another property is never
+    /// allowed.
     func compares(_ path: String, as type: FilterExpressionType) -> Bool {
         let clauses = operands(of: .and).filter { $0.namedPaths.contains(path) }
         guard let first = clauses.first else { return true }
@@ -27,19 +28,18 @@ extension CommonExpression {
         }
     }
 
-    /// What an associative operator combines.
     private func operands(of combining: BinaryOperator) -> [CommonExpression] {
         guard case .binary(combining, let left, let right) = self else { return [self] }
         return left.operands(of: combining) + right.operands(of: combining)
     }
 
-    /// Whether this is the property itself.
     private func isProperty(_ path: String) -> Bool {
         guard case .path(let steps) = self, namedPaths == [path] else { return false }
         return steps.count == path.split(separator: "/").count
     }
 
-    /// The operator of a comparison of the property with a value, as if the property stood first; `nil` for anything else.
+    /// Returns the operator of a comparison between the property and a value, as if the property were the left
+    /// operand. Returns `nil` for any other expression.
     private func comparison(of path: String) -> BinaryOperator? {
         guard case .binary(let symbol, let left, let right) = self else { return nil }
         if left.isProperty(path), right.namedPaths.isEmpty { return symbol }
@@ -64,7 +64,7 @@ extension CommonExpression {
 
     private func isInterval(of path: String) -> Bool { Self.isInterval(operands(of: .and), of: path) }
 
-    /// Whether all of some conditions are those of one interval: one comparison, or a lower and an upper bound.
+    /// Returns whether the conditions form one interval: a single comparison, or a lower and an upper bound.
     private static func isInterval(_ conditions: [CommonExpression], of path: String) -> Bool {
         let lower: Set<BinaryOperator> = [.greater, .greaterOrEqual]
         let upper: Set<BinaryOperator> = [.less, .lessOrEqual]
@@ -83,7 +83,7 @@ extension CommonExpression {
         switch name.text.lowercased() {
         case "startswith", "endswith", "contains":
             return arguments[0].isProperty(path) && arguments[1].namedPaths.isEmpty
-        // The function of V2 has the part first.
+        // The V2 function has the substring as its first argument.
         case "substringof": return arguments[1].isProperty(path) && arguments[0].namedPaths.isEmpty
         default: return false
         }
@@ -91,7 +91,7 @@ extension CommonExpression {
 }
 
 extension FilterExpressionType {
-    /// What is allowed, in words.
+    /// A description of the allowed expressions for error messages.
     var allowed: String {
         switch self {
         case .singleValue: "a single eq"

@@ -1,10 +1,10 @@
 import ODataModel
 import ODataQuery
 
-/// What a service says in its metadata that it can and cannot do: the Capabilities vocabulary of V4, the `sap:`
+/// The capabilities that a service states in its metadata: the Capabilities vocabulary of V4, or the `sap:`
 /// attributes of V2.
 ///
-/// What nothing is said about is possible.
+/// A feature that the metadata does not mention counts as supported.
 ///
 /// ```swift
 /// let capabilities = try await client.capabilities
@@ -13,11 +13,11 @@ import ODataQuery
 public struct ServiceCapabilities: Sendable {
     let model: EntityDataModel
 
-    /// Reads the capabilities of a model.
+    /// Creates the capabilities that a model states.
     public init(_ model: EntityDataModel) { self.model = model }
 
-    /// The greatest version up to 4.01 that the service takes: that of its metadata, or what `Core.ODataVersions`
-    /// lists (OData Protocol 4.01, 13.3).
+    /// The highest version up to 4.01 that the service supports: the version of its metadata, or one that
+    /// `Core.ODataVersions` lists (OData Protocol 4.01, 13.3).
     public var version: ODataVersion {
         guard model.version == .v4 else { return model.version }
         let listed = ([model.container.annotations] + model.schemas.map(\.annotations))
@@ -25,44 +25,45 @@ public struct ServiceCapabilities: Sendable {
         return listed.contains { $0.texts.contains("4.01") } ? .v401 : .v4
     }
 
-    /// The level of conformance that the service claims: `Minimal`, `Intermediate`, `Advanced`.
+    /// The conformance level that the service claims: `Minimal`, `Intermediate` or `Advanced`.
     public var conformanceLevel: String? {
         guard case .constant(_, let text)? = container("ConformanceLevel") else { return nil }
         return String(text.split(separator: "/").last ?? Substring(text))
     }
 
-    /// Whether several requests can go as one (`BatchSupported`, `BatchSupport/Supported`).
+    /// Whether several requests can be combined into a batch (`BatchSupported`, `BatchSupport/Supported`).
     public var supportsBatch: Bool {
         container("BatchSupport")?.recordProperty("Supported")?.boolean ?? flag("BatchSupported") ?? true
     }
 
-    /// Whether a batch goes on after a refusal where the client prefers so.
+    /// Whether a batch continues after a refused request if the client prefers it.
     public var supportsContinueOnError: Bool {
         container("BatchSupport")?.recordProperty("ContinueOnErrorSupported")?.boolean
             ?? flag("BatchContinueOnErrorSupported") ?? true
     }
 
-    /// Whether requests can be answered later (`AsynchronousRequestsSupported`).
+    /// Whether a response can be delivered later (`AsynchronousRequestsSupported`).
     public var supportsAsynchronousRequests: Bool { flag("AsynchronousRequestsSupported") ?? true }
 
-    /// Whether keys can be segments of the path (`KeyAsSegmentSupported`).
+    /// Whether keys can be path segments (`KeyAsSegmentSupported`).
     public var supportsKeyAsSegment: Bool { flag("KeyAsSegmentSupported") ?? false }
 
-    /// The media types that the service has (`SupportedFormats`); none where it does not say.
+    /// The media types that the service supports (`SupportedFormats`); empty if the metadata does not list
+    /// them.
     public var formats: [String] { strings(container("SupportedFormats")) }
 
-    /// The functions that filters may call (`FilterFunctions`); `nil` where nothing is said.
+    /// The functions that filters may call (`FilterFunctions`); `nil` if the metadata does not list them.
     public var filterFunctions: Set<String>? {
         container("FilterFunctions").map { Set(strings($0).map { String($0.prefix { $0 != "(" }).lowercased() }) }
     }
 
-    /// Whether a repeat of a request is recognised (`Org.OData.Repeatability.V1.Supported`).
+    /// Whether the service recognizes a repeated request (`Org.OData.Repeatability.V1.Supported`).
     public var supportsRepeatableRequests: Bool {
         let annotation = model.container.annotation(Vocabulary.supportsRepeatability)
         return annotation.map { $0.value?.boolean ?? true } ?? false
     }
 
-    /// What can be done with a set; with a set that the model does not have, everything.
+    /// Returns the capabilities of an entity set. A set that the model does not contain has no restrictions.
     public func set(_ name: String) -> SetCapabilities { SetCapabilities(model.entitySet(name), in: self) }
 
     private func container(_ term: String) -> AnnotationExpression? {
@@ -77,7 +78,7 @@ public struct ServiceCapabilities: Sendable {
     func strings(_ expression: AnnotationExpression?) -> [String] { expression?.texts ?? [] }
 }
 
-/// What a service says can be done with an entity set.
+/// The capabilities that a service states for an entity set.
 public struct SetCapabilities: Sendable {
     let entitySet: EntitySet?
     let service: ServiceCapabilities
@@ -91,52 +92,52 @@ public struct SetCapabilities: Sendable {
 
     /// Whether entities can be created.
     public var isInsertable: Bool { entitySet?.isCreatable ?? true }
-    /// Whether entities can be changed.
+    /// Whether entities can be updated.
     public var isUpdatable: Bool { entitySet?.isUpdatable ?? true }
     /// Whether entities can be deleted.
     public var isDeletable: Bool { entitySet?.isDeletable ?? true }
-    /// Whether an entity that does not exist is created by a change (`UpdateRestrictions/Upsertable`); `nil` where
-    /// nothing is said.
+    /// Whether an update creates an entity that does not exist (`UpdateRestrictions/Upsertable`); `nil` if the
+    /// metadata does not say so.
     public var isUpsertable: Bool? { restriction("UpdateRestrictions", "Upsertable") }
-    /// Whether related entities can be created with an entity (`DeepInsertSupport`).
+    /// Whether related entities can be created together with an entity (`DeepInsertSupport`).
     public var supportsDeepInsert: Bool { restriction("DeepInsertSupport", "Supported") ?? true }
-    /// Whether related entities can be changed with an entity (`DeepUpdateSupport`).
+    /// Whether related entities can be updated together with an entity (`DeepUpdateSupport`).
     public var supportsDeepUpdate: Bool { restriction("DeepUpdateSupport", "Supported") ?? true }
-    /// The method that changes entities, `PATCH` or `PUT` (`UpdateRestrictions/UpdateMethod`); `nil` where nothing is
-    /// said.
+    /// The supported update methods, `PATCH` and `PUT` (`UpdateRestrictions/UpdateMethod`); `nil` if the
+    /// metadata does not list them.
     public var updateMethods: Set<String>? {
         record("UpdateRestrictions")?.recordProperty("UpdateMethod").map { Set($0.texts) }
     }
-    /// The properties that a creation must not state.
+    /// The properties that must not be stated when an entity is created.
     public var nonInsertableProperties: Set<String> {
         paths("InsertRestrictions", "NonInsertableProperties").union(properties { !$0.isCreatable })
     }
-    /// The properties that a change must not state.
+    /// The properties that must not be stated in an update.
     public var nonUpdatableProperties: Set<String> {
         paths("UpdateRestrictions", "NonUpdatableProperties").union(properties { !$0.isUpdatable })
     }
-    /// The navigation properties that related entities cannot be created by.
+    /// The navigation properties that do not support a deep insert.
     public var nonInsertableNavigationProperties: Set<String> {
         paths("InsertRestrictions", "NonInsertableNavigationProperties")
     }
 
     // MARK: Queries
 
-    /// Whether the set can be read as such, not by navigation alone.
+    /// Whether the set can be read directly and not only by navigation.
     public var isReadable: Bool { entitySet?.isAddressable ?? true }
-    /// Whether there can be a filter.
+    /// Whether `$filter` is supported.
     public var isFilterable: Bool { restriction("FilterRestrictions", "Filterable") ?? true }
-    /// Whether there must be a filter.
+    /// Whether `$filter` is required.
     public var requiresFilter: Bool { entitySet?.requiresFilter ?? false }
-    /// The properties that each filter must name.
+    /// The properties that each filter must contain.
     public var requiredInFilter: Set<String> {
         paths("FilterRestrictions", "RequiredProperties").union(properties(\.isRequiredInFilter))
     }
-    /// The properties that no filter may name.
+    /// The properties that no filter may contain.
     public var nonFilterableProperties: Set<String> {
         paths("FilterRestrictions", "NonFilterableProperties").union(properties { !$0.isFilterable })
     }
-    /// How filters may compare properties, by path; any way for those that are not there.
+    /// The allowed filter expressions by property path. Other properties are not restricted.
     public var filterExpressionTypes: [String: FilterExpressionType] {
         guard let entitySet else { return [:] }
         var types = entitySet.filterExpressionRestrictions
@@ -145,51 +146,51 @@ public struct SetCapabilities: Sendable {
         }
         return types
     }
-    /// The greatest number of entities in one answer; `nil` where nothing is said.
+    /// The maximum number of entities in one response; `nil` if the metadata does not state it.
     public var maxPageSize: Int? { entitySet?.maxPageSize }
-    /// Whether entities can be ordered.
+    /// Whether `$orderby` is supported.
     public var isSortable: Bool { restriction("SortRestrictions", "Sortable") ?? true }
-    /// The properties that entities cannot be ordered by.
+    /// The properties that `$orderby` must not contain.
     public var nonSortableProperties: Set<String> {
         paths("SortRestrictions", "NonSortableProperties").union(properties { !$0.isSortable })
     }
-    /// The properties that entities can be ordered by upwards only.
+    /// The properties that can be sorted only in ascending order.
     public var ascendingOnlyProperties: Set<String> { paths("SortRestrictions", "AscendingOnlyProperties") }
-    /// The properties that entities can be ordered by downwards only.
+    /// The properties that can be sorted only in descending order.
     public var descendingOnlyProperties: Set<String> { paths("SortRestrictions", "DescendingOnlyProperties") }
-    /// Whether related entities can be expanded.
+    /// Whether `$expand` is supported.
     public var isExpandable: Bool { restriction("ExpandRestrictions", "Expandable") ?? true }
     /// The navigation properties that cannot be expanded.
     public var nonExpandableProperties: Set<String> { paths("ExpandRestrictions", "NonExpandableProperties") }
-    /// How many levels can be expanded; `nil` for any.
+    /// The maximum number of expanded levels; `nil` for any.
     public var maxExpandLevels: Int? {
         guard case .constant(_, let text)? = record("ExpandRestrictions")?.recordProperty("MaxLevels"),
             let levels = Int(text), levels >= 0
         else { return nil }
         return levels
     }
-    /// Whether the number of entities can be asked for.
+    /// Whether `$count` is supported.
     public var isCountable: Bool { entitySet?.isCountable ?? true }
-    /// Whether there can be a search. Where nothing is said: in V4 yes, in V2 no.
+    /// Whether `$search` is supported. If the metadata does not say so, it is supported in V4 but not in V2.
     public var isSearchable: Bool {
         guard let entitySet else { return true }
         if service.model.version < .v4 { return entitySet.isSearchable }
         return restriction("SearchRestrictions", "Searchable") ?? true
     }
-    /// Whether the number of entities wanted can be stated.
+    /// Whether `$top` is supported.
     public var isTopSupported: Bool { entitySet?.isTopable ?? true }
-    /// Whether entities can be left out at the start.
+    /// Whether `$skip` is supported.
     public var isSkipSupported: Bool { entitySet?.isPageable ?? true }
-    /// Whether the properties wanted can be stated (`SelectSupport/Supported`).
+    /// Whether `$select` is supported (`SelectSupport/Supported`).
     public var isSelectSupported: Bool { restriction("SelectSupport", "Supported") ?? true }
-    /// Whether values can be computed (`ComputeSupported`).
+    /// Whether `$compute` is supported (`ComputeSupported`).
     public var isComputeSupported: Bool { tag("ComputeSupported") ?? true }
-    /// Whether changes can be asked for; `nil` where nothing is said.
+    /// Whether the service tracks changes of the set; `nil` if the metadata does not say so.
     public var isChangeTracked: Bool? {
         restriction("ChangeTracking", "Supported")
             ?? entitySet?.sapAttribute("change-tracking").map { _ in entitySet?.supportsChangeTracking ?? false }
     }
-    /// The functions that filters may call; `nil` where nothing is said.
+    /// The functions that filters of the set may call; `nil` if the metadata does not list them.
     public var filterFunctions: Set<String>? {
         guard let value = entitySet?.annotation(Vocabulary.capabilities + "FilterFunctions")?.value else {
             return service.filterFunctions
@@ -223,7 +224,7 @@ public struct SetCapabilities: Sendable {
 }
 
 extension AnnotationExpression {
-    /// The texts of constants and paths, alone or in a collection.
+    /// The texts of a constant or a path, or of the members of a collection.
     var texts: [String] {
         switch self {
         case .constant(_, let text):
@@ -234,7 +235,7 @@ extension AnnotationExpression {
         }
     }
 
-    /// A member of a collection, whole.
+    /// The unsplit text of a collection's member.
     private var collected: [String] {
         switch self {
         case .constant(_, let text), .path(_, let text): [text]

@@ -3,11 +3,11 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// Tells how the connection to a service stands, of what requests meet and what a probe finds.
+/// Observes the connection to a service by the outcome of requests and the findings of a probe.
 ///
-/// What a probe finds in the way (flight mode, no coverage, low storage) counts until it says otherwise; else the last
-/// request counts, and a loss of the network that the probe has noticed since. Roaming is told only while requests get
-/// through.
+/// An obstacle that the probe finds (flight mode, no coverage, low storage) counts until the probe reports
+/// another state. Otherwise the last request counts, or a later loss of the network that the probe has noticed.
+/// Roaming is reported only while requests succeed.
 ///
 /// ```swift
 /// let monitor = ConnectionMonitor(probe: NetworkInterfaceProbe())
@@ -34,17 +34,17 @@ public final class ConnectionMonitor: Sendable {
                 let now = state.current
                 guard now != state.last else { return }
                 state.last = now
-                // Under the lock, so that everybody hears of changes in their order.
+                // Yields while holding the lock, so that every listener receives changes in order.
                 for listener in state.listeners.values { listener.yield(now) }
             }
         }
     }
 
-    /// Makes a monitor.
+    /// Creates a monitor.
     ///
     /// - Parameters:
-    ///   - probe: looks at the device; `nil` for none.
-    ///   - bandwidth: learns from the probe whether the network costs by volume.
+    ///   - probe: Observes the device; `nil` for none.
+    ///   - bandwidth: Receives whether the network is metered, as found by the probe.
     public init(probe: (any ConnectionProbe)? = nil, bandwidth: Bandwidth? = nil) {
         let box = Box()
         self.box = box
@@ -66,10 +66,10 @@ public final class ConnectionMonitor: Sendable {
         for listener in box.state.withLock({ $0.listeners.values }) { listener.finish() }
     }
 
-    /// How things stand now.
+    /// The current state of the connection.
     public var state: ConnectionState { box.state.withLock { $0.current } }
 
-    /// How things stand, at once and each time they change.
+    /// The current state of the connection, followed by each change.
     public var states: AsyncStream<ConnectionState> {
         let (stream, continuation) = AsyncStream.makeStream(of: ConnectionState.self)
         box.state.withLock { state in
@@ -84,13 +84,13 @@ public final class ConnectionMonitor: Sendable {
         return stream
     }
 
-    /// Notes that the service has answered.
+    /// Records that the service has answered.
     public func noteAnswer() { box.change { $0.traffic = .connected } }
 
-    /// Notes that a request did not get through.
+    /// Records that a request did not reach the service.
     public func noteFailure() { box.change { $0.traffic = .disconnected } }
 
-    /// Notes that a request did not get through and is tried again.
+    /// Records that a request did not reach the service and is going to be retried.
     public func noteWaiting() { box.change { $0.traffic = .waitingToConnect } }
 }
 
@@ -104,18 +104,19 @@ extension ConnectionMonitor.State {
     }
 }
 
-/// Tells a ``ConnectionMonitor`` how requests fare. It belongs below retries, each of which it sees.
+/// Reports the outcome of requests to a ``ConnectionMonitor``. Place it below retries, so that it sees each
+/// attempt.
 public struct MonitoredTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let monitor: ConnectionMonitor
 
-    /// Wraps a transport.
+    /// Creates a transport that reports the outcome of another one.
     public init(_ base: any HTTPTransport, monitor: ConnectionMonitor) {
         self.base = base
         self.monitor = monitor
     }
 
-    /// Sends a request and notes what came of it.
+    /// Sends a request and reports its outcome to the monitor.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {

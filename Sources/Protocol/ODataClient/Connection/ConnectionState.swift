@@ -1,4 +1,4 @@
-/// How things stand between a client and its service.
+/// The state of the connection between a client and its service.
 public enum ConnectionState: Int, Sendable, Hashable, CaseIterable {
     /// The service answers.
     case connected = 1
@@ -8,31 +8,31 @@ public enum ConnectionState: Int, Sendable, Hashable, CaseIterable {
     case flightMode = 3
     /// The device is out of reach of any network.
     case outOfCoverage = 4
-    /// A connection failed and is tried again after a while.
+    /// A connection failed and is going to be retried after a delay.
     case waitingToConnect = 5
-    /// The device is in another provider's network.
+    /// The device uses the network of another provider.
     case roaming = 6
-    /// The device has little storage left, so that nothing more should be downloaded.
+    /// The device is low on storage, so no more data should be downloaded.
     case lowOnStorage = 7
 }
 
-/// Looks at the device and its networks.
+/// A source of information about the device and its networks.
 ///
-/// On Linux ``NetworkInterfaceProbe`` looks at interfaces, radios and storage; on Apple's platforms `PathProbe` asks
-/// the system. What a device cannot tell, an app's own probe may.
+/// On Linux, ``NetworkInterfaceProbe`` observes interfaces, radios and storage; on Apple platforms, `PathProbe`
+/// asks the system. An app can provide its own probe for further states.
 public protocol ConnectionProbe: Sendable {
-    /// What the device says, each time it changes, from now on.
+    /// Returns a stream of findings, one for each change.
     func findings() -> AsyncStream<ConnectionFinding>
 }
 
-/// What a probe has found.
+/// A finding of a probe.
 public struct ConnectionFinding: Sendable, Hashable {
-    /// What stands in the way, such as ``ConnectionState/flightMode``; ``ConnectionState/connected`` when nothing does.
+    /// The obstacle, such as ``ConnectionState/flightMode``, or ``ConnectionState/connected`` if there is none.
     public var state: ConnectionState
-    /// Whether the network costs by volume.
+    /// Whether the network is metered.
     public var isExpensive: Bool
 
-    /// Makes a finding.
+    /// Creates a finding.
     public init(_ state: ConnectionState, isExpensive: Bool = false) {
         self.state = state
         self.isExpensive = isExpensive

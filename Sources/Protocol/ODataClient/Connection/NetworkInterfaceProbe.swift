@@ -1,22 +1,22 @@
 #if !canImport(Darwin)
     import Foundation
 
-    /// Looks at a Linux machine: whether an interface besides loopback is up, whether all radios are blocked, and how
-    /// much storage is left.
+    /// Observes a Linux machine: whether an interface other than loopback is up, whether all radios are
+    /// blocked, and how much storage is left.
     public struct NetworkInterfaceProbe: ConnectionProbe {
-        /// Where the kernel shows the machine.
+        /// The directory in which the kernel exposes devices.
         private let system: String
         private let interval: Duration
         private let storage: String
         private let leastStorage: Int64
 
-        /// Makes a probe.
+        /// Creates a probe.
         ///
         /// - Parameters:
-        ///   - interval: how often it looks.
-        ///   - storage: a path on the file system whose space counts.
-        ///   - leastStorage: the bytes below which storage is low.
-        ///   - system: where the kernel shows devices.
+        ///   - interval: The time between two observations.
+        ///   - storage: A path on the file system whose free space is checked.
+        ///   - leastStorage: The number of free bytes below which storage is low.
+        ///   - system: The directory in which the kernel exposes devices.
         public init(
             interval: Duration = .seconds(5), storage: String = "/", leastStorage: Int64 = 64 << 20,
             system: String = "/sys/class"
@@ -27,7 +27,7 @@
             self.system = system
         }
 
-        /// What the machine says, each time it changes.
+        /// Returns a stream of findings, one for each change.
         public func findings() -> AsyncStream<ConnectionFinding> {
             AsyncStream { continuation in
                 let task = Task {
@@ -44,13 +44,12 @@
             }
         }
 
-        /// What the machine says now.
         func look() -> ConnectionFinding {
             let free = try? FileManager.default.attributesOfFileSystem(forPath: storage)[.systemFreeSize] as? NSNumber
             if let free, free.int64Value < leastStorage { return ConnectionFinding(.lowOnStorage) }
             let interfaces = entries("net").filter { $0 != "lo" }
             let isUp = interfaces.contains { name in
-                // Point-to-point and virtual interfaces do not know their state.
+                // Point-to-point and virtual interfaces report an unknown state.
                 ["up", "unknown"].contains(text("net/\(name)/operstate"))
             }
             if isUp { return ConnectionFinding(.connected, isExpensive: isMobile(interfaces)) }
@@ -59,7 +58,6 @@
             return ConnectionFinding(!radios.isEmpty && areBlocked ? .flightMode : .disconnected)
         }
 
-        /// Whether a mobile modem is all there is.
         private func isMobile(_ interfaces: [String]) -> Bool {
             let up = interfaces.filter { ["up", "unknown"].contains(text("net/\($0)/operstate")) }
             return !up.isEmpty && up.allSatisfy { $0.hasPrefix("wwan") || $0.hasPrefix("ppp") }

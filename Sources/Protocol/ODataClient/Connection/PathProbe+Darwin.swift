@@ -1,12 +1,12 @@
 #if canImport(Network)
     import Network
 
-    /// Asks the system on Apple's platforms about the path to the network.
+    /// Observes the path to the network on Apple platforms.
     public struct PathProbe: ConnectionProbe {
-        /// Makes a probe.
+        /// Creates a probe.
         public init() {}
 
-        /// What the system says, each time it changes.
+        /// Returns a stream of findings, one for each change.
         public func findings() -> AsyncStream<ConnectionFinding> {
             AsyncStream { continuation in
                 let monitor = NWPathMonitor()

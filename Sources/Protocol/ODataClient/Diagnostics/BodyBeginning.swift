@@ -1,17 +1,17 @@
 import Synchronization
 
-/// The first bytes of a body, put together before anything is made of them: a secret that two chunks share could be found in
-/// neither.
+/// Buffers the first bytes of a body for the log. Redaction needs them together, because a secret that is split
+/// over two chunks would be found in neither.
 final class BodyBeginning: Sendable {
     private let limit: Int
     private let state = Mutex((bytes: [UInt8](), isTold: false))
 
-    /// - Parameter limit: how many bytes are wanted.
+    /// - Parameter limit: The number of bytes to buffer.
     init(limit: Int) { self.limit = limit }
 
-    /// Takes a chunk.
+    /// Adds a chunk.
     ///
-    /// - Returns: the beginning, once it is all there; `nil` before and after.
+    /// - Returns: The first bytes when the limit is reached, otherwise `nil`. They are returned only once.
     func add(_ chunk: [UInt8]) -> [UInt8]? {
         state.withLock { state in
             guard !state.isTold else { return nil }
@@ -20,7 +20,7 @@ final class BodyBeginning: Sendable {
         }
     }
 
-    /// The beginning of a body that has ended before; `nil` when it was given already.
+    /// Returns the buffered bytes at the end of the body, or `nil` if they were returned before.
     func end() -> [UInt8]? {
         state.withLock { state in state.isTold ? nil : Self.take(&state) }
     }

@@ -8,8 +8,8 @@ import ODataService
 import Supportability
 import Tracing
 
-/// What a client tells of its work: to a log, as metrics, as traces, as times. All of it is off or free unless an
-/// app asks for it.
+/// The logs, metrics, traces and timings of a client. All outputs are off or cost nothing unless an app enables
+/// them.
 ///
 /// ```swift
 /// var configuration = ODataClient.Configuration()
@@ -18,51 +18,51 @@ import Tracing
 /// configuration.diagnostics.onTimings = { print($0.operation, $0.endToEnd, $0.network) }
 /// ```
 public struct Diagnostics: Sendable {
-    /// How much of requests and responses goes into the log.
+    /// The amount of detail about requests and responses in the log.
     public enum TraceLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
         /// Failures only.
         case none
-        /// A line per request and per response: method, path without query, status, bytes, time.
+        /// One line for each request and each response: method, path without query, status, bytes and time.
         case low
-        /// The query and the header fields too; what is secret is left out, as are the values of the fields that an app adds to
-        /// each request or to one, unless they only say how the answer is to look.
+        /// The query and the header fields too. Secrets are left out, and so are the values of fields that the
+        /// app adds, unless they only describe the format of the response.
         case medium
-        /// Bodies too, as far as they are text, up to ``Diagnostics/maxLoggedBody`` bytes; what is known to be secret is left
-        /// out of them as well.
+        /// Textual bodies too, up to ``Diagnostics/maxLoggedBody`` bytes. Known secrets are left out of them as
+        /// well.
         case high
 
-        /// By how much they tell.
+        /// Compares the amount of detail.
         public static func < (left: TraceLevel, right: TraceLevel) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The most bytes of a body that a log shows.
+    /// The maximum number of bytes of a body in a log.
     public static let maxLoggedBody = 4096
 
-    /// Where lines go; `nil` for nowhere.
+    /// The logger; `nil` for no log.
     public var logger: Logger?
-    /// The stored log whose header gets what the client knows: the service's root, the language of its requests and
-    /// the user of basic authentication. A log without a header, or one that cannot be written, is left alone.
+    /// The stored log whose header receives the root of the service, the language of requests and the user of
+    /// basic authentication. A log without a header, or one that cannot be written, is not changed.
     public var storedLog: StoredLog?
-    /// How much is logged.
+    /// The amount of detail in the log.
     public var traceLevel: TraceLevel
-    /// What is left out of logs.
+    /// The secrets that are left out of logs.
     public var redaction: SecretRedaction
-    /// The first part of the names of metrics: `…_requests_total`, `…_request_duration_seconds`,
-    /// `…_received_bytes_total`, `…_sent_bytes_total`; `nil` records none.
+    /// The prefix of the metric names `…_requests_total`, `…_request_duration_seconds`,
+    /// `…_received_bytes_total` and `…_sent_bytes_total`; `nil` records no metrics.
     public var metricsPrefix: String?
-    /// Takes the metrics; `nil` for the one that the process has bootstrapped.
+    /// The factory of metrics; `nil` for the one that the process has bootstrapped.
     public var metricsFactory: (any MetricsFactory)?
-    /// Makes the spans; `nil` for the one that the process has bootstrapped.
+    /// The tracer; `nil` for the one that the process has bootstrapped.
     public var tracer: (any Tracer)?
-    /// Whether requests carry the context of a trace: that of the bootstrapped tracer, in a span per request, or
-    /// ``TraceContext`` where there is none.
+    /// Whether requests carry a trace context: that of the bootstrapped tracer, with one span for each request,
+    /// or ``TraceContext`` if there is no tracer.
     public var propagatesTraces: Bool
-    /// Makes the id that groups the messages of one request, sent as `X-CorrelationID`; `nil` sends none. The id stands in
-    /// each line of the log (`correlation-id`), in spans (`correlation.id`), in ``RequestTimings``, in the response and in an
-    /// `ODataError`.
+    /// Returns the id that groups the messages of one request, sent as `X-CorrelationID`; `nil` sends none. The
+    /// id appears in each log line (`correlation-id`), in spans (`correlation.id`), in ``RequestTimings``, in
+    /// the response and in an `ODataError`.
     public var correlationID: (@Sendable () -> String)?
-    /// The id that requests of this task carry instead of those that ``correlationID`` makes: it groups the requests of
-    /// one action of a user.
+    /// The correlation id of all requests of the current task, in place of those that ``correlationID``
+    /// returns. The id groups the requests of one user action.
     ///
     /// ```swift
     /// try await Diagnostics.$currentCorrelationID.withValue("checkout-17") {
@@ -72,10 +72,10 @@ public struct Diagnostics: Sendable {
     /// ```
     @TaskLocal public static var currentCorrelationID: String?
 
-    /// Gets the times of each request when it is over.
+    /// Receives the timings of each completed request.
     public var onTimings: (@Sendable (RequestTimings) -> Void)?
 
-    /// Makes diagnostics that tell nothing.
+    /// Creates diagnostics; by default, everything is off.
     public init(
         logger: Logger? = nil, storedLog: StoredLog? = nil, traceLevel: TraceLevel = .none,
         redaction: SecretRedaction = SecretRedaction(),
@@ -95,12 +95,11 @@ public struct Diagnostics: Sendable {
         self.onTimings = onTimings
     }
 
-    /// Whether times are of use to anybody.
     var needsTimings: Bool { onTimings != nil || metricsPrefix != nil || (logger != nil && traceLevel > .none) }
 
-    // MARK: Telling
+    // MARK: Logs and metrics
 
-    /// What lines of the log about one message have in common.
+    /// Returns the metadata that all log lines about one message share.
     private static func metadata(_ requestID: String?, _ correlationID: String?) -> Logger.Metadata {
         var metadata: Logger.Metadata = [:]
         metadata["request-id"] = requestID.map { "\($0)" }
@@ -112,7 +111,7 @@ public struct Diagnostics: Sendable {
         metadata(requestID, message.headerFields[.correlationID])
     }
 
-    /// - Parameter secrets: the names of fields whose values are left out.
+    /// - Parameter secrets: The names of the header fields whose values are left out.
     func log(_ message: HTTPRequest, body: ByteStream?, id: String?, secrets: some Collection<String>) async {
         guard let logger, traceLevel > .none else { return }
         var metadata = Self.metadata(id, message)
@@ -146,7 +145,7 @@ public struct Diagnostics: Sendable {
             "← \(response.status.code) \(message.method) \(Self.withoutQuery(message.path))", metadata: metadata)
     }
 
-    /// A response body that is logged as far as it is wanted: once, when that much of it has come.
+    /// Returns a response body whose first bytes are logged once, when enough of them have arrived.
     func logged(_ stream: ByteStream, of message: HTTPRequest, id: String?) -> ByteStream {
         guard let logger, traceLevel >= .high else { return stream }
         let limit = stream.length.map { min(Int(clamping: $0), Self.maxLoggedBody) } ?? Self.maxLoggedBody
@@ -171,7 +170,7 @@ public struct Diagnostics: Sendable {
 
     func log(_ error: any Error, _ message: HTTPRequest, id: String?) {
         guard let logger else { return }
-        // A service's own words may quote what a user entered: they are for the levels that show bodies.
+        // A message of the service may quote user input, so it is logged only at the level that shows bodies.
         let text =
             if traceLevel < .high, let refusal = error as? ODataError { "\(refusal.status) \(refusal.code)" } else {
                 redaction.redacted("\(error)")
@@ -208,23 +207,23 @@ public struct Diagnostics: Sendable {
         Counter(label: "\(metricsPrefix)_sent_bytes_total", factory: factory).increment(by: timings.sentBytes)
     }
 
-    /// Text of a body without what is secret: links in it repeat the options of the request, and tokens are sent and given
-    /// in bodies too. What is no text is told by its size.
+    /// Returns the redacted text of a body, or its size if it is not text. Redaction is needed because links
+    /// repeat the options of the request, and bodies may contain tokens.
     private func text(_ bytes: [UInt8]) -> String {
-        // A piece may end within a character.
+        // The bytes may end within a character.
         for cut in 0...min(3, bytes.count) {
             if let text = String(validating: bytes.dropLast(cut), as: UTF8.self) { return redaction.redacted(text) }
         }
         return "\(bytes.count) bytes"
     }
 
-    /// A path without its query, whose literals may be personal.
+    /// Returns a path without its query, because literals in the query may be personal.
     static func withoutQuery(_ path: String?) -> String { String((path ?? "/").prefix { $0 != "?" }) }
 
     // MARK: Traces
 
-    /// Runs a request within a span, and lets it carry the trace. The span has the status of the answer, and is one of a
-    /// failure from 400 on (OpenTelemetry, semantic conventions for HTTP clients).
+    /// Sends a request within a span and adds the trace context. The span records the status of the response;
+    /// from 400 on, the status counts as an error (OpenTelemetry, semantic conventions for HTTP clients).
     func traced(
         _ message: HTTPRequest, _ body: (HTTPRequest) async throws -> (HTTPResponse, ByteStream)
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -262,7 +261,6 @@ public struct Diagnostics: Sendable {
     }
 }
 
-/// Writes the fields of a trace.
 private struct HeaderFieldInjector: Injector {
     func inject(_ value: String, forKey key: String, into carrier: inout HTTPFields) {
         guard let name = HTTPField.Name(key) else { return }
@@ -271,8 +269,8 @@ private struct HeaderFieldInjector: Injector {
 }
 
 extension HTTPField.Name {
-    /// `traceparent` (W3C Trace Context, 3.2); the fallback can never be reached.
+    /// `traceparent` (W3C Trace Context, 3.2). The fallback is never reached.
     static let traceparent = HTTPField.Name("traceparent") ?? .accept
-    /// `X-CorrelationID`: groups the requests of one action.
+    /// `X-CorrelationID`, which groups the requests of one action. The fallback is never reached.
     static let correlationID = HTTPField.Name("X-CorrelationID") ?? .accept
 }

@@ -2,7 +2,7 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// Takes the times of one request, from wherever its parts happen, and gives them out once.
+/// Collects the timings of one request and reports them once.
 final class ExchangeRecorder: Sendable {
     private struct State {
         var timings: RequestTimings
@@ -28,7 +28,7 @@ final class ExchangeRecorder: Sendable {
 
     func update(_ change: (inout RequestTimings) -> Void) { state.withLock { change(&$0.timings) } }
 
-    /// Takes the moments that a transport tells.
+    /// Records the instants that a transport reports.
     func take(_ event: TransferEvent) {
         switch event {
         case .requestSent(let instant): moments.withLock { $0 = instant }
@@ -39,20 +39,19 @@ final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// When the last byte of the request had gone.
+    /// The instant at which the last byte of the request was sent.
     private let moments = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// A body that is counted as it goes out.
+    /// Returns a body that counts its bytes as they are sent.
     func sending(_ stream: ByteStream) -> ByteStream {
         stream.observed { chunk in self.update { $0.sentBytes += Int64(chunk?.count ?? 0) } }
     }
 
-    /// A body that is timed as it comes in.
+    /// Returns a response body that records its size and its timings.
     ///
     /// - Parameters:
-    ///   - client: when the message was made.
-    ///   - transport: when it was handed over.
-    ///   - finishes: whether the exchange is over with the last byte: the answer is a stream.
+    ///   - client: The instant at which the message was created.
+    ///   - transport: The instant at which the message was passed to the transport.
     func receiving(
         _ stream: ByteStream, client: ContinuousClock.Instant, transport: ContinuousClock.Instant
     ) -> ByteStream {
@@ -76,19 +75,20 @@ final class ExchangeRecorder: Sendable {
         }
     }
 
-    /// The time that readers of the body waited for its bytes.
+    /// The time that readers of the body spent waiting for bytes.
     private let waited = Mutex(Duration.zero)
 
-    /// Begins to take the time of reading a document.
+    /// Returns the start of a measurement of reading a document; pass it to ``parsed(_:since:)``.
     func reading() -> Reading { Reading(start: clock.now, waited: waited.withLock { $0 }) }
 
-    /// When reading began, and what had been waited until then.
+    /// The start of a measurement and the time spent waiting until then.
     struct Reading {
         let start: ContinuousClock.Instant
         let waited: Duration
     }
 
-    /// Takes a document that was read while its bytes came: the waiting among it is not reading.
+    /// Records a document that was read while its bytes arrived. The time spent waiting for bytes is
+    /// subtracted.
     func parsed(_ kind: RequestTimings.Document.Kind, since reading: Reading?) {
         guard let reading else { return }
         let waiting = waited.withLock { $0 } - reading.waited
@@ -100,14 +100,14 @@ final class ExchangeRecorder: Sendable {
 
     private let streams = Mutex(false)
 
-    /// Says that the answer is a stream, so that its end is the end.
+    /// Marks the response as a stream, so that the exchange ends with the last byte.
     func leaveOpen() { streams.withLock { $0 = true } }
 
     private func finishIfStreaming() {
         if streams.withLock({ $0 }) { finish() }
     }
 
-    /// Gives the times out; a second call does nothing.
+    /// Reports the timings; further calls have no effect.
     func finish() {
         let ended = clock.now - started
         let timings: RequestTimings? = state.withLock { state in

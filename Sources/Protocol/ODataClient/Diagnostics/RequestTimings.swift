@@ -1,59 +1,60 @@
-/// How long one request took at four levels, and each document that was read.
+/// The durations of one request at four levels, and of each document that was read.
 ///
 /// ```text
 /// endToEnd  ├──────────────── the app's call ────────────────┤
-/// client      ├──── from the message made to its last byte ────┤
-/// transport     ├──── handed to the transport to the last byte ──┤
-/// network         ├── waiting for the other side ──┤
+/// client      ├──── message created to its last byte ──────────┤
+/// transport     ├──── passed to the transport to the last byte ──┤
+/// network         ├── waiting for the service ─────┤
 /// ```
-/// All are read from a monotonic clock in nanoseconds. Times are of one attempt chain: what is repeated for a CSRF
-/// token counts into ``client``, not into ``transport``.
+/// All durations are measured with a monotonic clock in nanoseconds. A repeat because of a CSRF token counts
+/// towards ``client``, but not towards ``transport``.
 public struct RequestTimings: Sendable, Hashable {
-    /// One document that was parsed.
+    /// A document that was parsed.
     public struct Document: Sendable, Hashable {
-        /// What it was.
+        /// The kinds of documents.
         public enum Kind: String, Sendable, Hashable {
-            /// `$metadata`.
+            /// The metadata document, `$metadata`.
             case metadata
-            /// The body of an answer.
+            /// The body of a response.
             case response
-            /// The error object of a refusal.
+            /// The error object of a refused request.
             case error
         }
 
-        /// What it was.
+        /// The kind of the document.
         public var kind: Kind
-        /// Its size in bytes, as far as it was read.
+        /// The number of bytes that were read.
         public var bytes: Int64
-        /// The time it took to read, without waiting for its bytes.
+        /// The time spent reading, without waiting for bytes.
         public var duration: Duration
     }
 
-    /// `X-Request-ID`, where one was sent.
+    /// The value of `X-Request-ID`, if one was sent.
     public internal(set) var requestID: String?
-    /// `X-CorrelationID`, where one was sent.
+    /// The value of `X-CorrelationID`, if one was sent.
     public internal(set) var correlationID: String?
-    /// The method and the path without its query, whose literals may be personal.
+    /// The method and the path without its query, because literals in the query may be personal.
     public internal(set) var operation: String
-    /// The status of the answer; `nil` where none came.
+    /// The status of the response; `nil` if there was no response.
     public internal(set) var status: Int?
-    /// From the app's call to the answer, decoded.
+    /// The time from the app's call to the decoded response.
     public internal(set) var endToEnd: Duration
-    /// From the message made to the last byte of its answer.
+    /// The time from the creation of the message to the last byte of the response.
     public internal(set) var client: Duration
-    /// From the message handed to the transport to the last byte of its answer.
+    /// The time from passing the message to the transport to the last byte of the response.
     public internal(set) var transport: Duration
-    /// From the last byte of the request sent to the last byte of the answer, as the transport tells them.
+    /// The time from the last byte of the request to the last byte of the response, as reported by the
+    /// transport.
     public internal(set) var network: Duration
-    /// The bytes of the request's body.
+    /// The number of bytes of the request body.
     public internal(set) var sentBytes: Int64
-    /// The bytes of the answer's body, unpacked.
+    /// The number of bytes of the response body after decompression.
     public internal(set) var receivedBytes: Int64
     /// The documents that were parsed.
     public internal(set) var documents: [Document]
 
-    /// What making and reading messages takes: ``endToEnd`` without ``client``.
+    /// The time spent writing and reading messages: ``endToEnd`` minus ``client``.
     public var codec: Duration { max(.zero, endToEnd - client) }
-    /// What tokens, tracing and authentication take: ``client`` without ``transport``.
+    /// The time spent on tokens, tracing and authentication: ``client`` minus ``transport``.
     public var session: Duration { max(.zero, client - transport) }
 }

@@ -1,7 +1,7 @@
-/// The trace that a request belongs to, as W3C Trace Context writes it into `traceparent`.
+/// The trace of a request, as W3C Trace Context writes it into `traceparent`.
 ///
-/// Where an app has bootstrapped a tracer of swift-distributed-tracing, that one writes the fields, and this type
-/// is not needed. Without one, the client begins a trace per request or goes on with ``current``.
+/// An app that has bootstrapped a tracer of swift-distributed-tracing does not need this type, because the
+/// tracer writes the fields. Otherwise the client begins a trace for each request, or continues ``current``.
 ///
 /// ```swift
 /// try await TraceContext.$current.withValue(TraceContext()) {
@@ -10,17 +10,17 @@
 /// }
 /// ```
 public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
-    /// The trace: 16 bytes, not all zero.
+    /// The id of the trace: 16 bytes, not all zero.
     public let traceID: [UInt8]
-    /// The span that is the parent of what follows: 8 bytes, not all zero.
+    /// The id of the parent span: 8 bytes, not all zero.
     public let parentID: [UInt8]
-    /// Whether whoever began the trace records it.
+    /// Whether the creator of the trace records it.
     public let isSampled: Bool
 
-    /// The trace that requests of this task belong to; `nil` begins a new one for each.
+    /// The trace of all requests of the current task; `nil` begins a new one for each request.
     @TaskLocal public static var current: TraceContext?
 
-    /// Begins a trace.
+    /// Begins a trace with random ids.
     public init(isSampled: Bool = true) {
         traceID = Self.random(16)
         parentID = Self.random(8)
@@ -33,9 +33,10 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         self.isSampled = isSampled
     }
 
-    /// Reads `traceparent` (Trace Context, 3.2).
+    /// Parses a `traceparent` field (Trace Context, 3.2).
     ///
-    /// - Returns: `nil` where it is malformed, names no trace, or is of the forbidden version `ff`.
+    /// - Returns: `nil` if the text is malformed, contains only zeros as an id, or has the forbidden version
+    ///   `ff`.
     public init?(traceparent text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4, parts[0].utf8.count == 2, parts[0] != "ff", let version = Self.bytes(parts[0], 1),
@@ -46,22 +47,22 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         self.init(traceID: trace, parentID: parent, isSampled: flags[0] & 1 == 1)
     }
 
-    /// The same trace one step further: with a parent of its own.
+    /// Returns the same trace with a new parent id.
     public func child() -> TraceContext {
         TraceContext(traceID: traceID, parentID: Self.random(8), isSampled: isSampled)
     }
 
-    /// The value of `traceparent`.
+    /// The value of the field `traceparent`.
     public var traceparent: String {
         "00-\(Self.hexadecimal(traceID))-\(Self.hexadecimal(parentID))-\(isSampled ? "01" : "00")"
     }
 
-    /// The value of `traceparent`.
+    /// The value of the field `traceparent`.
     public var description: String { traceparent }
 
     private static func random(_ count: Int) -> [UInt8] {
         var bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max) }
-        // All zeros mean none.
+        // An id of only zeros is invalid.
         if bytes.allSatisfy({ $0 == 0 }) { bytes[0] = 1 }
         return bytes
     }
@@ -77,7 +78,7 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         return bytes
     }
 
-    /// Upper case is not allowed.
+    /// Returns the value of a hexadecimal digit. Upper case is not allowed.
     private static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case 0x30...0x39: byte - 0x30

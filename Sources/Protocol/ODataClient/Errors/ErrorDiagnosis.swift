@@ -1,8 +1,10 @@
 @_exported import ErrorCodes
 import ODataService
 
-/// All that can be told of an error: its stable code, what kind it is, a message in English, in German or in a
-/// language that the app adds, what helps, and what the service said.
+/// A description of an error: its stable code, its kind, a localized message, a remedy, and the error of the
+/// service.
+///
+/// Messages exist in English and German; an app can add other languages.
 ///
 /// ```swift
 /// } catch {
@@ -12,16 +14,16 @@ import ODataService
 /// }
 /// ```
 public struct ErrorDiagnosis: Sendable, CustomStringConvertible {
-    /// The error.
+    /// The error that is described.
     public let error: any Error
-    /// What went wrong, as a stable name.
+    /// The stable code of the error.
     public let code: ErrorCode
-    /// Which kind of failure it is.
+    /// The kind of failure.
     public let kind: FailureKind
-    /// What the service said, where it refused.
+    /// The error that the service returned, if it refused the request.
     public let serviceError: ODataError?
 
-    /// Looks at an error.
+    /// Creates the diagnosis of an error.
     public init(_ error: any Error) {
         self.error = error
         code = ErrorCode(error)
@@ -35,34 +37,34 @@ public struct ErrorDiagnosis: Sendable, CustomStringConvertible {
             }
     }
 
-    /// What helps.
+    /// The remedy for this kind of failure.
     public var recovery: RecoveryAction { kind.recovery }
-    /// The HTTP status, where an answer came.
+    /// The HTTP status, if there was a response.
     public var status: Int? { serviceError?.status }
-    /// The header fields of the answer that refused.
+    /// The header fields of the refusal.
     public var headers: [String: String] { serviceError?.headers ?? [:] }
-    /// The identification of the request in the service's logs.
+    /// The id of the request in the logs of the service.
     public var requestID: String? { serviceError?.requestID }
-    /// The id that the request shares with its lines in the log and its trace.
+    /// The id that links the request with its log lines and its trace.
     public var correlationID: String? { serviceError?.correlationID }
 
-    /// What went wrong, for people.
+    /// Returns a message for users.
     ///
     /// - Parameters:
-    ///   - locale: an identifier such as `de_AT`; `nil` for the current one.
-    ///   - messages: the texts; those that are installed unless others are given.
+    ///   - locale: An identifier such as `de_AT`; `nil` for the current locale.
+    ///   - messages: The messages; by default, the installed ones.
     public func message(locale: String? = nil, messages: ErrorMessages = .current) -> String {
         let arguments = (error as? any CodedError)?.errorArguments ?? ["reason": "\(error)"]
         return messages.text(code.rawValue, locale: locale, arguments: arguments) ?? "\(error)"
     }
 
-    /// What helps, for people.
+    /// Returns a description of the remedy for users.
     public func recoveryHint(locale: String? = nil, messages: ErrorMessages = .current) -> String {
         let arguments = (error as? any CodedError)?.errorArguments ?? [:]
         let own = messages.text("\(code.rawValue).recovery", locale: locale, arguments: arguments)
         return own ?? messages.text("recovery.\(recovery.rawValue)", locale: locale, arguments: arguments) ?? ""
     }
 
-    /// Code and message in English.
+    /// The code and the English message.
     public var description: String { "[\(code)] \(message(locale: "en"))" }
 }

@@ -1,4 +1,4 @@
-/// The package's own messages in English.
+/// The built-in English messages.
 let english: [String: String] = spoken.merging(ownWords) { $1 }
 
 private let ownWords: [String: String] = [
@@ -151,7 +151,7 @@ private let ownWords: [String: String] = [
     "recovery.contactSupport": "Tell those who run the service; the request is called {request} in their logs.",
 ]
 
-/// Codes whose errors say all that there is to say; by level.
+/// The codes whose message is the reason alone, by their first part.
 private let levels: [String: String] = [
     "oauth": "insecure-endpoint refused invalid-response",
     "download": "refused wrong-part",

@@ -1,4 +1,4 @@
-/// The package's own messages in German; what is only the reason itself stays in English.
+/// The built-in German messages. Messages that consist only of the reason stay in English.
 let german: [String: String] = [
     "unknown": "Etwas Unerwartetes ist geschehen: {reason}",
     "cancelled": "Die Arbeit wurde abgebrochen.",

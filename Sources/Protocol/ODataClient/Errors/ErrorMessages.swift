@@ -1,41 +1,41 @@
 import Foundation
 import Synchronization
 
-/// Gives messages for error codes in a language: the app's own texts, or none to leave it to the next.
+/// A source of localized messages for error codes, such as an app's own texts.
 public protocol ErrorMessageProvider: Sendable {
-    /// The message with `{name}` where an argument goes; `nil` where this provider has none.
+    /// Returns a message with `{name}` in the places of arguments, or `nil` if this provider has none.
     ///
     /// - Parameters:
-    ///   - key: an error code such as `service.not-found`, or `recovery.` and the name of a `RecoveryAction`.
-    ///   - locale: an identifier such as `de_AT` or `de`.
+    ///   - key: An error code such as `service.not-found`, or `recovery.` and the name of a ``RecoveryAction``.
+    ///   - locale: An identifier such as `de_AT` or `de`.
     func message(_ key: String, locale: String) -> String?
 }
 
-/// Messages by locale and key.
+/// A table of messages by locale and key.
 public struct ErrorMessageTable: ErrorMessageProvider {
     private let messages: [String: [String: String]]
 
-    /// Makes a table.
+    /// Creates a table.
     ///
-    /// - Parameter messages: by locale (`de_AT`, `de`), then by key.
+    /// - Parameter messages: The messages by locale (`de_AT`, `de`) and then by key.
     public init(_ messages: [String: [String: String]]) { self.messages = messages }
 
-    /// Reads a table of one locale from JSON: an object of strings.
+    /// Creates a table for one locale from JSON, an object of strings.
     ///
     /// - Throws: `DecodingError`.
     public init(json: Data, locale: String) throws {
         messages = [locale: try JSONDecoder().decode([String: String].self, from: json)]
     }
 
-    /// The message.
+    /// Returns the message for a key, or `nil` if the table does not contain it.
     public func message(_ key: String, locale: String) -> String? { messages[locale]?[key] }
 }
 
-/// The messages for errors, in the language of whoever reads them.
+/// The messages for errors in the language of the user.
 ///
-/// A message is looked up in four steps: language and region, language, the localizations that the app prefers,
-/// English. Every step asks the app's own providers first, the newest before the older, then what comes with the
-/// package (English and German).
+/// A message is searched in four steps: language and region, language, the preferred localizations of the app,
+/// English. In each step, the app's own providers come first, the newest before the older ones. The built-in
+/// messages in English and German come last.
 ///
 /// ```swift
 /// ErrorMessages.install(ErrorMessages.standard.adding(
@@ -44,39 +44,39 @@ public struct ErrorMessageTable: ErrorMessageProvider {
 /// ```
 public struct ErrorMessages: Sendable {
     private var providers: [any ErrorMessageProvider]
-    /// The localizations that the app prefers, best first.
+    /// The preferred localizations of the app, best first.
     public var preferredLocalizations: [String]
 
-    /// What comes with the package.
+    /// The built-in messages alone.
     public static let standard = ErrorMessages()
 
     private static let installed = Mutex(ErrorMessages.standard)
 
-    /// The messages in use.
+    /// The installed messages of the process.
     public static var current: ErrorMessages { installed.withLock { $0 } }
 
-    /// Replaces the messages in use, for the whole process.
+    /// Installs messages for the whole process.
     public static func install(_ messages: ErrorMessages) { installed.withLock { $0 = messages } }
 
-    /// Makes messages with the package's own texts.
+    /// Creates a collection with the built-in messages.
     public init(preferredLocalizations: [String] = Bundle.main.preferredLocalizations) {
         providers = [ErrorMessageTable(["en": english, "de": german])]
         self.preferredLocalizations = preferredLocalizations
     }
 
-    /// The same messages with others before them.
+    /// Returns the messages with another provider that is asked first.
     public func adding(_ provider: any ErrorMessageProvider) -> ErrorMessages {
         var messages = self
         messages.providers.insert(provider, at: 0)
         return messages
     }
 
-    /// A message with its arguments put in.
+    /// Returns a message with its arguments inserted.
     ///
     /// - Parameters:
-    ///   - locale: an identifier such as `de-AT` or `de_AT`; `nil` for the current one.
-    ///   - arguments: what `{name}` stands for; names without an argument disappear.
-    /// - Returns: `nil` where nobody has a message, not even in English.
+    ///   - locale: An identifier such as `de-AT` or `de_AT`; `nil` for the current locale.
+    ///   - arguments: The values of the placeholders `{name}`. A placeholder without a value is removed.
+    /// - Returns: `nil` if no provider has a message, not even in English.
     public func text(_ key: String, locale: String? = nil, arguments: [String: String] = [:]) -> String? {
         for candidate in candidates(locale ?? Locale.current.identifier) {
             for provider in providers {
@@ -107,7 +107,7 @@ public struct ErrorMessages: Sendable {
         var rest = template[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
             text += rest[..<open]
-            // What is put in is never looked at again: it may hold braces.
+            // Inserted values are not searched for placeholders, because they may contain braces.
             text += arguments[String(rest[rest.index(after: open)..<close])] ?? ""
             rest = rest[rest.index(after: close)...]
         }

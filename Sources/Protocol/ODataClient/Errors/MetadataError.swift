@@ -2,29 +2,29 @@ import ErrorCodes
 import ODataModel
 import ODataService
 
-/// Why a service's metadata cannot be had (OData Protocol 4.01, 11.1.2 *Metadata Document Request*): each
-/// case is a different thing for a person to do.
+/// The reason why the metadata of a service is unavailable (OData Protocol 4.01, 11.1.2 *Metadata Document
+/// Request*). Each case calls for a different reaction of the user.
 public enum MetadataError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is nothing at `$metadata`: the URL is not the root of a service.
+    /// There is no `$metadata`: the URL is not the root of a service.
     case notFound(url: String)
-    /// The service wants to know who asks, or does not know the user.
+    /// The service requires authentication, or it does not accept the credentials.
     case unauthorized(url: String)
-    /// The service knows the user and refuses.
+    /// The service has identified the user and denies access.
     case forbidden(url: String)
-    /// A web page came instead: a sign-in form, a proxy, the wrong URL.
+    /// The response is a web page, because of a sign-in form, a proxy or a wrong URL.
     case webPage(url: String, title: String?)
-    /// Something came that is neither metadata nor a web page.
+    /// The response is neither metadata nor a web page.
     case notOData(url: String, contentType: String?)
-    /// The answer leads to another address, which is not followed by itself.
+    /// The response redirects to another address. The redirect is not followed.
     case redirected(url: String, to: String)
-    /// The document ends before it is complete.
+    /// The document ends too early.
     case incomplete(url: String, CSDLError)
-    /// The document is no valid metadata; the place is in the error.
+    /// The document is not valid metadata; the error contains the position.
     case invalid(url: String, CSDLError)
-    /// The service refused for another reason.
+    /// The service refused the request with another status.
     case refused(url: String, ODataError)
 
-    /// What is wrong, with the URL.
+    /// An explanation of the error with the URL.
     public var description: String {
         switch self {
         case .notFound(let url): "There is no OData service at \(url): it has no $metadata."

@@ -3,30 +3,32 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// The header fields that the client adds to requests by itself, and those that a service was found to refuse (rule 39).
+/// The header fields that the client itself adds to requests, and those that the service is known to refuse
+/// (rule 39).
 ///
-/// A read that is refused is repeated without them, whatever the status; a change only after a refusal that proves that it did
-/// not act. Fields that an app gives are never left out.
+/// A refused read is repeated without them, whatever the status. A refused change is repeated only if the
+/// refusal proves that it had no effect. Fields that the app has set are never left out.
 final class AddedFields: Sendable {
-    /// Fields that are left out together.
+    /// The groups of fields that are left out together.
     enum Group: CaseIterable {
-        /// The versions, and the ids and tokens of the client.
+        /// The protocol versions, the request id, the correlation id and, for reads, the token field.
         case versions
-        /// `Accept`.
         case accept
-        /// Preferences, and what identifies a repeat; of changes alone, since reads carry those that the caller asked for.
+        /// The preferences and the identification of repeatable requests. They are left out of changes only,
+        /// because reads carry the preferences of the caller.
         case preferences
     }
 
-    /// How many times a field must have been refused where the same request without it succeeded.
+    /// The number of refusals after which a group is left out from the start. A refusal counts if the same
+    /// request succeeded without the group.
     static let refusalsToLearn = 2
-    /// How long a learned refusal counts.
+    /// The time for which a learned refusal is remembered.
     static let memory = Duration.seconds(7 * 86_400)
-    /// The statuses of a change that prove that it did not act, if an OData error comes with them.
+    /// The statuses that prove that a refused change had no effect, if the response contains an OData error.
     static let proofs: Set = [400, 406, 415, 417, 501]
-    /// The statuses that have nothing to do with the fields: who asks, and how often.
+    /// The statuses that are not caused by header fields: authentication and rate limits.
     private static let unrelated: Set = [401, 407, 429]
-    /// The statuses of gateways and busy services, which are not asked more often than it takes.
+    /// The statuses of gateways and busy services, which should receive as few repeats as possible.
     private static let ofCommunication: Set = [502, 503, 504]
 
     private struct Refusal {
@@ -37,7 +39,7 @@ final class AddedFields: Sendable {
     private struct State {
         /// The kinds of requests that were accepted with all fields.
         var accepted: Set<String> = []
-        /// The kinds of requests that were refused with and without the fields alike.
+        /// The kinds of requests that were refused both with and without the fields.
         var futile: Set<String> = []
         var refusals: [Group: Refusal] = [:]
     }
@@ -46,13 +48,13 @@ final class AddedFields: Sendable {
     private let token: HTTPField.Name
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// - Parameter token: the field by which a token is asked for.
+    /// - Parameter token: The field with which a token is requested.
     init(token: HTTPField.Name, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.token = token
         self.now = now
     }
 
-    /// The groups that a service was found to refuse.
+    /// The groups that the service is known to refuse.
     var refused: Set<Group> {
         let now = now()
         return state.withLock { state in
@@ -63,9 +65,9 @@ final class AddedFields: Sendable {
         }
     }
 
-    /// A message without the fields of some groups.
+    /// Returns a message without the fields of some groups.
     ///
-    /// - Parameter given: the fields that the app gave, which stay.
+    /// - Parameter given: The fields that the app has set, which are kept.
     func message(_ message: HTTPRequest, without groups: Set<Group>, given: Set<HTTPField.Name>) -> HTTPRequest {
         guard !groups.isEmpty else { return message }
         var result = message
@@ -75,7 +77,7 @@ final class AddedFields: Sendable {
         return result
     }
 
-    /// What a refused message is sent without, one attempt after the other.
+    /// Returns the groups to leave out of a refused message, one set for each further attempt.
     func attempts(
         after response: HTTPResponse, to message: HTTPRequest, given: Set<HTTPField.Name>
     ) -> [Set<Group>] {
@@ -83,7 +85,7 @@ final class AddedFields: Sendable {
         guard status >= 400, !Self.unrelated.contains(status), response.headerFields[.retryAfter] == nil else {
             return []
         }
-        // The service refuses the identification itself. The sender that gave it decides whether the request is sent again.
+        // The service refuses the identification itself. The component that issued it decides about a repeat.
         guard response.headerFields[.repeatabilityResult] != RepeatabilityResult.rejected.rawValue else { return [] }
         let kind = Self.kind(message)
         let isKnown = state.withLock { $0.accepted.contains(kind) || $0.futile.contains(kind) }
@@ -99,7 +101,7 @@ final class AddedFields: Sendable {
         return attempts
     }
 
-    /// Notes that a message was accepted, without the fields of some groups where it was refused with them.
+    /// Records that a message was accepted; `groups` are the ones without which a refused message succeeded.
     func noteAccepted(_ message: HTTPRequest, without groups: Set<Group> = []) {
         let (kind, now) = (Self.kind(message), self.now())
         state.withLock { state in
@@ -113,7 +115,7 @@ final class AddedFields: Sendable {
         }
     }
 
-    /// Notes that a message was refused with and without the fields alike.
+    /// Records that a message was refused both with and without the fields.
     func noteFutile(_ message: HTTPRequest) {
         let kind = Self.kind(message)
         state.withLock { _ = $0.futile.insert(kind) }
@@ -134,7 +136,7 @@ final class AddedFields: Sendable {
         }
     }
 
-    /// Requests whose added fields a service treats alike.
+    /// Returns a key for requests whose added fields a service is expected to treat alike.
     private static func kind(_ message: HTTPRequest) -> String {
         "\(message.isReading ? "read" : message.method.rawValue) \(message.headerFields[.accept] ?? "")"
     }

@@ -2,39 +2,40 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// Whether and how a client proves that a change is made by the app itself and not by a page in its name: with a
-/// token that the service gave to a read, sent with each change.
+/// The use of tokens against cross-site request forgery: the service issues a token in response to a read, and
+/// the client sends it with each change.
 public enum CSRFPolicy: Hashable, Sendable {
-    /// No tokens.
+    /// Tokens are not used.
     case off
-    /// Reads ask for a token until an answer shows whether the service has them; a change that is refused for
-    /// want of one is sent again with a new one, once.
+    /// Reads request a token until a response shows whether the service issues tokens. A change that is refused
+    /// because of a missing token is repeated once with a new one.
     case automatic
-    /// As automatic; and a change that comes before any read waits for a token.
+    /// Like ``automatic``, but a change before the first read obtains a token first.
     case always
 }
 
-/// The token of one session (SAP Gateway's protocol, which others have taken over): asked for with
-/// `X-CSRF-Token: Fetch`, refused with 403 and `X-CSRF-Token: Required`.
+/// The token of one session in the protocol of SAP Gateway, which other services have adopted. A client
+/// requests it with `X-CSRF-Token: Fetch`; the service refuses a missing token with 403 and `X-CSRF-Token:
+/// Required`.
 actor CSRFProtection {
     private let policy: CSRFPolicy
     private let field: HTTPField.Name
     private var token: String?
-    /// Whether an answer to a read that asked came without a token: the service has none.
+    /// Whether a response to a token request contained none, so that the service does not use tokens.
     private var isKnownToHaveNone = false
     private var fetching: Task<String?, any Error>?
 
-    /// - Parameter field: the name of the header field; a name that is none stands for `X-CSRF-Token`.
+    /// - Parameter field: The name of the header field. An invalid name is replaced by `X-CSRF-Token`.
     init(policy: CSRFPolicy, field: String) {
         self.policy = policy
         self.field = HTTPField.Name(field) ?? .csrfToken
     }
 
-    /// Completes a request.
+    /// Adds the token, or a request for one.
     ///
     /// - Parameters:
-    ///   - canRepeat: whether the body can be sent again, should the service refuse for want of a token.
-    ///   - fetch: reads something small with the given fields.
+    ///   - canRepeat: Whether the body can be sent again if the service refuses the token.
+    ///   - fetch: Sends a small read with the given fields.
     func complete(
         _ message: inout HTTPRequest, canRepeat: Bool,
         fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPResponse
@@ -44,18 +45,18 @@ actor CSRFProtection {
             if token == nil, !isKnownToHaveNone { message.headerFields[field] = "Fetch" }
             return
         }
-        // What cannot be sent again must not be refused for want of a token, or for one whose session has ended.
+        // A body that cannot be sent again must not be refused because of a missing or expired token.
         if !isKnownToHaveNone, !canRepeat || (token == nil && policy == .always) {
             _ = try await fetched(fetch)
         }
         if let token { message.headerFields[field] = token }
     }
 
-    /// Takes what an answer says of tokens.
+    /// Learns the token, or that the service has none, from a response.
     func take(_ response: HTTPResponse, to message: HTTPRequest) {
         guard policy != .off, Self.isSafe(message.method) else { return }
         guard let value = response.headerFields[field], !Self.isDemand(value) else {
-            // Metadata may come from a cache that knows nothing of tokens; data do not.
+            // Metadata may come from a cache that does not know tokens; data does not.
             let isData = !(message.path ?? "").prefix { $0 != "?" }.hasSuffix("$metadata")
             if message.headerFields[field] == "Fetch", response.status.code < 300, isData { isKnownToHaveNone = true }
             return
@@ -64,43 +65,43 @@ actor CSRFProtection {
         isKnownToHaveNone = false
     }
 
-    /// Whether a change may have been refused for want of a token: its answer tells.
+    /// Returns whether a change may have been refused because of a missing token. Its body has to be examined.
     nonisolated func mayWantToken(_ response: HTTPResponse, to message: HTTPRequest) -> Bool {
         policy != .off && response.status.code == 403 && !Self.isSafe(message.method)
     }
 
-    /// Whether a refusal of a change is for want of a token: its head says so, or, where something on the way took that away,
-    /// its text.
+    /// Returns whether a change was refused because of a missing token. The header says so, or the body if an
+    /// intermediary has removed the header.
     nonisolated func wantsToken(_ response: HTTPResponse, saying bytes: [UInt8]) -> Bool {
         if let value = response.headerFields[field] { return Self.isDemand(value) }
         let text = String(decoding: bytes, as: UTF8.self).lowercased()
         return ["csrf", "xsrf", "cross-site request forgery"].contains { text.contains($0) }
     }
 
-    /// A new token after a change was refused for want of one; `nil` when no token is to be had.
+    /// Returns a new token after a change was refused because of its token, or `nil` if the service issues
+    /// none.
     func renewed(
         after message: HTTPRequest, fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPResponse
     ) async throws -> String? {
-        // Another request may have got a new one since this one was sent.
+        // Another request may have obtained a new token since this one was sent.
         if let token, token != message.headerFields[field] { return token }
         token = nil
         return try await fetched(fetch)
     }
 
-    /// The name of the field, to set a token.
     nonisolated var name: HTTPField.Name { field }
 
     private func fetched(
         _ fetch: @escaping @Sendable (HTTPFields) async throws -> HTTPResponse
     ) async throws -> String? {
-        // All that wait for a token wait for the same one.
+        // All callers wait for the same token.
         if let fetching { return try await fetching.valueUnlessCancelled }
         let task = Task { try await self.token(by: fetch) }
         fetching = task
         return try await task.valueUnlessCancelled
     }
 
-    /// Asks for a token, and keeps what is said before anybody who waits for it goes on.
+    /// Requests a token. The result is stored before any waiting caller resumes.
     private func token(by fetch: @Sendable (HTTPFields) async throws -> HTTPResponse) async throws -> String? {
         defer { fetching = nil }
         let answer = try await fetch([field: "Fetch"])
@@ -109,7 +110,7 @@ actor CSRFProtection {
             isKnownToHaveNone = false
         } else {
             token = nil
-            // A refusal says nothing of tokens.
+            // A refusal does not show whether the service uses tokens.
             if answer.status.code < 300 { isKnownToHaveNone = true }
         }
         return token
@@ -125,6 +126,6 @@ actor CSRFProtection {
 }
 
 extension HTTPField.Name {
-    /// `X-CSRF-Token`; the fallback can never be reached.
+    /// `X-CSRF-Token`. The fallback is never reached.
     static let csrfToken = HTTPField.Name("X-CSRF-Token") ?? .accept
 }

@@ -2,13 +2,13 @@ import ODataHTTP
 import ODataQuery
 import ODataService
 
-/// A read that goes within a batch of one, so that its URL, which may say something personal, stands in the body and
-/// not in the logs of whatever is on the way.
+/// A read that is sent in a batch of one. Its URL, which may contain personal data, is then in the body and
+/// does not appear in the logs of intermediaries.
 struct HiddenRead {
     let batch: ODataRequest
 
-    /// - Returns: `nil` for what cannot stand in a batch, or says nothing: changes, streams, metadata, the service
-    ///   document.
+    /// - Returns: `nil` for requests that cannot be part of a batch or have a harmless URL: changes, streams,
+    ///   metadata and the service document.
     init?(_ request: ODataRequest) {
         guard request.method == .read, request.format == nil else { return nil }
         switch request.url.path.segments.last {
@@ -20,7 +20,7 @@ struct HiddenRead {
             .create, ODataURL(path: ResourcePath([.batch])), body: .batch([BatchItem(id: "1", request: request)]))
     }
 
-    /// The answer to the read.
+    /// Returns the response to the read from the response to the batch.
     func answer(from response: ODataResponse) throws -> ODataResponse {
         guard case .batch(let results) = response.body, let result = results.first else {
             throw InvalidResponseError(

@@ -4,24 +4,23 @@ import ODataQuery
 import ODataService
 import Synchronization
 
-/// The forms of messages that a service takes, as far as they were found out: the standard leaves a choice, and not every
-/// service has all of it.
+/// The message forms that a service accepts, as learned from its responses. The standard leaves a choice, and
+/// not every service supports all forms.
 final class MessageForms: Sendable {
-    /// How messages are written.
+    /// A combination of message options.
     struct Form: Hashable, Sendable {
-        /// What entities are asked for and sent in.
         var entityFormat: MessageDialect.EntityFormat
-        /// What a change of some properties is called.
+        /// The HTTP method of an update.
         var updateMethod: MessageDialect.UpdateMethod
-        /// Whether a POST stands for a change of some properties.
+        /// Whether an update is tunnelled through POST.
         var tunnelsUpdates = false
-        /// Whether keys are segments of the path: `Items/1` instead of `Items(1)` (OData URL Conventions 4.01, 4.3.6).
+        /// Whether keys are path segments: `Items/1` instead of `Items(1)` (OData URL Conventions 4.01, 4.3.6).
         var hasKeySegments = false
     }
 
     private struct State {
         var form: Form?
-        /// Whether an entity was found under a key in parentheses.
+        /// Whether an entity was found with a key in parentheses.
         var findsKeys = false
     }
 
@@ -30,7 +29,7 @@ final class MessageForms: Sendable {
 
     init(_ configuration: ODataClient.Configuration) { self.configuration = configuration }
 
-    /// The form in which the next request is written.
+    /// Returns the form of the next request.
     func current(_ model: EntityDataModel) -> Form {
         if let form = state.withLock({ $0.form }) { return form }
         var form = Form(entityFormat: configuration.entityFormat, updateMethod: configuration.updateMethod)
@@ -43,7 +42,7 @@ final class MessageForms: Sendable {
         return form
     }
 
-    /// Notes that a request succeeded.
+    /// Records that a request succeeded.
     func note(_ form: Form, of request: ODataRequest, isLearned: Bool) {
         let findsKeys = request.url.path.hasKey && !form.hasKeySegments && request.link == nil
         guard isLearned || findsKeys else { return }
@@ -53,7 +52,8 @@ final class MessageForms: Sendable {
         }
     }
 
-    /// The other forms in which a refused request may be sent, one after the other. Each refusal proves that it did not act.
+    /// Returns the other forms in which a refused request may be sent, in order. Each handled refusal proves
+    /// that the request had no effect.
     func others(
         than form: Form, after error: ODataError, of request: ODataRequest, _ model: EntityDataModel
     ) -> [Form] {
@@ -90,8 +90,8 @@ final class MessageForms: Sendable {
         return forms
     }
 
-    /// The read that shows whether the entity of a refused change is found in another form; `nil` where the refusal itself is
-    /// proof enough.
+    /// Returns a read that shows whether the entity of a refused change exists in another form, or `nil` if the
+    /// refusal is sufficient proof.
     func probe(before request: ODataRequest, in form: Form, after error: ODataError) -> ODataRequest? {
         guard error.status == 404, request.method != .read, form.hasKeySegments,
             let last = request.url.path.segments.lastIndex(where: \.hasKey)
@@ -99,7 +99,7 @@ final class MessageForms: Sendable {
         return ODataRequest(.read, ODataURL(path: ResourcePath(Array(request.url.path.segments[...last]))))
     }
 
-    /// The request in a form.
+    /// Returns a request in the given form.
     func request(_ request: ODataRequest, in form: Form) -> ODataRequest {
         guard form.hasKeySegments else { return request }
         var request = request
@@ -113,17 +113,16 @@ final class MessageForms: Sendable {
 }
 
 extension PathSegment {
-    /// Whether the segment ends in a key in parentheses.
     fileprivate var hasKey: Bool {
         if case .name(_, .key) = self { true } else { false }
     }
 }
 
 extension ResourcePath {
-    /// Whether an entity is addressed by a key in parentheses.
     fileprivate var hasKey: Bool { segments.contains(where: \.hasKey) }
 
-    /// The same path with each key as a segment of its own; `nil` where there is none, or one that has no such form.
+    /// Returns the path with each key as separate segments, or `nil` if there is no key or a key without such a
+    /// form.
     fileprivate func withKeySegments() -> ResourcePath? {
         guard hasKey else { return nil }
         var result: [PathSegment] = []

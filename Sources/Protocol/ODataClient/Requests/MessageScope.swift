@@ -2,19 +2,21 @@ import HTTPTypes
 import ODataModel
 import ODataService
 
-/// Which messages a service is asked for beside the data, in the header field `sap-message-scope`. Only services that say that
-/// they understand it (`sap:message-scope-supported` of the container) are sent the field.
+/// The scope of the messages that a service returns beside the data, sent in the header field
+/// `sap-message-scope`. The field is sent only to services whose container states
+/// `sap:message-scope-supported`.
 public enum MessageScope: String, Hashable, Sendable {
-    /// Those of the entities that are asked for.
+    /// Messages about the requested entities.
     case requestedObjects = "RequestedObjects"
-    /// Those of the whole business object that the entities are part of.
+    /// Messages about the whole business object to which the entities belong.
     case businessObject = "BusinessObject"
 
     static let field = "sap-message-scope"
 }
 
 extension ODataClient.Configuration {
-    /// A request, and each of its batch, with the scope of messages. A field that the app gives wins.
+    /// Returns a request, and each request of its batch, with the scope of messages. A field set by the app
+    /// takes precedence.
     func scoped(_ request: ODataRequest, for model: EntityDataModel) -> ODataRequest {
         guard let messageScope, model.container.supportsMessageScope else { return request }
         func states(_ fields: [String: String]) -> Bool {

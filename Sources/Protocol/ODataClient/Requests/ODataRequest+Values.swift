@@ -2,9 +2,10 @@ import ODataModel
 import ODataService
 
 extension ODataRequest {
-    /// Checks the values that the request sends against the model: of an entity that was read and changed, the changed ones.
+    /// Checks the values in the request against the model. Of an entity that was read and changed, only the
+    /// changed values are checked.
     ///
-    /// - Throws: `InvalidValueError` of the first value that does not fit its property.
+    /// - Throws: `InvalidValueError` for the first value that does not fit its property.
     func validateValues(_ validator: ValueValidator) throws(InvalidValueError) {
         guard validator.checks != [], method != .read else { return }
         var waiting: [ODataRequest] = [self]
@@ -23,7 +24,7 @@ extension ODataRequest {
         var waiting = [entity]
         while let entity = waiting.popLast() {
             let changed = entity.changedProperties
-            // What a service gave goes back to it as it came, even where its metadata forbid it.
+            // Unchanged values of the service are sent back as they were, even if they contradict its metadata.
             if changed.isEmpty, method != .replace {
                 try validator.validate(entity)
             } else {

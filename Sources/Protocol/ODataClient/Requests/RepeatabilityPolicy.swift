@@ -4,24 +4,24 @@ import ODataModel
 import ODataService
 import Synchronization
 
-/// Whether changes carry an identification by which the service recognises a repeat
-/// (OASIS Repeatable Requests 1.0).
+/// The use of identifications by which a service recognizes a repeated change (OASIS Repeatable Requests 1.0).
 public enum RepeatabilityPolicy: Hashable, Sendable {
-    /// Never, unless a request brings its own.
+    /// Changes carry no identification, unless the request provides one.
     case off
-    /// Where the service says that it recognises repeats: by `Org.OData.Repeatability.V1.Supported` in its metadata,
-    /// or by `Repeatability-Result` in an answer.
+    /// Changes carry an identification if the service supports repeatable requests. The service says so by
+    /// `Org.OData.Repeatability.V1.Supported` in its metadata, or by `Repeatability-Result` in a response.
     case whenSupported
-    /// Every change carries an identification, unless its request opts out. The app vouches for the service: a change is sent
-    /// again after a lost response, until the service refuses identifications or a response lacks the result.
+    /// Every change carries an identification, unless its request opts out. The app guarantees that the service
+    /// supports them: a change is sent again after a lost response. The guarantee ends when the service refuses
+    /// identifications or a response lacks the result.
     case always
 }
 
-/// Gives identifications to changes, and remembers whether the service takes them.
+/// Adds identifications to changes, and remembers whether the service supports them.
 final class RepeatabilityIssuer: Sendable {
     private enum Support: Sendable {
         case unknown, supported, refused
-        /// A response lacked its `Repeatability-Result`: a proxy on the way removes the fields.
+        /// A response lacked its `Repeatability-Result`, so a proxy seems to remove the fields.
         case lost
     }
 
@@ -34,9 +34,11 @@ final class RepeatabilityIssuer: Sendable {
         self.clientID = clientID
     }
 
-    /// An identification for each change that has none and does not refuse one: of a batch its requests, one for all of a change set, since a
-    /// service recognises those and not the batch. The same request with the same body never gets a second one, because
-    /// this is called once for each.
+    /// Returns the request with an identification for each change that has none and does not opt out.
+    ///
+    /// In a batch, each request has its own identification, and a change set has one for all its requests;
+    /// services recognize these, but not the batch itself. This method is called once for each request, so that
+    /// a repeat keeps its identification.
     func identified(_ request: ODataRequest, model: EntityDataModel) -> ODataRequest {
         guard isWanted(model) else { return request }
         var groups: [String: Repeatability] = [:]
@@ -53,8 +55,8 @@ final class RepeatabilityIssuer: Sendable {
         Repeatability(requestID: ODataGuid.random().description, firstSent: Self.now(), clientID: clientID)
     }
 
-    /// Learns from the response to a request, of a batch from the responses to its requests. A response without
-    /// `Repeatability-Result` to an identified change shows that something on the way takes the fields out.
+    /// Learns from the response to a request; for a batch, from the responses to its requests. If the response
+    /// to an identified change lacks `Repeatability-Result`, an intermediary removes the fields.
     func take(_ response: ODataResponse, to request: ODataRequest) {
         var results = [response.repeatabilityResult]
         if case .batch(let answers) = response.body {
@@ -73,18 +75,22 @@ final class RepeatabilityIssuer: Sendable {
         }
     }
 
-    /// Learns from a refusal: one that says how the request was taken confirms that the service recognises repeats.
+    /// Learns from a refusal. A refusal with `Repeatability-Result: accepted` confirms that the service
+    /// recognizes repeats.
     func take(_ refusal: ODataError) {
         guard refusal.repeatabilityResult == .accepted else { return }
         support.withLock { if $0 != .refused { $0 = .supported } }
     }
 
-    /// Learns that the service refused to recognise repeats (501 with `Repeatability-Result: rejected`).
+    /// Records that the service does not support repeatable requests (501 with `Repeatability-Result:
+    /// rejected`).
     func takeRefusal() { support.withLock { $0 = .refused } }
 
-    /// Whether a response has confirmed that the service recognises repeats, so that a change with a lost response can be sent
-    /// again. The promise of its metadata does not count, since a proxy may take the fields out (rule 39); the word of the app
-    /// counts until a response shows that.
+    /// Whether a change may be sent again after a lost response, because a response has confirmed that the
+    /// service recognizes repeats.
+    ///
+    /// The metadata is not sufficient, since a proxy may remove the fields (rule 39). The guarantee of the app
+    /// is sufficient until a response contradicts it.
     var isConfirmed: Bool {
         support.withLock { $0 == .supported || policy == .always && $0 == .unknown }
     }
@@ -103,9 +109,9 @@ final class RepeatabilityIssuer: Sendable {
 }
 
 extension ODataRequest {
-    /// The same request with each change replaced: itself, or those of its requests where it is a batch.
+    /// Returns the request with each change replaced: the request itself, or the changes of a batch.
     ///
-    /// - Parameter map: gets a change and the name of its change set.
+    /// - Parameter map: Receives a change and the name of its change set.
     func mappingChanges(_ map: (ODataRequest, String?) -> ODataRequest) -> ODataRequest {
         guard case .batch(var items) = body else { return method == .read ? self : map(self, nil) }
         for index in items.indices where items[index].request.method != .read {
@@ -116,13 +122,13 @@ extension ODataRequest {
         return request
     }
 
-    /// Whether it carries an identification, or of a batch any of its requests does.
+    /// Whether the request, or any request of the batch, carries an identification.
     var hasIdentification: Bool {
         guard case .batch(let items) = body else { return repeatability != nil }
         return items.contains { $0.request.repeatability != nil }
     }
 
-    /// Whether it changes something, and every change carries an identification.
+    /// Whether the request contains changes, and all of them carry an identification.
     var isIdentified: Bool {
         guard case .batch(let items) = body else { return method != .read && repeatability != nil }
         let changes = items.filter { $0.request.method != .read }
@@ -131,7 +137,8 @@ extension ODataRequest {
 }
 
 extension ODataResponse {
-    /// Whether it answers a batch none of whose identified changes acted, because the service cannot recognise repeats.
+    /// Returns whether the response shows that no identified change of a batch had an effect, because the
+    /// service cannot recognize repeats.
     func refusesIdentification(of request: ODataRequest) -> Bool {
         guard case .batch(let items) = request.body, case .batch(let answers) = body else { return false }
         let changes = Set(items.filter { $0.request.method != .read }.map(\.id))
@@ -144,6 +151,7 @@ extension ODataResponse {
 }
 
 extension ODataError {
-    /// Whether the service says that it did not act because it cannot recognise repeats (Repeatable Requests 1.0, 2).
+    /// Whether the service refused the request because it cannot recognize repeats (Repeatable Requests 1.0,
+    /// 2).
     var refusesIdentification: Bool { status == 501 && repeatabilityResult == .rejected }
 }

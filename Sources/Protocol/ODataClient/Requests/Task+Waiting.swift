@@ -1,8 +1,8 @@
 extension Task where Failure == any Error {
-    /// The value of work that others wait for too. Who is cancelled waits no longer; the work goes on for the rest, and
-    /// what it gives is there for whoever asks next.
+    /// The value of a task with several waiters. If a waiter is cancelled, only that waiter stops waiting; the
+    /// task continues, and its value remains available.
     ///
-    /// - Throws: `CancellationError` when the waiting task is cancelled, else what the work throws.
+    /// - Throws: `CancellationError` if the waiting task is cancelled; otherwise the error of the task.
     var valueUnlessCancelled: Success {
         get async throws {
             let (values, output) = AsyncThrowingStream<Success, any Error>.makeStream()
@@ -14,7 +14,7 @@ extension Task where Failure == any Error {
                     output.finish(throwing: error)
                 }
             }
-            // A stream that is waited for by a cancelled task ends without a value.
+            // The iteration ends without a value if the waiting task is cancelled.
             for try await value in values { return value }
             throw _Concurrency.CancellationError()
         }

@@ -3,14 +3,14 @@ import ODataHTTP
 import ODataModel
 import ODataService
 
-/// Reads the metadata once and keeps the model; a failure is not kept, so the next request tries again.
+/// Loads the metadata once and keeps the model. A failure is not kept, so the next request tries again.
 actor MetadataLoader {
     private var loaded: EntityDataModel?
     private var loading: Task<EntityDataModel, any Error>?
 
     init(_ model: EntityDataModel?) { loaded = model }
 
-    /// The model; those who ask while it is loading wait for the same answer.
+    /// Returns the model. Concurrent callers wait for the same load.
     func model(_ load: @escaping @Sendable () async throws -> EntityDataModel) async throws -> EntityDataModel {
         if let loaded { return loaded }
         if let loading { return try await loading.valueUnlessCancelled }
@@ -19,7 +19,7 @@ actor MetadataLoader {
         return try await task.valueUnlessCancelled
     }
 
-    /// Loads, and keeps the model before anybody who waits for it goes on.
+    /// Loads the model. The model is stored before any waiting caller resumes.
     private func land(_ load: @Sendable () async throws -> EntityDataModel) async throws -> EntityDataModel {
         defer { loading = nil }
         let model = try await load()
@@ -27,19 +27,19 @@ actor MetadataLoader {
         return model
     }
 
-    /// Keeps a model that was read by other means.
+    /// Replaces the model by one that was obtained in another way.
     ///
-    /// - Returns: the one that was kept so far.
+    /// - Returns: The previous model.
     func replace(by model: EntityDataModel) -> EntityDataModel? {
         defer { loaded = model }
         return loaded
     }
 
-    /// Forgets the model, so that the next request reads it anew.
+    /// Removes the model, so that the next request loads it again.
     func forget() { loaded = nil }
 }
 
-/// Tells what an answer to `$metadata` is.
+/// A response to `$metadata`, which is parsed or explained by an error.
 struct MetadataAnswer {
     let url: String
     let response: HTTPResponse
@@ -73,7 +73,7 @@ struct MetadataAnswer {
         bytes.prefix(200).first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF } == UInt8(ascii: "<")
     }
 
-    /// The title of a web page, which often says what happened.
+    /// The title of a web page, which often explains the problem.
     private var title: String? {
         let text = String(decoding: bytes.prefix(4096), as: UTF8.self)
         guard let start = text.firstRange(of: "<title>") ?? text.firstRange(of: "<TITLE>") else { return nil }

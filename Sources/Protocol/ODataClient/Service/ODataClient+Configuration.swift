@@ -5,69 +5,71 @@ import ODataQuery
 import ODataService
 
 extension ODataClient {
-    /// What can be set besides address, transport and authentication.
+    /// The settings of a client other than address, transport and authentication.
     public struct Configuration: Sendable {
-        /// What the client calls itself.
+        /// The value of `User-Agent`.
         public var userAgent: String
-        /// Makes the id that goes with each request as `X-Request-ID`, so that it can be found in the
-        /// service's logs; `nil` sends none.
+        /// Returns the id that is sent with each request as `X-Request-ID`, so that it can be found in the logs
+        /// of the service; `nil` sends none.
         public var requestID: (@Sendable () -> String)?
-        /// How batches are written.
+        /// The format of batches.
         public var batchFormat: BatchFormat
-        /// The most bytes of a response that is decoded as a whole; encoded and raw bodies stream without a limit.
+        /// The maximum number of bytes of a response that is decoded as a whole. Encoded and raw bodies are
+        /// streamed without a limit.
         public var maxResponseSize: Int
-        /// Header fields for every request.
+        /// The header fields of every request.
         public var headers: [String: String]
-        /// Custom query options for every request that is no link of the service, such as `sap-client`; for those of
-        /// the metadata and of the token too.
+        /// The custom query options of every request that is not a link of the service, such as `sap-client`.
+        /// They are also added to requests for metadata and tokens.
         public var options: [String: String]
         /// The language of texts and messages: a tag such as `de-AT` (RFC 5646), sent as `Accept-Language`.
         public var language: String?
-        /// Whether the language goes as the query option `sap-language` too, which some services want instead.
+        /// Whether the language is also sent as the query option `sap-language`, which some services require.
         public var sendsLanguageOption: Bool
-        /// Which messages services are asked for that understand `sap-message-scope`; `nil` sends none.
+        /// The scope of messages for services that support `sap-message-scope`; `nil` sends none.
         public var messageScope: MessageScope?
-        /// Whether changes carry a token against cross-site request forgery.
+        /// The use of tokens against cross-site request forgery.
         public var csrf: CSRFPolicy
-        /// The header field of that token.
+        /// The name of the header field that carries the token.
         public var csrfField: String
-        /// Whether changes carry an identification by which a repeat is recognised.
+        /// The use of identifications by which a service recognizes repeated changes.
         public var repeatability: RepeatabilityPolicy
-        /// `Repeatability-Client-ID`, for services that tell clients apart by it.
+        /// The value of `Repeatability-Client-ID`, for services that distinguish clients by it.
         public var repeatabilityClientID: String?
-        /// What is done about requests that the metadata says the service cannot answer.
+        /// The treatment of requests that the service does not support according to its metadata.
         public var capabilities: CapabilityPolicy
-        /// What is checked of the values that a change sends, against the metadata (OData CSDL 4.01, 7.1 and 7.2): all
-        /// unless given. An empty set checks nothing, for services whose metadata forbid what they take.
+        /// The checks of sent values against the metadata (OData CSDL 4.01, 7.1 and 7.2); by default, all of
+        /// them. An empty set disables the checks, for services that accept more than their metadata allows.
         public var valueChecks: ValueValidator.Checks
-        /// What entities of services before V4 are asked for and sent in.
+        /// The format of entities for services before V4.
         public var entityFormat: MessageDialect.EntityFormat
-        /// What a change of some properties is called on the wire.
+        /// The HTTP method of updates.
         public var updateMethod: MessageDialect.UpdateMethod
-        /// Whether a POST stands for every change, for what lies between and lets only GET and POST through.
+        /// Whether all changes are tunnelled through POST, for intermediaries that allow only GET and POST.
         public var tunnelsMethods: Bool
-        /// Whether 64-bit integers and decimals are asked for as strings.
+        /// Whether 64-bit integers and decimals are requested as strings.
         public var isIEEE754Compatible: Bool
-        /// Whether reads go within a `$batch`, so that what their URLs say stands in no log on the way.
+        /// Whether reads are sent in a `$batch`, so that their URLs do not appear in logs of intermediaries.
         public var hidesURLs: Bool
-        /// The hosts besides the service's own to which its links lead, with or without a port; see `LinkPolicy`. A link to
-        /// another one fails with `TransportError.foreignLink`.
+        /// The hosts to which links of the service may lead besides its own, with or without a port; see
+        /// `LinkPolicy`. A link to any other host fails with `TransportError.foreignLink`.
         public var followedHosts: Set<String>
-        /// Whether ``headers``, fields of single requests that may hold credentials, and what an `Authentication` shows may
-        /// go to another machine over plain http; `false` unless given. See ``HTTPSession/Configuration/allowsPlainHTTP``.
+        /// Whether credentials may be sent to another machine over plain HTTP; by default, `false`. This
+        /// includes ``headers``, fields of single requests and those of an `Authentication`. See
+        /// ``HTTPSession/Configuration/allowsPlainHTTP``.
         public var allowsPlainHTTP: Bool
-        /// Whether an answer with a value that cannot be read is refused as a whole; `false` unless given: such a value then
-        /// costs its property alone, which is not loaded and named in `ControlInformation.unreadable`.
+        /// Whether a response with an unreadable value is refused as a whole; by default, `false`. Otherwise
+        /// only the property is not loaded, and `ControlInformation.unreadable` contains its name.
         public var refusesUnreadableValues: Bool
-        /// Where the metadata is, if it is not at `$metadata`: relative to the service root, or absolute.
+        /// The URL of the metadata, relative to the service root or absolute.
         public var metadataURL: String
-        /// Where the metadata are kept between runs, so that they travel only when they have changed; where the
-        /// service cannot be reached, what is kept counts. `nil` reads them anew each time.
+        /// The cache that keeps metadata between launches, so that only changed metadata is transferred. If the
+        /// service is unreachable, the cached metadata is used. `nil` loads the metadata at each launch.
         public var metadataCache: (any MetadataCache)?
-        /// What is told of the work.
+        /// The logs, metrics, traces and timings of the client.
         public var diagnostics: Diagnostics
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(
             userAgent: String = "Outpost/1.0",
             requestID: (@Sendable () -> String)? = { ODataGuid.random().description },
@@ -121,7 +123,7 @@ extension ODataClient {
                 isIEEE754Compatible: isIEEE754Compatible)
         }
 
-        /// A request with the options that go with every one.
+        /// Returns a request with the options of every request. A link is returned unchanged.
         func completed(_ request: ODataRequest) -> ODataRequest {
             guard request.link == nil else { return request }
             var request = request
@@ -130,7 +132,7 @@ extension ODataClient {
             return request
         }
 
-        /// The address of a document with the options that go with every request.
+        /// Returns the URL of a document with the options of every request.
         func completed(_ url: String) -> String {
             let address = String(url.prefix { $0 != "#" })
             let query = address.firstIndex(of: "?").map { address[address.index(after: $0)...] }
@@ -141,7 +143,7 @@ extension ODataClient {
             return "\(address)\(query == nil ? "?" : "&")\(options.urlEncoded())"
         }
 
-        /// The options that go with every request, in a fixed order.
+        /// The options of every request, in a fixed order.
         private var allOptions: [QueryOptions.CustomOption] {
             var all = options
             if sendsLanguageOption, let language {

@@ -6,26 +6,28 @@ import ODataQuery
 import ODataService
 import Supportability
 
-/// An online OData service of any version, 2.0 to 4.01: turns requests into HTTP messages, sends them over a
-/// transport, and reads the answers leniently (OData Protocol 4.01, 13.3 *Interoperable OData Clients*).
+/// An online OData service of any version from 2.0 to 4.01.
 ///
-/// The metadata is read with the first request that needs it and kept; it tells which version the service speaks.
-/// Next links are not followed by the client itself: a ``DataService`` follows pages. Redirects are followed within
-/// the service's origin; credentials go nowhere else, and to another machine over https alone. Links that lead to another
-/// origin are asked at the service's own, or refused (`LinkPolicy`).
+/// A client turns requests into HTTP messages, sends them over a transport, and reads responses leniently
+/// (OData Protocol 4.01, 13.3 *Interoperable OData Clients*). The metadata is loaded by the first request that
+/// needs it; it states the version of the service. The client does not follow next links; a ``DataService``
+/// does.
 ///
-/// Each client has a session: a jar of cookies, a queue that lets five requests go at once, and retries of what may be
-/// sent again. An ``HTTPSession`` in place of the transport sets them, and is shared by the clients it is given to.
+/// Redirects are followed within the origin of the service. Credentials are sent only to that origin, and to
+/// another machine only over HTTPS. Links that lead to another origin are sent to the service's own origin
+/// instead, or refused (`LinkPolicy`).
+///
+/// Each client has a session: a cookie jar, a queue for five concurrent requests, and retries of repeatable
+/// requests. To configure these, pass an ``HTTPSession`` as the transport; several clients can share one.
 ///
 /// ```swift
 /// let service = DataService(try await ODataClient("https://services.example/Northwind/", transport: transport))
 /// let orders = try await service.entities(ResourceQuery("Orders").filter(.property("Freight") > 500))
 /// ```
 public final class ODataClient: ODataProvider {
-    /// Where the service is.
+    /// The root URL of the service.
     public let serviceRoot: ServiceRoot
-    /// Cookies, queue and retries: those of the session that the client was given, else its own. `nil` where a
-    /// transport that is none wraps a session.
+    /// The session with cookies, queue and retries. `nil` if the transport wraps a session without being one.
     public let session: HTTPSession?
     private let transport: any HTTPTransport
     private let configuration: Configuration
@@ -36,15 +38,15 @@ public final class ODataClient: ODataProvider {
     private let forms: MessageForms
     private let added: AddedFields
 
-    /// Makes a client; nothing is sent yet.
+    /// Creates a client. No request is sent yet.
     ///
     /// - Parameters:
-    ///   - transport: carries the requests. A session is made around it with the standard settings, unless it is an
-    ///     ``HTTPSession`` or says that it wraps one (``HTTPTransport/keepsSession``).
-    ///   - authentication: how the client shows who it is, to the service's own origin alone. A session that is given
-    ///     may have its own instead.
-    ///   - model: the service's model where it is known already, so that it is not read again.
-    /// - Throws: ``TransportError/invalidURL(_:)`` when the service root is not an absolute http URL, or holds
+    ///   - transport: Sends the requests. A session with standard settings is created around it, unless it is
+    ///     an ``HTTPSession`` or wraps one (``HTTPTransport/keepsSession``).
+    ///   - authentication: The authentication for the origin of the service. A given session may have its own
+    ///     instead.
+    ///   - model: The model of the service if it is known, so that the metadata is not loaded.
+    /// - Throws: ``TransportError/invalidURL(_:)`` if the service root is not an absolute HTTP URL, or contains
     ///   a user name, a query or a fragment.
     public init(
         serviceRoot: String, transport: any HTTPTransport, authentication: Authentication = .none,
@@ -54,7 +56,7 @@ public final class ODataClient: ODataProvider {
         guard root.authority != nil else { throw .invalidURL(serviceRoot) }
         self.serviceRoot = root
         if transport.keepsSession {
-            // A next link may lead anywhere; credentials go to the service's own origin alone.
+            // A next link may lead to any origin, but credentials are sent only to the origin of the service.
             guard let origin = root.origin else { throw .invalidURL(serviceRoot) }
             session = transport as? HTTPSession
             self.transport =
@@ -86,10 +88,10 @@ public final class ODataClient: ODataProvider {
         }
     }
 
-    /// Makes a client and reads the metadata, so that a wrong address, a missing sign-in or a service that cannot be
-    /// understood shows at once.
+    /// Creates a client and loads the metadata, so that a wrong URL, missing credentials or an incompatible
+    /// service is noticed at once.
     ///
-    /// - Parameter serviceRoot: the absolute URL of the service.
+    /// - Parameter serviceRoot: The absolute URL of the service.
     /// - Throws: ``TransportError``, ``MetadataError``.
     public convenience init(
         _ serviceRoot: String, transport: any HTTPTransport, authentication: Authentication = .none,
@@ -103,33 +105,33 @@ public final class ODataClient: ODataProvider {
 
     // MARK: Metadata
 
-    /// The service's model, read on first use.
+    /// The model of the service. The metadata is loaded on first use.
     ///
     /// - Throws: ``MetadataError``, ``TransportError``.
     public var model: EntityDataModel {
         get async throws { try await metadata.model { try await self.loadMetadata() } }
     }
 
-    /// Those of the standard: the metadata of the service say the rest (``capabilities``).
+    /// The traits of a standard service. Restrictions are in ``capabilities``.
     public var traits: ProviderTraits { .standard }
 
-    /// Which version of OData the service speaks: what its metadata says.
+    /// The OData version of the service according to its metadata.
     ///
     /// - Throws: ``MetadataError``, ``TransportError``.
     public var version: ODataVersion { get async throws { try await model.version } }
 
-    /// What the service says that it can do.
+    /// The capabilities that the service states in its metadata.
     ///
     /// - Throws: ``MetadataError``, ``TransportError``.
     public var capabilities: ServiceCapabilities { get async throws { ServiceCapabilities(try await model) } }
 
-    /// Reads the metadata anew with the next request.
+    /// Discards the model, so that the next request loads the metadata again.
     public func forgetMetadata() async { await metadata.forget() }
 
-    /// Reads the metadata now and tells what changed.
+    /// Loads the metadata and returns its changes.
     ///
-    /// - Returns: the differences to the model so far; none when there was none.
-    /// - Throws: ``MetadataError``, ``TransportError``; the model so far then stays.
+    /// - Returns: The differences from the previous model; empty if there was none.
+    /// - Throws: ``MetadataError``, ``TransportError``; the previous model is then kept.
     @discardableResult
     public func refreshMetadata() async throws -> [ModelDifference] {
         let fresh = try await loadMetadata()
@@ -138,7 +140,7 @@ public final class ODataClient: ODataProvider {
     }
 
     private func loadMetadata() async throws -> EntityDataModel {
-        // Each client or language that is asked for by an option has metadata of its own.
+        // The metadata may depend on options of every request, such as the SAP client or the language.
         let root = configuration.completed(serviceRoot.url(for: ""))
         guard let cache = configuration.metadataCache, let known = await cache.metadata(of: root) else {
             return try await readMetadata(root, nil)
@@ -146,17 +148,17 @@ public final class ODataClient: ODataProvider {
         do {
             return try await readMetadata(root, known)
         } catch let error as TransportError {
-            // Without a network, what was read last is the best there is.
+            // If the service is unreachable, the cached metadata is used.
             guard let model = try? CSDLReader.read(known.bytes) else { throw error }
             return model
         }
     }
 
-    /// Reads the metadata, unless the service says that what is known is still so.
+    /// Loads the metadata, unless the service confirms that the cached metadata is current.
     private func readMetadata(_ root: String, _ known: CachedMetadata?) async throws -> EntityDataModel {
         let url = serviceRoot.url(for: configuration.metadataURL)
         var message = try documentRequest(url, accept: "application/xml")
-        // Either generation of services finds what it knows.
+        // The two generations of services use different fields for the version.
         message.headerFields[.odataMaxVersion] = ODataVersion.v401.rawValue
         message.headerFields[.maxDataServiceVersion] = ODataVersion.v3.rawValue
         message.headerFields[.ifNoneMatch] = known?.etag
@@ -192,12 +194,12 @@ public final class ODataClient: ODataProvider {
         }
     }
 
-    /// Reads a document as this client's requests are sent. Its address may be anywhere: credentials, and the fields and
-    /// options of every request, go to the service's own origin alone.
+    /// Loads a document with the settings of this client. The URL may have any origin; credentials, and the
+    /// fields and options of every request, are sent only to the origin of the service.
     ///
-    /// - Parameter limit: The most bytes.
-    /// - Returns: the bytes where there was success, and else none.
-    /// - Throws: ``TransportError``; ``ODataError`` with status 413 beyond the limit.
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Returns: The response and its bytes; no bytes if the request failed.
+    /// - Throws: ``TransportError``; ``ODataError`` with status 413 if the limit is exceeded.
     package func document(at url: String, accept: String, limit: Int) async throws -> (HTTPResponse, [UInt8]) {
         let message = try documentRequest(url, accept: accept)
         let recorder = recorder(message)
@@ -219,22 +221,25 @@ public final class ODataClient: ODataProvider {
 
     // MARK: Requests
 
-    /// Sends a request and reads the answer.
+    /// Sends a request and reads the response.
     ///
-    /// Where the request asks for a format, collections of V4 come as encoded bytes that stream; else they are
-    /// decoded.
-    /// - Throws: ``ODataError`` when the service refuses, ``CapabilityError`` when its metadata says that it would,
-    ///   `InvalidValueError` when a value that would be sent does not fit its property
-    ///   (``Configuration/valueChecks``), ``InvalidResponseError`` when its answer cannot be read (a change may have
-    ///   acted), ``TransportError`` for the way, ``MetadataError``.
+    /// If the request asks for a format, collections of V4 are returned as a stream of encoded bytes. Otherwise
+    /// they are decoded.
+    /// - Throws:
+    ///   - ``ODataError`` if the service refuses the request.
+    ///   - ``CapabilityError`` if the request is not supported according to the metadata.
+    ///   - `InvalidValueError` if a sent value does not fit its property (``Configuration/valueChecks``).
+    ///   - ``InvalidResponseError`` if the response cannot be read; a change may have taken effect.
+    ///   - ``TransportError`` if the connection fails.
+    ///   - ``MetadataError`` if the metadata is unavailable.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         try await execute(request, options: TransferOptions())
     }
 
-    /// Sends a request with a priority, a time limit or a listener of its own, and reads the answer; see
+    /// Sends a request with its own priority, time limit or progress listener, and reads the response; see
     /// ``execute(_:)``.
     public func execute(_ request: ODataRequest, options: TransferOptions) async throws -> ODataResponse {
-        // All messages of one request carry one id: those for a token and for further pages, too.
+        // All messages of one request have the same id, including those for a token and for further pages.
         guard Diagnostics.currentCorrelationID == nil, let id = configuration.diagnostics.correlationID?() else {
             return try await observed(request, options)
         }
@@ -281,12 +286,13 @@ public final class ODataClient: ODataProvider {
     ) async throws -> ODataResponse {
         var options = options
         var request = try atOwnAddress(request)
-        // What brings an identification may have been sent with it before, and have acted: who sent it knows.
+        // A request that already has an identification may have been sent before and may have taken effect.
+        // Only its sender knows.
         let mayBeRepeat = request.hasIdentification
         request = repeatability.identified(configuration.completed(request), model: model)
         if request.isIdentified, repeatability.isConfirmed { options.isRepeatable = true }
         var hideable = request
-        // A service that demands it gets every read in a batch, also one whose answer could stream.
+        // If the service requires batches, even a read whose response could be streamed is sent in a batch.
         if model.container.requiresBatch { hideable.format = nil }
         if configuration.hidesURLs || model.container.requiresBatch, let hidden = HiddenRead(hideable) {
             return try await hidden.answer(from: exchange(hidden.batch, model, options: options))
@@ -312,7 +318,8 @@ public final class ODataClient: ODataProvider {
             }
             request = again
         }
-        // The service did not act, and cannot recognise repeats: once more, without.
+        // The request had no effect, because the service cannot recognize repeats. It is sent again without
+        // identification.
         repeatability.takeRefusal()
         request = request.mappingChanges { change, _ in
             var change = change
@@ -323,7 +330,7 @@ public final class ODataClient: ODataProvider {
         return try await exchange(request, model, options: options)
     }
 
-    /// The request with its link, or those of its batch, as the ``LinkPolicy`` lets it lead.
+    /// Returns the request with its link, or the links of its batch, resolved by the ``LinkPolicy``.
     private func atOwnAddress(_ request: ODataRequest) throws(TransportError) -> ODataRequest {
         let policy = LinkPolicy(followedHosts: configuration.followedHosts)
         var request = request
@@ -335,7 +342,7 @@ public final class ODataClient: ODataProvider {
         return request
     }
 
-    /// Sends a request in the form that the service is known to take, or in another one after a refusal of that form.
+    /// Sends a request in the known form of the service, or in another one after a refusal of that form.
     private func exchange(
         _ request: ODataRequest, _ model: EntityDataModel, options: TransferOptions
     ) async throws -> ODataResponse {
@@ -359,7 +366,7 @@ public final class ODataClient: ODataProvider {
                 } catch let refusal as ODataError
                     where request.method == .read || [404, 405, 501].contains(refusal.status)
                 {
-                    // Nor does it take this form.
+                    // The service does not accept this form either.
                 }
             }
             throw error
@@ -414,7 +421,7 @@ public final class ODataClient: ODataProvider {
         }
     }
 
-    /// The request as it may be sent: a link may lead anywhere, and what an app adds to a request may be a key.
+    /// Returns the request without fields that may contain credentials, if its link leads to another origin.
     private func withoutSecrets(_ request: ODataRequest) throws(TransportError) -> ODataRequest {
         guard let link = request.link, !request.headers.isEmpty,
             !serviceRoot.isSameOrigin(try serviceRoot.request(.get, url: serviceRoot.url(for: link)))
@@ -424,7 +431,7 @@ public final class ODataClient: ODataProvider {
         return request
     }
 
-    /// Refuses to send fields that may be credentials where everybody on the way can read them.
+    /// Refuses to send fields that may contain credentials over an unencrypted connection.
     private func requireSecrecy(_ message: HTTPRequest, of fields: some Collection<String>) throws(TransportError) {
         guard !fields.isEmpty, !allowsPlainHTTP, let origin = Origin(message), origin.isPlain else { return }
         throw .plainHTTP(host: origin.description)
@@ -436,13 +443,14 @@ public final class ODataClient: ODataProvider {
 
     // MARK: Messages
 
-    /// Sends a message as one of this session: who asks, in which language, within which trace.
+    /// Sends a message with the fields of the client. If it is refused, sends it again without fields that the
+    /// service may not support.
     ///
     /// - Parameters:
-    ///   - secrets: the fields that an app added to the request, whose values no log shows.
-    ///   - given: the fields that the caller gave, which win over those of the client.
-    ///   - isData: whether data are asked for, and not a document of a format of its own.
-    ///   - mayRepeat: whether a refusal proves that a change did not act.
+    ///   - secrets: The fields that the app has added to the request; their values are left out of logs.
+    ///   - given: The fields that the caller has set; they take precedence over those of the client.
+    ///   - isData: Whether the request is for data, and not for a document with its own format.
+    ///   - mayRepeat: Whether a refusal proves that a change had no effect.
     private func send(
         _ message: HTTPRequest, body: ByteStream?, options: TransferOptions, recorder: ExchangeRecorder?,
         secrets: [String] = [], given: Set<HTTPField.Name> = [], isData: Bool = false, mayRepeat: Bool = true
@@ -469,7 +477,8 @@ public final class ODataClient: ODataProvider {
         guard body?.isRepeatable ?? true, complete.isReading || mayRepeat else { return (response, stream, id) }
         let attempts = added.attempts(after: response, to: complete, given: own)
         guard !attempts.isEmpty else { return (response, stream, id) }
-        // The refusal is read before another request is sent: it has a connection and a place in the queue.
+        // The refusal is read before another request is sent, because it occupies a connection and a place in
+        // the queue.
         let (bytes, whole) = try await stream.firstBytes(ErrorBody.maxSize)
         stream = whole
         if !complete.isReading, ErrorBody(bytes).error(for: response).code.isEmpty { return (response, stream, id) }
@@ -486,14 +495,14 @@ public final class ODataClient: ODataProvider {
         return (response, stream, id)
     }
 
-    /// Sends a message, and once more with a new token if it is refused for want of one.
+    /// Sends a message, and once more with a new token if it is refused because of a missing token.
     private func sendOnce(
         _ message: HTTPRequest, _ body: ByteStream?, options: TransferOptions, recorder: ExchangeRecorder?,
         id: String?, secrets: [String], asksForToken: Bool
     ) async throws -> (HTTPResponse, ByteStream) {
         let started = ContinuousClock.now
         var message = message
-        // A next link may lead anywhere; tokens do not go along.
+        // A next link may lead to any origin, which must not receive the token.
         let isOwn = serviceRoot.isSameOrigin(message)
         let canRepeat = body?.isRepeatable ?? true
         if isOwn, asksForToken || !message.isReading {
@@ -504,8 +513,9 @@ public final class ODataClient: ODataProvider {
         if isOwn {
             await csrf.take(response, to: message)
             if canRepeat, csrf.mayWantToken(response, to: message) {
-                // The refusal is read before a token is asked for: it has a connection and a place in the queue, and
-                // changes that were refused together would wait for places that they hold themselves.
+                // The refusal is read before a token is requested, because it occupies a connection and a place
+                // in the queue. Otherwise changes that are refused together would wait for places that they
+                // hold themselves.
                 let (bytes, whole) = try await stream.firstBytes(AuthenticatingTransport.pageSize)
                 stream = whole
                 guard csrf.wantsToken(response, saying: bytes) else { return (response, stream) }
@@ -527,7 +537,7 @@ public final class ODataClient: ODataProvider {
     ) async throws -> (HTTPResponse, ByteStream) {
         let diagnostics = configuration.diagnostics
         return try await diagnostics.traced(message) { message in
-            // What an app adds to each request may be a key, whatever its name.
+            // A field that the app adds to each request may contain a key, whatever its name.
             await diagnostics.log(message, body: body, id: id, secrets: configuration.headers.keys + secrets)
             let handed = ContinuousClock.now
             options.departure?.handOver()
@@ -546,13 +556,14 @@ public final class ODataClient: ODataProvider {
         }
     }
 
-    /// The fields of this client and its session. Those that the app gives for every request win over what the client puts
-    /// there by itself, and those of the single request over both.
+    /// Adds the fields of this client and its session. Fields that the app sets for every request take
+    /// precedence over those of the client, and fields of the single request take precedence over both.
     private func complete(
         _ message: inout HTTPRequest, given: Set<HTTPField.Name> = [], isData: Bool = false
     ) throws(TransportError) {
         message.headerFields[.userAgent] = configuration.userAgent
-        // A next link may lead anywhere; what an app adds may be a key, and does not go along.
+        // A next link may lead to any origin, which must not receive the app's fields, since they may contain a
+        // key.
         if serviceRoot.isSameOrigin(message) {
             try requireSecrecy(message, of: configuration.headers.keys.filter(Self.maySayWhoAsks))
             for (name, value) in configuration.headers {
@@ -571,7 +582,7 @@ public final class ODataClient: ODataProvider {
         correlate(&message)
     }
 
-    /// Gives a message the id of the action that it belongs to, unless it has one. A field that the app gives wins.
+    /// Adds the correlation id to a message, unless it has one. A field set by the app takes precedence.
     private func correlate(_ message: inout HTTPRequest) {
         guard message.headerFields[.correlationID] == nil else { return }
         let given = configuration.headers.first { HTTPField.Name($0.key) == .correlationID }?.value
@@ -579,23 +590,23 @@ public final class ODataClient: ODataProvider {
             given ?? Diagnostics.currentCorrelationID ?? configuration.diagnostics.correlationID?()
     }
 
-    /// The fields that the client puts into requests by itself, and an app may replace.
+    /// The fields that the client adds to requests and that an app may replace.
     private static let replaceable: Set<HTTPField.Name> = [
         .accept, .userAgent, .prefer, .odataVersion, .odataMaxVersion, .dataServiceVersion, .maxDataServiceVersion,
     ]
 
-    /// Reads the service document for the head of the answer.
+    /// Requests the service document and returns the head of the response.
     private var fetchHead: @Sendable (HTTPFields) async throws -> HTTPResponse {
         { [self] fields in
-            // A token is for the session, and for the client of the system, that an option of every request names.
+            // A token belongs to the session and the SAP client, which an option of every request selects.
             var message = try serviceRoot.request(.get, url: configuration.completed(serviceRoot.description))
             message.headerFields[.accept] = "application/json"
-            // What is kept of an earlier answer has no token.
+            // A cached response contains no token.
             message.headerFields[.cacheControl] = "no-cache"
             message.headerFields.append(contentsOf: fields)
             try complete(&message)
             let (response, stream) = try await transport.send(message, body: nil)
-            // A short answer is read to its end, so that its connection can be used again.
+            // A short response is read to its end, so that the connection can be reused.
             _ = try await stream.firstBytes(AuthenticatingTransport.pageSize)
             return response
         }
@@ -613,7 +624,7 @@ public final class ODataClient: ODataProvider {
 }
 
 extension ODataRequest {
-    /// The same request with its body from the start; `nil` where that cannot be had again.
+    /// Returns the request with its body from the start, or `nil` if the body cannot be read again.
     func fromStart() -> ODataRequest? {
         guard case .media(let stream, let contentType) = body else { return self }
         guard let again = stream.fromStart() else { return nil }
@@ -624,7 +635,7 @@ extension ODataRequest {
 }
 
 extension ResponseBody {
-    /// Whether the bytes are pulled by whoever got the answer.
+    /// Whether the receiver of the response reads the bytes itself.
     var isStream: Bool {
         switch self {
         case .raw, .encoded: true

@@ -3,34 +3,34 @@ import ODataHTTP
 
 /// A cookie that a service has set (RFC 6265, 5.3).
 public struct Cookie: Sendable, Hashable, Codable {
-    /// Its name.
+    /// The name of the cookie.
     public let name: String
-    /// Its value, which often is as good as a password.
+    /// The value of the cookie, often as sensitive as a password.
     public let value: String
-    /// The host that set it, or the domain that it named.
+    /// The host that set the cookie, or the domain in its attributes.
     public let domain: String
-    /// Whether it goes to the host alone and not to those below the domain.
+    /// Whether the cookie is sent only to the host and not to subdomains.
     public let isHostOnly: Bool
-    /// The path that requests must be at or below.
+    /// The path to which requests must belong.
     public let path: String
-    /// When it ends, in seconds since 1970; `nil` for the end of the session.
+    /// The expiry in seconds since 1970; `nil` for a session cookie.
     public let expires: Int64?
-    /// Whether it goes over HTTPS alone: what was set over HTTPS does, whatever the service says.
+    /// Whether the cookie is sent over HTTPS only. A cookie that was set over HTTPS always is.
     public let isSecure: Bool
-    /// Whether it is kept from scripts; noted, and without meaning here.
+    /// Whether the cookie is hidden from scripts. The value is recorded, but has no effect.
     public let isHTTPOnly: Bool
 
-    /// The most bytes of a name and a value together (RFC 6265, 6.1).
+    /// The maximum number of bytes of name and value together (RFC 6265, 6.1).
     static let maxSize = 4096
 
-    /// Reads the value of a `Set-Cookie` field.
+    /// Parses the value of a `Set-Cookie` field.
     ///
     /// - Parameters:
-    ///   - text: one cookie with its attributes.
-    ///   - request: what was asked for; its host and path complete what is not said.
-    ///   - now: seconds since 1970.
-    /// - Returns: `nil` when it is no cookie, is for another host, is too long, or wants to be secure from an origin
-    ///   that is not.
+    ///   - text: One cookie with its attributes.
+    ///   - request: The request; its host and path are the defaults for missing attributes.
+    ///   - now: The current time in seconds since 1970.
+    /// - Returns: `nil` if the text is not a cookie, is too long or names another host. A cookie that claims to
+    ///   be secure is also ignored over an insecure connection.
     public init?(_ text: String, from request: HTTPRequest, now: Int64) {
         guard let origin = Origin(request) else { return nil }
         let parts = text.split(separator: ";", omittingEmptySubsequences: false).map(Self.trim)
@@ -60,19 +60,19 @@ public struct Cookie: Sendable, Hashable, Codable {
         if named.isEmpty || named == origin.host {
             (domain, isHostOnly) = (origin.host, named.isEmpty || origin.isAddress)
         } else {
-            // A cookie for all of `com` would be for strangers too; longer public suffixes are not known here.
+            // A cookie for all of `com` would also be sent to other sites. Longer public suffixes are not
+            // detected.
             guard !origin.isAddress, named.contains("."), origin.host.hasSuffix("." + named) else { return nil }
             (domain, isHostOnly) = (named, false)
         }
         let given = attributes["path"] ?? ""
         path = given.hasPrefix("/") ? given : request.cookieFolder
-        // Names that promise something are held to it (RFC 6265bis, 4.1.3).
+        // The prefixes `__Secure-` and `__Host-` require certain attributes (RFC 6265bis, 4.1.3).
         guard origin.isSecure || !saysSecure else { return nil }
         if name.hasPrefix("__Secure-") || name.hasPrefix("__Host-"), !saysSecure { return nil }
         if name.hasPrefix("__Host-"), !isHostOnly || path != "/" { return nil }
     }
 
-    /// Whether it goes with a request.
     func matches(_ request: HTTPRequest, origin: Origin) -> Bool {
         guard !isSecure || origin.isSecure else { return false }
         guard origin.host == domain || (!isHostOnly && !origin.isAddress && origin.host.hasSuffix("." + domain)) else {
@@ -92,14 +92,14 @@ public struct Cookie: Sendable, Hashable, Codable {
 }
 
 extension Cookie: CustomStringConvertible, CustomReflectable {
-    /// Name and place without the value.
+    /// The name, domain and path without the value.
     public var description: String { "\(name)=‹redacted›; Domain=\(domain); Path=\(path)" }
-    /// Nothing of what it holds.
+    /// A mirror without children, so that the value is not printed.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension HTTPRequest {
-    /// The folder of the path, which is a cookie's path where it names none (RFC 6265, 5.1.4).
+    /// The directory of the path, which is the default path of a cookie (RFC 6265, 5.1.4).
     fileprivate var cookieFolder: String {
         let path = (path ?? "/").prefix { $0 != "?" }
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }

@@ -4,14 +4,14 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// The cookies of a session (RFC 6265): kept as services set them, sent where they belong.
+/// The cookies of a session (RFC 6265). They are kept as services set them, and sent to matching requests.
 ///
-/// A jar belongs to one session and is shared with nobody unless the app does so. It is in memory; an app that wants
-/// to keep it stores ``cookies`` in its vault, since they often are as good as passwords.
+/// A jar belongs to one session, unless the app shares it. Cookies are kept in memory. To persist them, an app
+/// stores ``cookies`` in its vault, because they are often as sensitive as passwords.
 public final class CookieJar: Sendable {
-    /// The most cookies of one domain.
+    /// The maximum number of cookies of one domain.
     public static let maxPerDomain = 50
-    /// The most cookies in all.
+    /// The maximum total number of cookies.
     public static let maxCookies = 3000
 
     fileprivate struct Key: Hashable {
@@ -28,11 +28,11 @@ public final class CookieJar: Sendable {
     private let state = Mutex(State())
     private let now: @Sendable () -> Int64
 
-    /// Makes a jar.
+    /// Creates a jar.
     ///
     /// - Parameters:
-    ///   - cookies: those of an earlier session.
-    ///   - now: the seconds since 1970.
+    ///   - cookies: The cookies of an earlier session.
+    ///   - now: Returns the current time in seconds since 1970.
     public init(
         _ cookies: [Cookie] = [], now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
     ) {
@@ -40,7 +40,7 @@ public final class CookieJar: Sendable {
         for cookie in cookies { keep(cookie) }
     }
 
-    /// What the jar holds, without what has expired, the oldest first.
+    /// The cookies that have not expired, oldest first.
     public var cookies: [Cookie] {
         let now = now()
         return state.withLock { state in
@@ -48,7 +48,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Keeps what an answer sets.
+    /// Stores the cookies that a response sets.
     public func store(_ response: HTTPResponse, to request: HTTPRequest) {
         let now = now()
         for field in response.headerFields[values: .setCookie] {
@@ -60,7 +60,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// The value of `Cookie` for a request; `nil` where none belongs to it. Longer paths come first.
+    /// Returns the value of `Cookie` for a request, or `nil` if no cookie matches. Longer paths come first.
     public func field(for request: HTTPRequest) -> String? {
         guard !state.withLock({ $0.cookies.isEmpty }), let origin = Origin(request) else { return nil }
         let now = now()
@@ -76,7 +76,7 @@ public final class CookieJar: Sendable {
         return sorted.map { "\($0.cookie.name)=\($0.cookie.value)" }.joined(separator: "; ")
     }
 
-    /// Forgets all cookies, or those of a domain.
+    /// Removes all cookies, or those of a domain.
     public func clear(domain: String? = nil) {
         state.withLock { state in
             guard let domain = domain?.lowercased() else {
@@ -96,13 +96,14 @@ public final class CookieJar: Sendable {
                 return
             }
             state.counter += 1
-            // Its place among others stays when only the value changes.
+            // A cookie keeps its position if only its value changes.
             state.cookies[key] = (cookie, state.cookies[key]?.created ?? state.counter)
             state.trim(domain: cookie.domain)
         }
     }
 
-    /// A cookie from a plain connection does not cover a secure one of the same name (RFC 6265bis, 5.7).
+    /// Returns whether a secure cookie with the same name exists. A cookie from an insecure connection must not
+    /// replace it (RFC 6265bis, 5.7).
     private func hasSecureTwin(of cookie: Cookie) -> Bool {
         state.withLock { state in
             state.cookies.values.contains {
@@ -111,7 +112,8 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// The cookies of a field into which an intermediary has folded several (RFC 6265, 3 forbids it, and it happens).
+    /// Returns the cookies of a field. Some intermediaries join several fields with commas, although RFC 6265,
+    /// 3 forbids it.
     static func separate(_ field: String) -> [String] {
         guard field.contains(",") else { return [field] }
         var cookies: [String] = []
@@ -129,7 +131,7 @@ public final class CookieJar: Sendable {
 }
 
 extension CookieJar.State {
-    /// Lets the oldest go where there are too many.
+    /// Removes the oldest cookies if there are too many.
     fileprivate mutating func trim(domain: String) {
         let own = cookies.filter { $0.key.domain == domain }
         if own.count > CookieJar.maxPerDomain, let oldest = own.min(by: { $0.value.created < $1.value.created }) {
@@ -141,18 +143,18 @@ extension CookieJar.State {
     }
 }
 
-/// Sends the cookies of a jar along and keeps what answers set.
+/// Sends the cookies of a jar and stores those that responses set.
 public struct CookieTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let jar: CookieJar
 
-    /// Wraps a transport.
+    /// Creates a transport that applies a cookie jar to another transport.
     public init(_ base: any HTTPTransport, jar: CookieJar) {
         self.base = base
         self.jar = jar
     }
 
-    /// Sends a request with the cookies that belong to it, beside those it has already.
+    /// Sends a request with the matching cookies, in addition to those in the request.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {

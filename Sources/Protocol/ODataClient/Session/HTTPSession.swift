@@ -2,17 +2,17 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// A transport with everything around it that an app wants: a queue, retries, redirects, signing in, cookies, limits
-/// and progress. It is a transport itself, so a client takes it in place of one.
+/// A transport that adds the features of a session: a queue, retries, redirects, authentication, cookies,
+/// limits and progress.
 ///
-/// The steps, from the outside to the inside: ``TransferQueue``, the limit of time, ``RetryPolicy``, redirects,
-/// authentication, cookies, fields for intermediaries, counting and bandwidth, the connection's state, ``MinimumRate``, the transport.
-/// So a repeat, and each hop of a redirect, signs in anew and gets
-/// the cookies of the moment; waiting for a turn does not count as time; and an attempt that a challenge made void is
-/// not counted as progress.
+/// The layers from the outside to the inside are: ``TransferQueue``, the time limit, ``RetryPolicy``,
+/// redirects, authentication, cookies, fields for intermediaries, progress and bandwidth, the connection state,
+/// ``MinimumRate`` and the transport. Each repeat and each redirect therefore authenticates again and uses the
+/// current cookies. The time spent in the queue does not count towards the limit. Bytes of an attempt that was
+/// challenged do not count as progress.
 ///
-/// A client makes a session of its own around a plain transport; give it one to set what is here, to let several
-/// clients share cookies and queue, or to send requests besides those of OData.
+/// A client creates a session around a plain transport. Create one to change its settings, to share cookies and
+/// a queue between clients, or to send requests other than those of OData.
 ///
 /// ```swift
 /// var configuration = HTTPSession.Configuration()
@@ -22,37 +22,38 @@ import ODataService
 /// let client = try ODataClient(serviceRoot: "https://services.example/Northwind/", transport: session)
 /// ```
 public final class HTTPSession: HTTPTransport {
-    /// What can be set.
+    /// The settings of a session.
     public struct Configuration: Sendable {
-        /// How the client shows who it is, to the service's own origin and to ``furtherOrigins``.
+        /// The authentication for the origin of the service and for ``furtherOrigins``.
         public var authentication: Authentication
-        /// Other origins that credentials and ``fields`` may go to.
+        /// Further origins that may receive credentials and ``fields``.
         public var furtherOrigins: Set<Origin>
-        /// Which redirects are followed.
+        /// The redirects that are followed.
         public var redirects: RedirectingTransport.Policy
-        /// What is sent again.
+        /// The requests that are sent again, and the delays between attempts.
         public var retry: RetryPolicy
-        /// How long an exchange may take as a whole; `nil` for no limit.
+        /// The time limit of a whole exchange; `nil` for no limit.
         public var wholeTimeout: Duration?
-        /// Lets requests go; one queue may serve several sessions.
+        /// The queue of requests; one queue can serve several sessions.
         public var queue: TransferQueue
-        /// How many bytes a chunk of a response has at most.
+        /// The maximum size of a chunk of a response.
         public var chunkSize: ChunkSize
-        /// Keeps cookies; `nil` keeps none.
+        /// The jar for cookies; `nil` ignores cookies.
         public var cookies: CookieJar?
-        /// Measures and limits bytes; one may serve several sessions.
+        /// The meter and limiter of transferred bytes; one can serve several sessions.
         public var bandwidth: Bandwidth
-        /// Is told how connections fare; `nil` tells nobody.
+        /// The monitor that is informed about connections; `nil` for none.
         public var monitor: ConnectionMonitor?
-        /// Whether credentials and ``fields`` may go to another machine over plain http, where everybody on the way can
-        /// read them; `false` unless given. This machine (`localhost`, 127.0.0.0/8, ::1) needs no permission.
+        /// Whether credentials and ``fields`` may be sent to another machine over plain HTTP, where they are
+        /// readable for intermediaries; by default, `false`. This machine (`localhost`, 127.0.0.0/8, ::1) is
+        /// always allowed.
         public var allowsPlainHTTP: Bool
-        /// The least that must come of a body that is waited for; `nil` for no limit.
+        /// The minimum rate at which a body must arrive; `nil` for no limit.
         public var minimumRate: MinimumRate?
-        /// Fields for intermediaries, asked for each time a request is sent.
+        /// Returns header fields for intermediaries. The closure is called each time a request is sent.
         public var fields: (@Sendable () async throws -> HTTPFields)?
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(
             authentication: Authentication = .none, furtherOrigins: Set<Origin> = [],
             redirects: RedirectingTransport.Policy = .sameOrigin, retry: RetryPolicy = RetryPolicy(),
@@ -77,16 +78,16 @@ public final class HTTPSession: HTTPTransport {
         }
     }
 
-    /// What was set.
+    /// The settings of this session.
     public let configuration: Configuration
     private let queued: QueuedTransport
 
-    /// Makes a session; nothing is sent yet.
+    /// Creates a session. No request is sent yet.
     ///
     /// - Parameters:
-    ///   - transport: carries the requests.
-    ///   - serviceRoot: the service, to whose scheme, host and port credentials may go.
-    /// - Throws: ``TransportError/invalidURL(_:)`` unless the root is an absolute http URL.
+    ///   - transport: Sends the requests.
+    ///   - serviceRoot: The URL of the service, whose origin may receive credentials.
+    /// - Throws: ``TransportError/invalidURL(_:)`` if the root is not an absolute HTTP URL.
     public init(
         _ transport: any HTTPTransport, serviceRoot: String, configuration: Configuration = Configuration()
     ) throws(TransportError) {
@@ -112,16 +113,16 @@ public final class HTTPSession: HTTPTransport {
         queued = QueuedTransport(step, queue: configuration.queue)
     }
 
-    /// The queue.
+    /// The queue of requests.
     public var queue: TransferQueue { configuration.queue }
 
-    /// Whether a request is on its way.
+    /// Whether a request is in progress.
     public var isInUse: Bool { configuration.queue.entries.contains(where: \.isRunning) }
 
-    /// It is a session itself.
+    /// Always `true`, because this transport is a session.
     public var keepsSession: Bool { true }
 
-    /// Sends a request when its turn comes.
+    /// Sends a request as soon as the queue admits it.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -143,13 +144,14 @@ public final class HTTPSession: HTTPTransport {
         try await queued.send(bundle, receive: receive)
     }
 
-    /// Sends a request and gives what happens as a sequence; the response is not packed unless the options ask for it.
+    /// Returns a request as a sequence of events. The response is not compressed, unless the options request
+    /// it.
     public func events(
         of request: HTTPRequest, body: ByteStream? = nil, options: TransferOptions = TransferOptions()
     ) -> RequestEvents {
         RequestEvents(request, body: body, options: options, over: self)
     }
 
-    /// Forgets the cookies.
+    /// Removes all cookies.
     public func reset() { configuration.cookies?.clear() }
 }

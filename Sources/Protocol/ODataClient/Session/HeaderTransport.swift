@@ -2,8 +2,8 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// Adds fields that intermediaries want: a relay's farm, a gateway's tenant, a sign-on cookie that another part of the
-/// app renews. They are asked for each time a request is sent, repeats included, so what has changed is sent.
+/// Adds header fields for intermediaries: the farm of a relay, the tenant of a gateway, or a sign-on cookie
+/// that the app renews. The fields are computed each time a request is sent, including repeats.
 public struct HeaderTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let origins: Set<Origin>
@@ -13,9 +13,10 @@ public struct HeaderTransport: HTTPTransport {
     /// Wraps a transport.
     ///
     /// - Parameters:
-    ///   - origins: whom the fields go to; they may be secrets.
-    ///   - allowsPlainHTTP: whether they may go to another machine without https.
-    ///   - fields: gives them; a `Cookie` among them goes beside the request's own, others replace what is there.
+    ///   - origins: The origins that receive the fields, which may be secrets.
+    ///   - allowsPlainHTTP: Whether the fields may be sent to another machine without TLS.
+    ///   - fields: Returns the fields. A `Cookie` is added to that of the request; other fields replace
+    ///     existing ones.
     public init(
         _ base: any HTTPTransport, origins: Set<Origin>, allowsPlainHTTP: Bool = false,
         fields: @escaping @Sendable () async throws -> HTTPFields
@@ -28,7 +29,7 @@ public struct HeaderTransport: HTTPTransport {
 
     /// Sends a request with the fields.
     ///
-    /// - Throws: `TransportError.plainHTTP`; what the closure throws, besides what the transport throws.
+    /// - Throws: `TransportError.plainHTTP`; otherwise the errors of the closure and of the transport.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {

@@ -2,27 +2,27 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// Measures how many bytes go through, averaged over the last five seconds, and slows transfers down to a limit.
+/// Measures the rate of transferred bytes, averaged over five seconds, and limits it.
 ///
-/// One object serves any number of requests. Only bodies count. The limit is approximate: a chunk is let through
-/// whole and then paid for.
+/// One object can serve any number of requests. Only bodies count. The limit is approximate: a whole chunk
+/// passes, and the delay follows.
 ///
 /// ```swift
 /// let bandwidth = Bandwidth(limits: .init(standard: nil, expensive: 64_000))
 /// bandwidth.isExpensive = true
 /// ```
 public final class Bandwidth: Sendable {
-    /// The window that is averaged over.
+    /// The period over which the rate is averaged.
     public static let window: Duration = .seconds(5)
 
-    /// The most bytes for each second; `nil` for no limit.
+    /// The maximum number of bytes per second; `nil` for no limit.
     public struct Limits: Sendable, Hashable {
-        /// On ordinary networks.
+        /// The limit on ordinary networks.
         public var standard: Int?
-        /// On networks that cost by volume, such as mobile data; `nil` for what ``standard`` says.
+        /// The limit on metered networks, such as mobile data; `nil` for the value of ``standard``.
         public var expensive: Int?
 
-        /// Makes limits; those below 1 count as 1.
+        /// Creates limits; values below 1 count as 1.
         public init(standard: Int? = nil, expensive: Int? = nil) {
             self.standard = standard.map { max(1, $0) }
             self.expensive = expensive.map { max(1, $0) }
@@ -33,7 +33,7 @@ public final class Bandwidth: Sendable {
         var limits: Limits
         var isExpensive = false
         var samples: [(at: ContinuousClock.Instant, bytes: Int)] = []
-        /// When what was let through is paid for.
+        /// The time until which bytes already passed use up the limit.
         var free: ContinuousClock.Instant
     }
 
@@ -41,11 +41,11 @@ public final class Bandwidth: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let sleep: @Sendable (Duration) async throws -> Void
 
-    /// Makes a meter.
+    /// Creates a meter.
     ///
     /// - Parameters:
-    ///   - now: the time; another clock makes tests exact.
-    ///   - sleep: waits.
+    ///   - now: Returns the current time; tests can pass their own clock.
+    ///   - sleep: Waits for a duration.
     public init(
         limits: Limits = Limits(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -55,22 +55,22 @@ public final class Bandwidth: Sendable {
         state = Mutex(State(limits: limits, free: now()))
     }
 
-    /// The limits; a change holds from the next chunk on.
+    /// The limits; a change applies from the next chunk on.
     public var limits: Limits {
         get { state.withLock { $0.limits } }
         set { state.withLock { $0.limits = newValue } }
     }
 
-    /// Whether the network at hand costs by volume; a ``ConnectionMonitor`` may set it.
+    /// Whether the current network is metered; a ``ConnectionMonitor`` can set this property.
     public var isExpensive: Bool {
         get { state.withLock { $0.isExpensive } }
         set { state.withLock { $0.isExpensive = newValue } }
     }
 
-    /// Whether a limit is in force.
+    /// Whether a limit applies to the current network.
     public var isLimited: Bool { state.withLock { $0.limit != nil } }
 
-    /// The bytes for each second, sent and received, averaged over the last five seconds.
+    /// The number of bytes sent and received per second, averaged over five seconds.
     public var bytesPerSecond: Int {
         let now = now()
         return state.withLock { state in
@@ -79,12 +79,12 @@ public final class Bandwidth: Sendable {
         }
     }
 
-    /// Counts bytes and waits as long as the limit asks for.
+    /// Counts bytes and waits as long as the limit requires.
     func pass(_ bytes: Int) async throws {
         let now = now()
         let delay = state.withLock { state -> Duration in
             state.forget(before: now - Self.window)
-            // Samples within a hundredth of a second are one, so that small chunks cost no memory.
+            // Samples within 10 ms are merged, so that small chunks do not use much memory.
             if let last = state.samples.last, now - last.at < .milliseconds(10) {
                 state.samples[state.samples.count - 1].bytes += bytes
             } else {

@@ -3,7 +3,8 @@ import ODataCache
 import ODataHTTP
 import ODataService
 
-/// An HTTP cache around a transport: what is fresh is not asked for again, what is not is asked for with its ETag.
+/// An HTTP cache around a transport: a fresh response is served from the cache, and a stale one is revalidated
+/// with its ETag.
 ///
 /// ```swift
 /// let name = try SecretName("responses")
@@ -13,28 +14,29 @@ import ODataService
 /// let client = try ODataClient(serviceRoot: root, transport: CachingTransport(try NIOTransport(), cache: cache))
 /// ```
 ///
-/// Give it to a client as its transport: redirects and credentials are then around it, and what came for one user's
-/// credentials is never given to another. Header fields, cookies and the client certificate of a request count as
-/// credentials, and so does the certificate that the transport itself is configured with.
+/// Pass it to a client as its transport, so that redirects and authentication are outside of the cache. A
+/// response for the credentials of one user is never returned to another. Header fields, cookies and the client
+/// certificate of a request count as credentials, and so does the certificate with which the transport is
+/// configured.
 public struct CachingTransport: HTTPTransport {
-    /// What is kept.
+    /// The cache of responses.
     public let cache: ResponseCache
     private let base: any HTTPTransport
 
-    /// Wraps a transport.
+    /// Creates a transport that caches the responses of another one.
     public init(_ base: any HTTPTransport, cache: ResponseCache = ResponseCache()) {
         self.base = base
         self.cache = cache
     }
 
-    /// What the wrapped transport says.
+    /// Whether the wrapped transport keeps a session.
     public var keepsSession: Bool { base.keepsSession }
     /// The client certificate of the wrapped transport.
     public var configuredIdentity: ClientIdentity? { base.configuredIdentity }
 
-    /// Answers from the cache, or sends the request and keeps the answer.
+    /// Returns a cached response, or sends the request and caches the response.
     ///
-    /// - Throws: What the transport throws, unless a kept response may stand in.
+    /// - Throws: The errors of the transport, unless a cached response may be used instead.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {

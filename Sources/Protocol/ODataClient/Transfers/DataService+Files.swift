@@ -3,12 +3,13 @@ import ODataModel
 import ODataService
 
 extension DataService {
-    /// Creates a media entity from a file, which is read as it is sent; see ``createMedia(in:_:contentType:slug:)``.
+    /// Creates a media entity from a file, which is read while it is sent; see
+    /// ``createMedia(in:_:contentType:slug:)``.
     ///
     /// - Parameters:
-    ///   - path: the file.
-    ///   - contentType: its media type; that of its name's suffix if not given.
-    /// - Throws: ``FileStreamError``, besides what sending throws.
+    ///   - path: The path of the file.
+    ///   - contentType: The media type; by default, derived from the extension of the file name.
+    /// - Throws: ``FileStreamError``, and the errors of sending.
     @discardableResult
     public func createMedia(
         in set: String, file path: String, contentType: String? = nil, slug: String? = nil
@@ -17,13 +18,13 @@ extension DataService {
             in: set, try .file(path), contentType: contentType ?? ByteStream.contentType(ofFile: path), slug: slug)
     }
 
-    /// Replaces the bytes of a media entity or stream property by those of a file, which is read as it is sent; see
-    /// ``setMedia(of:property:in:_:contentType:overwriting:)``.
+    /// Replaces the bytes of a media entity or stream property by those of a file, which is read while it is
+    /// sent; see ``setMedia(of:property:in:_:contentType:overwriting:)``.
     ///
     /// - Parameters:
-    ///   - path: the file.
-    ///   - contentType: its media type; that of its name's suffix if not given.
-    /// - Throws: ``FileStreamError``, besides what sending throws.
+    ///   - path: The path of the file.
+    ///   - contentType: The media type; by default, derived from the extension of the file name.
+    /// - Throws: ``FileStreamError``, and the errors of sending.
     @discardableResult
     public func setMedia(
         of entity: ODataEntity, property: String? = nil, in set: String? = nil, file path: String,
@@ -36,15 +37,15 @@ extension DataService {
 }
 
 extension ByteStream {
-    /// The media type that the suffix of a file's name stands for, in any case of letters; `application/octet-stream` for
-    /// others and for names without one.
+    /// Returns the media type for the extension of a file name, which is not case-sensitive. The result is
+    /// `application/octet-stream` for an unknown or missing extension.
     ///
     /// ```swift
     /// ByteStream.contentType(ofFile: "photos/me.JPG")  // image/jpeg
     /// ```
     public static func contentType(ofFile path: String) -> String {
         let name = path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""
-        // The point of a hidden file begins no suffix.
+        // The leading dot of a hidden file does not begin an extension.
         guard let point = name.lastIndex(of: "."), point != name.startIndex else { return unknownType }
         return typesBySuffix[name[name.index(after: point)...].lowercased()] ?? unknownType
     }

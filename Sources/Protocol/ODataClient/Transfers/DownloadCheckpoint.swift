@@ -1,16 +1,17 @@
-/// How far a download has come, and of which version of what: enough to go on after the process has ended.
+/// The progress of a download and the version of the resource; sufficient to resume the download in a later
+/// process.
 public struct DownloadCheckpoint: Sendable, Hashable, Codable {
-    /// What is downloaded.
+    /// The URL of the resource.
     public let url: String
-    /// The strong entity tag or the date of the version, as `If-Range` sends it; `nil` when the service gave none, and
-    /// then nothing can be resumed.
+    /// The strong ETag or the date of the version, as sent in `If-Range`; `nil` if the service stated none, so
+    /// that the download cannot be resumed.
     public let validator: String?
-    /// The bytes that the target has.
+    /// The number of bytes that the target contains.
     public var received: Int64
-    /// The bytes in all, where known.
+    /// The total number of bytes, if it is known.
     public let total: Int64?
 
-    /// Makes a checkpoint.
+    /// Creates a checkpoint.
     public init(url: String, validator: String?, received: Int64, total: Int64?) {
         self.url = url
         self.validator = validator
@@ -19,15 +20,15 @@ public struct DownloadCheckpoint: Sendable, Hashable, Codable {
     }
 }
 
-/// Where a download goes, and where its checkpoint is kept. ``DownloadFile`` is a file; a store or a vault may be
-/// another.
+/// The destination of a download and of its checkpoint. ``DownloadFile`` is a file; other implementations can
+/// use a store or a vault.
 public protocol DownloadTarget: Sendable {
-    /// The last checkpoint that was kept; `nil` for none.
+    /// Returns the last checkpoint, or `nil` if there is none.
     func checkpoint() async throws -> DownloadCheckpoint?
-    /// Keeps a checkpoint; what was written before it must be durable. `nil` forgets the last one.
+    /// Saves a checkpoint; all bytes written before must be durable. `nil` removes the last checkpoint.
     func keep(_ checkpoint: DownloadCheckpoint?) async throws
-    /// Lets only the first bytes stand; what follows is written behind them.
+    /// Removes all bytes after the first `count`. Later bytes are appended there.
     func truncate(to count: Int64) async throws
-    /// Writes bytes behind those there are.
+    /// Appends bytes at the end.
     func append(_ bytes: [UInt8]) async throws
 }

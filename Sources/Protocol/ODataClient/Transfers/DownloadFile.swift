@@ -1,30 +1,30 @@
 import Foundation
 import SafeFiles
 
-/// A file that a download goes to, with its checkpoint in a second file beside it (`name.checkpoint`).
+/// A file as the target of a download, with the checkpoint in a second file beside it (`name.checkpoint`).
 ///
-/// The bytes stand in the file as they come: what must not be read by others belongs on an encrypted file system or
-/// into a target of the app's own. Both files are made in the folder that the path names, and never through a link.
+/// The bytes are stored unencrypted: sensitive data belongs on an encrypted file system or into another target.
+/// Both files are created in the directory of the path, and symbolic links are not followed.
 public actor DownloadFile: DownloadTarget {
     /// The path of the file.
     public nonisolated let path: String
     private var handle: FileHandle?
 
-    /// Names a file; it is made with the first byte, readable by its owner alone.
+    /// Creates a target. The file is created with the first byte, readable only by its owner.
     public init(_ path: String) { self.path = path }
 
     deinit { try? handle?.close() }
 
-    /// The folder, and the names of the file and of its checkpoint.
+    /// The directory, and the names of the file and of its checkpoint.
     private nonisolated var place: (folder: String, file: String, checkpoint: String) {
         let (folder, name) = CheckedFolder.place(of: path)
         return (folder, name, name + ".checkpoint")
     }
 
-    /// The most bytes of a checkpoint: one address and one entity tag.
+    /// The maximum number of bytes of a checkpoint, which contains one URL and one ETag.
     private static let checkpointLimit = 1 << 20
 
-    /// The checkpoint beside the file; one that cannot be read, or says more than the file has, counts as none.
+    /// Returns the saved checkpoint, or `nil` if it is unreadable or the file is shorter than it states.
     public func checkpoint() throws -> DownloadCheckpoint? {
         guard let folder = try? CheckedFolder(place.folder),
             let bytes = try? folder.read(place.checkpoint, limit: Self.checkpointLimit),
@@ -35,7 +35,7 @@ public actor DownloadFile: DownloadTarget {
         return checkpoint
     }
 
-    /// Writes the bytes through to the device, then the checkpoint.
+    /// Flushes the bytes to the device and then writes the checkpoint.
     public func keep(_ checkpoint: DownloadCheckpoint?) throws {
         guard let checkpoint else {
             _ = try? CheckedFolder(place.folder).remove(place.checkpoint)
@@ -48,14 +48,14 @@ public actor DownloadFile: DownloadTarget {
         try CheckedFolder(place.folder).replace(place.checkpoint, with: Array(JSONEncoder().encode(checkpoint)))
     }
 
-    /// Cuts the file.
+    /// Truncates the file to the given number of bytes.
     public func truncate(to count: Int64) throws {
         let file = try opened()
         try file.truncate(atOffset: UInt64(max(0, count)))
         _ = try file.seekToEnd()
     }
 
-    /// Writes behind the end.
+    /// Appends bytes at the end of the file.
     public func append(_ bytes: [UInt8]) throws {
         try opened().write(contentsOf: bytes)
     }

@@ -4,11 +4,11 @@ import ODataHTTP
 import ODataService
 
 extension ByteStream {
-    /// The bytes of a file, read as they are taken: a file of any size costs one chunk of memory. They can be had
-    /// again, so that an upload survives a challenge.
+    /// Returns the bytes of a file, read on demand, so that a file of any size needs the memory of one chunk.
+    /// The stream can be repeated, for instance after an authentication challenge.
     ///
-    /// - Throws: ``FileStreamError/unreadable(path:)``; the stream throws ``FileStreamError/changed(path:)`` when the
-    ///   file became shorter.
+    /// - Throws: ``FileStreamError/unreadable(path:)``. The stream throws ``FileStreamError/changed(path:)`` if
+    ///   the file became shorter.
     public static func file(
         _ path: String, chunkSize: ChunkSize = .standard
     ) throws(FileStreamError) -> ByteStream {
@@ -33,12 +33,12 @@ extension ByteStream {
 
 /// A file that cannot be sent.
 public enum FileStreamError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no file, or it may not be read.
+    /// The file does not exist or cannot be read.
     case unreadable(path: String)
-    /// It became shorter while it was read.
+    /// The file became shorter while it was read.
     case changed(path: String)
 
-    /// What is wrong with which file.
+    /// An explanation of the error with the path.
     public var description: String {
         switch self {
         case .unreadable(let path): "\(path) is not a file that can be read."
@@ -47,7 +47,7 @@ public enum FileStreamError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// Reads a part of a file; it is open from the first chunk to the last.
+/// Reads a part of a file, which is open from the first chunk to the last.
 private actor FileReader {
     private let path: String
     private let range: Range<Int64>

@@ -3,28 +3,28 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// The least that must come of the body of a response while it is waited for, so that a peer that sends a byte now and then
-/// holds nobody for ever.
+/// The minimum rate at which the body of a response must arrive. It prevents a peer that sends a byte now and
+/// then from blocking a reader.
 ///
-/// Only the time counts in which a chunk is waited for: a reader may take as long as it likes between two chunks. A peer that is
-/// silent altogether runs into the limit of the transport.
+/// Only the time spent waiting for a chunk counts; a reader may pause between two chunks. A peer that sends
+/// nothing runs into the timeout of the transport.
 public struct MinimumRate: Hashable, Sendable {
-    /// How many bytes must come.
+    /// The minimum number of bytes in the period.
     public var bytes: Int
-    /// Within how much time of waiting.
+    /// The period of waiting in which the bytes must arrive.
     public var time: Duration
 
-    /// 1,024 bytes in 30 seconds.
+    /// The standard rate of 1,024 bytes in 30 seconds.
     public static let standard = MinimumRate(bytes: 1024, within: .seconds(30))
 
-    /// Makes a rate.
+    /// Creates a rate.
     public init(bytes: Int, within time: Duration) {
         self.bytes = bytes
         self.time = time
     }
 }
 
-/// Gives a response up whose body comes more slowly than a ``MinimumRate``.
+/// Aborts a response whose body arrives more slowly than a ``MinimumRate``.
 struct PacedTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let rate: MinimumRate
@@ -52,7 +52,7 @@ struct PacedTransport: HTTPTransport {
         return (response, paced)
     }
 
-    /// How much has come in how much time of waiting.
+    /// The number of bytes received and the time spent waiting.
     private final class Pace: Sendable {
         private let rate: MinimumRate
         private let state = Mutex((waited: Duration.zero, bytes: 0))

@@ -3,10 +3,10 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// Counts the bytes of each body for who wants to know how far a request is, puts them through a ``Bandwidth``, and
-/// gives the response in chunks of at most a size.
+/// Reports the number of transferred bytes, applies a ``Bandwidth``, and splits the response into chunks of
+/// limited size.
 ///
-/// It stands next to the transport, so each attempt counts from zero: what a challenge made void is rolled back.
+/// Place it next to the transport, so that the count of each attempt starts at zero.
 public struct ProgressTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let bandwidth: Bandwidth?
@@ -14,14 +14,15 @@ public struct ProgressTransport: HTTPTransport {
 
     /// Wraps a transport.
     ///
-    /// - Parameter chunkSize: the most bytes of a chunk of a response, for requests whose options say nothing.
+    /// - Parameter chunkSize: The maximum size of a chunk of a response, unless the options of a request set
+    ///   another one.
     public init(_ base: any HTTPTransport, bandwidth: Bandwidth? = nil, chunkSize: ChunkSize = .standard) {
         self.base = base
         self.bandwidth = bandwidth
         self.chunkSize = chunkSize
     }
 
-    /// Sends a request and measures it.
+    /// Sends a request and reports its progress.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -67,7 +68,7 @@ public struct ProgressTransport: HTTPTransport {
 }
 
 extension ByteStream {
-    /// The same bytes in chunks of at most a size. Nothing waits: what arrives in smaller pieces is given so.
+    /// Returns the same bytes in chunks of limited size. Smaller pieces are passed on without delay.
     public func chunks(of size: ChunkSize) -> ByteStream {
         if let length, length <= size.bytes { return self }
         let cutter = ChunkCutter(source: self, size: size.bytes)
@@ -75,7 +76,7 @@ extension ByteStream {
     }
 }
 
-/// Cuts chunks that are too large. It holds one chunk of the source.
+/// Splits chunks that are too large, and buffers one chunk of the source.
 private actor ChunkCutter {
     private let source: ByteStream
     private let size: Int

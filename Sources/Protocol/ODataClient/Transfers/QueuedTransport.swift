@@ -2,18 +2,19 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// Lets each request wait for its turn in a ``TransferQueue``.
+/// Holds each request until a ``TransferQueue`` admits it.
 public struct QueuedTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let queue: TransferQueue
 
-    /// Wraps a transport.
+    /// Creates a transport that queues the requests of another one.
     public init(_ base: any HTTPTransport, queue: TransferQueue) {
         self.base = base
         self.queue = queue
     }
 
-    /// Waits, sends, and keeps the place until the response is read to its end or let go.
+    /// Waits for admission and sends the request. The place in the queue is released when the response has been
+    /// read to its end or is deallocated.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -42,11 +43,12 @@ public struct QueuedTransport: HTTPTransport {
         }
     }
 
-    /// Sends several requests one after the other in one place, so that their answers come in their order however
-    /// many others go at the same time.
+    /// Sends several requests one after the other in one place of the queue, so that their responses arrive in
+    /// order.
     ///
-    /// - Parameter receive: gets the number of the request, from 0, and its answer; the next request is sent when it
-    ///   has returned, so it should read the body. What it throws ends the bundle.
+    /// - Parameter receive: Receives the index of the request, from 0, and its response. The next request is
+    ///   sent after the closure returns, so the closure should read the body. An error of the closure ends the
+    ///   bundle.
     public func send(
         _ bundle: TransferBundle,
         receive: (Int, Result<(HTTPResponse, ByteStream), any Error>) async throws -> Void
@@ -68,7 +70,7 @@ public struct QueuedTransport: HTTPTransport {
     }
 }
 
-/// Requests that are to be sent one after the other, in their order.
+/// A list of requests that are sent one after the other.
 ///
 /// ```swift
 /// var bundle = TransferBundle(label: "Order 7")
@@ -79,44 +81,44 @@ public struct QueuedTransport: HTTPTransport {
 public struct TransferBundle: Sendable {
     /// A request with its body and options.
     public struct Entry: Sendable {
-        /// Method, URL and fields.
+        /// The method, URL and header fields.
         public var request: HTTPRequest
-        /// What is sent.
+        /// The body of the request.
         public var body: ByteStream?
-        /// What is different for it; its priority is the bundle's.
+        /// The options of the request; its priority is ignored in favour of the bundle's.
         public var options: TransferOptions
     }
 
-    /// What the bundle is called in the queue's list.
+    /// The name of the bundle in the list of the queue.
     public var label: String
-    /// Its place among others.
+    /// The priority of the bundle in the queue.
     public var priority: TransferOptions.Priority
-    /// The requests in their order.
+    /// The requests in the order of sending.
     public private(set) var requests: [Entry] = []
 
-    /// Makes an empty bundle.
+    /// Creates an empty bundle.
     public init(label: String = "bundle", priority: TransferOptions.Priority = .normal) {
         self.label = label
         self.priority = priority
     }
 
-    /// Adds a request at the end.
+    /// Appends a request.
     public mutating func add(_ request: HTTPRequest, body: ByteStream? = nil, options: TransferOptions = .init()) {
         requests.append(Entry(request: request, body: body, options: options))
     }
 
-    /// Takes the request at a position out; a position that there is none at is ignored.
+    /// Removes the request at an index. An invalid index is ignored.
     public mutating func remove(at index: Int) {
         if requests.indices.contains(index) { requests.remove(at: index) }
     }
 
-    /// Takes all requests out.
+    /// Removes all requests.
     public mutating func clear() { requests = [] }
 }
 
 extension HTTPRequest {
-    /// What stands in the queue's list: the label, else method and path without the query, which often holds
-    /// personal data.
+    /// Returns the name in the list of the queue: the label, or the method and the path. The query is left out,
+    /// because it often contains personal data.
     fileprivate func label(_ options: TransferOptions) -> String {
         options.label ?? "\(method) \((path ?? "/").prefix { $0 != "?" })"
     }

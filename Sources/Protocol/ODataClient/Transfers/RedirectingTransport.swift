@@ -4,33 +4,33 @@ import ODataService
 
 /// Follows redirects (RFC 9110, 15.4) as far as a policy allows.
 ///
-/// Reading requests follow any redirect, changes only 307 and 308, which keep the method, and only where their body
-/// can be had again. A request that goes on to another origin takes nothing along but what says how the answer is
-/// to look; credentials, cookies, tokens and what an app added stay behind. From HTTPS to HTTP nothing is followed.
+/// Reads follow any redirect. Changes follow only 307 and 308, which keep the method, and only if their body
+/// can be sent again. A request to another origin keeps only the fields that describe the desired response,
+/// without credentials, cookies, tokens and fields of the app. A redirect from HTTPS to HTTP is never followed.
 public struct RedirectingTransport: HTTPTransport {
-    /// Which redirects are followed.
+    /// The policies for redirects.
     public enum Policy: Sendable, Hashable {
-        /// None; the caller gets each.
+        /// Follows no redirect; the caller receives each of them.
         case none
-        /// Those that stay with the scheme, the host and the port.
+        /// Follows redirects with the same scheme, host and port.
         case sameOrigin
-        /// Those to other origins too, without credentials, though never from HTTPS to HTTP.
+        /// Follows redirects to other origins without credentials, but never from HTTPS to HTTP.
         case anyOrigin
     }
 
-    /// The most redirects that are followed for one request.
+    /// The maximum number of redirects that are followed for one request.
     public static let maxRedirects = 10
 
     private let base: any HTTPTransport
     private let policy: Policy
 
-    /// Wraps a transport.
+    /// Creates a transport that follows the redirects of another one.
     public init(_ base: any HTTPTransport, policy: Policy = .sameOrigin) {
         self.base = base
         self.policy = policy
     }
 
-    /// Sends a request and follows where it leads. What is not followed is given as it came.
+    /// Sends a request and follows redirects. A redirect that is not followed is returned as the response.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
@@ -47,7 +47,7 @@ public struct RedirectingTransport: HTTPTransport {
             guard !visited.contains(next.request.url) || next.request.method != request.method else {
                 return (response, stream)
             }
-            // A short answer is read to its end so that its connection can be used again.
+            // A short response is read to its end, so that the connection can be reused.
             _ = try? await stream.collect(limit: AuthenticatingTransport.pageSize)
             options.report?(.redirected(to: next.request.url, status: response.status.code))
             (request, body) = next
@@ -66,7 +66,8 @@ public struct RedirectingTransport: HTTPTransport {
         switch response.status.code {
         case 301, 302: guard isReading else { return nil }
         case 303:
-            // What a change answers with 303 is read elsewhere; OData has no use for it, and the change has acted.
+            // A 303 in response to a change refers to its result. OData does not use it, and the change has
+            // taken effect.
             guard isReading else { return nil }
             if method != .head { method = .get }
             body = nil
@@ -76,7 +77,7 @@ public struct RedirectingTransport: HTTPTransport {
         guard var next = request.following(location), let new = Origin(next) else { return nil }
         next.method = method
         if new != old {
-            // A change may not be sent to whoever the service names.
+            // A change must not be sent to an origin that a response names.
             guard policy == .anyOrigin, isReading, new.isSecure || !old.isSecure else { return nil }
             next.headerFields = HTTPFields(next.headerFields.filter { HTTPField.Name.harmless.contains($0.name) })
         }
@@ -85,10 +86,10 @@ public struct RedirectingTransport: HTTPTransport {
 }
 
 extension HTTPRequest {
-    /// The absolute URL as text.
     var url: String { "\(scheme ?? "")://\(authority ?? "")\(path ?? "/")" }
 
-    /// The same request to what a `Location` field names (RFC 3986, 5.2); `nil` when that is no http URL.
+    /// Returns the same request for the target of a `Location` field (RFC 3986, 5.2), or `nil` if the target is
+    /// not an HTTP URL.
     func following(_ location: String) -> HTTPRequest? {
         guard let scheme, let authority else { return nil }
         let reference = location.prefix { $0 != "#" }
@@ -101,7 +102,7 @@ extension HTTPRequest {
         } else if reference.contains(":"), !reference.hasPrefix("/"), !reference.hasPrefix("?"),
             reference.prefix(while: { $0 != ":" }).allSatisfy({ $0.isLetter || $0.isNumber || "+-.".contains($0) })
         {
-            // Another scheme.
+            // A scheme other than HTTP.
             return nil
         } else if reference.hasPrefix("/") {
             next.path = String(reference)
@@ -117,7 +118,7 @@ extension HTTPRequest {
         return next.url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && authority.isEmpty == false ? next : nil
     }
 
-    /// A path without its segments `.` and `..` (RFC 3986, 5.2.4).
+    /// Returns a path without its segments `.` and `..` (RFC 3986, 5.2.4).
     private static func withoutDots(_ path: String) -> String {
         let end = path.firstIndex(of: "?") ?? path.endIndex
         guard path[..<end].contains("/.") else { return path }

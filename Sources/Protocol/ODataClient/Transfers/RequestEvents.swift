@@ -3,31 +3,32 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// What happens to a request, in its order.
+/// The events of a request, in the order in which they occur.
 public enum RequestEvent: Sendable {
-    /// Its turn has come.
+    /// The queue has admitted the request.
     case started
-    /// So many bytes of its body are sent, of so many in all where known. A smaller number than before means that
-    /// the body is sent anew.
+    /// The number of bytes sent and the total, if it is known. A smaller number than before means that the body
+    /// is sent again.
     case sent(Int64, of: Int64?)
-    /// The head of the response has come.
+    /// The head of the response has arrived.
     case headers(HTTPResponse)
-    /// The body of the response comes packed in this coding, such as `gzip`; its chunks are unpacked already.
+    /// The body of the response is compressed with this coding, such as `gzip`; its chunks are already
+    /// decompressed.
     case unpacked(coding: String)
     /// A redirect is followed.
     case redirected(to: String, status: Int)
-    /// The service or a proxy wants to know who asks.
+    /// The service or a proxy requires authentication.
     case authenticationNeeded(host: String, realm: String?, isProxy: Bool)
-    /// It failed for the moment, and is sent again after a while.
+    /// The request failed temporarily and is sent again after a delay.
     case interrupted(any Error, retryAfter: Duration)
-    /// A part of the response's body.
+    /// A part of the response body.
     case chunk([UInt8])
-    /// The body is complete; nothing follows.
+    /// The body is complete. This is the last event.
     case finished
-    /// It failed, or was cancelled (`CancellationError`); nothing follows.
+    /// The request failed or was cancelled (`CancellationError`). This is the last event.
     case failed(any Error)
 
-    /// Whether nothing follows.
+    /// Whether no further event follows.
     public var isTerminal: Bool {
         switch self {
         case .finished, .failed: true
@@ -36,10 +37,11 @@ public enum RequestEvent: Sendable {
     }
 }
 
-/// A request as a sequence of what happens to it, which ends with exactly one terminal event.
+/// A request as a sequence of its events, which ends with exactly one terminal event.
 ///
-/// The request is sent when the first event is asked for. The response's body is read as chunks are asked for: a slow
-/// reader holds the service back. Cancelling the reading task, or letting the iterator go, ends the request.
+/// The request is sent when the first event is requested. The response body is read on demand, so that a slow
+/// reader slows down the service. The request ends when the reading task is cancelled or the iterator is
+/// deallocated.
 ///
 /// ```swift
 /// for await event in session.events(of: request) {
@@ -51,17 +53,17 @@ public enum RequestEvent: Sendable {
 /// }
 /// ```
 public struct RequestEvents: AsyncSequence, Sendable {
-    /// What happens.
+    /// The elements are events of the request.
     public typealias Element = RequestEvent
-    /// It never throws: a failure is an event.
+    /// The sequence never throws; a failure is an event.
     public typealias Failure = Never
 
     private let start:
         @Sendable (@escaping @Sendable (TransferEvent) -> Void) async throws -> (HTTPResponse, ByteStream)
 
-    /// Makes the sequence; nothing is sent yet.
+    /// Creates the sequence. No request is sent yet.
     ///
-    /// The response is a stream, so it is not packed unless the options say so.
+    /// The response is read as a stream, so compression is off unless the options enable it.
     public init(
         _ request: HTTPRequest, body: ByteStream? = nil, options: TransferOptions = TransferOptions(),
         over transport: any HTTPTransport
@@ -73,10 +75,10 @@ public struct RequestEvents: AsyncSequence, Sendable {
         }
     }
 
-    /// Starts the request with the first `next()`.
+    /// Returns an iterator; its first `next()` sends the request.
     public func makeAsyncIterator() -> Iterator { Iterator(start) }
 
-    /// Reads the events one by one.
+    /// An iterator over the events of a request.
     public final class Iterator: AsyncIteratorProtocol {
         private let start:
             @Sendable (@escaping @Sendable (TransferEvent) -> Void) async throws -> (HTTPResponse, ByteStream)
@@ -94,7 +96,7 @@ public struct RequestEvents: AsyncSequence, Sendable {
 
         deinit { sending?.cancel() }
 
-        /// The next event, `nil` after a terminal one.
+        /// Returns the next event, or `nil` after a terminal one.
         public func next() async -> RequestEvent? {
             guard !isOver else { return nil }
             begin()
@@ -136,7 +138,7 @@ public struct RequestEvents: AsyncSequence, Sendable {
     }
 }
 
-/// Events that wait to be read. There are few: chunks are asked for one by one.
+/// Events that have not been read yet. There are few, because chunks are read on demand.
 private final class EventQueue: Sendable {
     fileprivate struct State {
         var events: [RequestEvent] = []
@@ -148,7 +150,7 @@ private final class EventQueue: Sendable {
 
     var body: ByteStream? { state.withLock { $0.body } }
 
-    /// Keeps what callers hear of; the moments of the wire are for those who measure.
+    /// Adds events that are meant for callers. Connection timings are meant for diagnostics and are ignored.
     func note(_ event: TransferEvent) {
         switch event {
         case .started: add(.started)
@@ -164,7 +166,7 @@ private final class EventQueue: Sendable {
 
     func add(_ event: RequestEvent, body: ByteStream? = nil) {
         let waiter = state.withLock { state in
-            // Of the progress of an upload that nobody reads, the newest is enough.
+            // Of several unread progress events, only the newest is kept.
             if case .sent = event, case .sent? = state.events.last { state.events.removeLast() }
             state.events.append(event)
             if let body { state.body = body }
@@ -178,7 +180,6 @@ private final class EventQueue: Sendable {
         state.withLock { $0.events.isEmpty ? nil : $0.events.removeFirst() }
     }
 
-    /// Waits until there is an event.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in

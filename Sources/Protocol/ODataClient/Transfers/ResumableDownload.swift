@@ -3,18 +3,19 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// A download that goes on where it was interrupted, in this process or a later one (RFC 9110, 14: `Range` and
-/// `If-Range`).
+/// A download that can be resumed after an interruption, in this process or a later one (RFC 9110, 14: `Range`
+/// and `If-Range`).
 ///
-/// Where the service cannot continue, or has another version by now, the download starts again from the beginning;
-/// parts of two versions are never joined. The bytes are asked for unpacked, since positions count those.
+/// If the service cannot resume, or has a newer version of the resource, the download restarts from the
+/// beginning; parts of two versions are never joined. Compression is disabled, because byte positions refer to
+/// the uncompressed content.
 ///
 /// ```swift
 /// let download = ResumableDownload(request, to: DownloadFile(path), over: session)
 /// try await download.run()
 /// ```
 public struct ResumableDownload: Sendable {
-    /// How many bytes may come between two checkpoints.
+    /// The maximum number of bytes between two checkpoints.
     public static let checkpointInterval: Int64 = 1 << 20
 
     private let request: HTTPRequest
@@ -23,12 +24,12 @@ public struct ResumableDownload: Sendable {
     private let retry: RetryPolicy
     private let options: TransferOptions
 
-    /// Names what is downloaded; nothing is sent yet.
+    /// Creates a download. No request is sent yet.
     ///
     /// - Parameters:
-    ///   - request: a GET.
-    ///   - retry: how often, and after how long, an interrupted download goes on; an interruption that came after new
-    ///     bytes counts as the first.
+    ///   - request: A GET request.
+    ///   - retry: The number of attempts and the delays between them. An interruption after new bytes counts as
+    ///     the first.
     public init(
         _ request: HTTPRequest, to target: any DownloadTarget, over transport: any HTTPTransport,
         retry: RetryPolicy = RetryPolicy(), options: TransferOptions = TransferOptions()
@@ -42,11 +43,11 @@ public struct ResumableDownload: Sendable {
         self.options = options
     }
 
-    /// Downloads, or goes on with what an earlier run has left.
+    /// Downloads the resource, or resumes an earlier run.
     ///
-    /// - Returns: the head of the last answer.
-    /// - Throws: ``DownloadError``, the last `TransportError` when the retries are used up, `CancellationError`; the
-    ///   checkpoint is kept, and another run goes on.
+    /// - Returns: The head of the last response.
+    /// - Throws: ``DownloadError``, the last `TransportError` if all retries fail, or `CancellationError`. The
+    ///   checkpoint is kept for another run.
     @discardableResult public func run() async throws -> HTTPResponse {
         var attempt = 0
         while true {
@@ -66,7 +67,7 @@ public struct ResumableDownload: Sendable {
         }
     }
 
-    /// Where to go on; `nil` for the beginning.
+    /// Returns the checkpoint at which to resume, or `nil` to start from the beginning.
     private func resumePoint() async throws -> DownloadCheckpoint? {
         guard let checkpoint = try await target.checkpoint(), checkpoint.url == request.url,
             checkpoint.validator != nil, checkpoint.received > 0
@@ -95,7 +96,7 @@ public struct ResumableDownload: Sendable {
                 try await target.keep(nil)
                 throw DownloadError.wrongPart(response.headerFields[.contentRange])
             }
-            // Not every service and proxy that knows `Range` knows `If-Range` (RFC 9110, 15.3.7.3).
+            // Some services and proxies support `Range` but ignore `If-Range` (RFC 9110, 15.3.7.3).
             let isTag = resume.validator?.hasSuffix("\"") ?? false
             if let validator = response.headerFields[isTag ? .eTag : .lastModified], validator != resume.validator {
                 try await target.keep(nil)
@@ -106,7 +107,7 @@ public struct ResumableDownload: Sendable {
                 total: part.total ?? resume.total)
             try await take(stream, from: checkpoint)
         case 416 where resume != nil:
-            // Either all is here already, or the version has become shorter.
+            // Either the download is complete already, or the new version is shorter.
             let total = ContentRange.total(response.headerFields[.contentRange])
             let isWhole = resume?.received == resume?.total && (total == nil || total == resume?.total)
             try await target.keep(nil)
@@ -143,14 +144,14 @@ public struct ResumableDownload: Sendable {
     }
 }
 
-/// Why a download cannot go on.
+/// The reason why a download failed.
 public enum DownloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The service answered with another status than 200, 206 or 416.
+    /// The status of the response is none of 200, 206 and 416.
     case refused(status: Int)
-    /// The service sent a part that was not asked for: its `Content-Range`.
+    /// The response contains another range than requested; the value is its `Content-Range`.
     case wrongPart(String?)
 
-    /// What came.
+    /// An explanation of the error.
     public var description: String {
         switch self {
         case .refused(let status): "The service refused the download (\(status))."
@@ -159,7 +160,7 @@ public enum DownloadError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What `Content-Range` says (RFC 9110, 14.4).
+/// The parsed value of `Content-Range` (RFC 9110, 14.4).
 private struct ContentRange {
     let first: Int64
     let total: Int64?
@@ -174,15 +175,16 @@ private struct ContentRange {
         total = Int64(parts[1])
     }
 
-    /// How long the whole is, also where no part of it can be given: `bytes */1234`.
+    /// Returns the total length, also from an unsatisfied range: `bytes */1234`.
     static func total(_ field: String?) -> Int64? {
         field.flatMap { $0.split(separator: "/").last }.flatMap { Int64($0) }
     }
 }
 
 extension HTTPResponse {
-    /// What tells this version's bytes from others (RFC 9110, 13.1.5): a strong entity tag, else a date where there is
-    /// no tag at all, and the answer is later by so much that no other version has the same (8.8.2.2).
+    /// A validator that identifies the bytes of this version (RFC 9110, 13.1.5): a strong ETag, or
+    /// `Last-Modified` if there is no ETag. The date counts only if the response is at least 60 seconds newer
+    /// (8.8.2.2).
     fileprivate var strongValidator: String? {
         if let etag = headerFields[.eTag] { return etag.hasPrefix("W/") ? nil : etag }
         guard let text = headerFields[.lastModified], let modified = CookieDate.seconds(text),

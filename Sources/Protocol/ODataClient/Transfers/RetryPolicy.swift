@@ -2,40 +2,39 @@ import Foundation
 import HTTPTypes
 import ODataHTTP
 
-/// When and how often a request is sent again after a failure that may pass.
+/// The conditions under which a request is sent again after a temporary failure.
 ///
-/// What may be retried:
-///
-/// | what happened | reading requests, and those with `isRepeatable` | other changes |
+/// | failure | reads, and requests with `isRepeatable` | other changes |
 /// |---|---|---|
-/// | no connection was made | yes | yes: the service saw nothing |
-/// | lost, late or cut before the head of the answer | yes | no: it may have acted |
-/// | 429, and 503 with `Retry-After` | yes | yes: the service says that it did not act, and when to come again |
-/// | 408, 502, 503, 504 | yes | no: something behind may have acted |
+/// | no connection was made | yes | yes: the service received nothing |
+/// | lost, late or truncated before the head of the response | yes | no: the change may have taken effect |
+/// | 429, and 503 with `Retry-After` | yes | yes: the service has not processed the request |
+/// | 408, 502, 503, 504 | yes | no: a back end may have processed the change |
 ///
-/// Nothing else is: certificates do not become trusted by asking again. A body that cannot be had again is sent once.
-/// The delay before the n-th repeat is drawn evenly from zero to ``firstDelay`` · ``factor``ⁿ⁻¹, at most ``maxDelay``
-/// (full jitter, so that clients that failed together do not come back together). `Retry-After` (RFC 9110, 10.2.3),
-/// in seconds or as a date, is the least delay; one that exceeds ``maxRetryAfter`` ends the retries.
+/// Other failures are not retried; an untrusted certificate, for instance, stays untrusted. A body that cannot
+/// be read again is sent once. The delay before the n-th repeat is a random value from zero to ``firstDelay`` ·
+/// ``factor``ⁿ⁻¹, at most ``maxDelay``. The random delays (full jitter) spread the repeats of clients that
+/// failed together. `Retry-After` (RFC 9110, 10.2.3), in seconds or as a date, is the minimum delay. A value
+/// greater than ``maxRetryAfter`` ends the retries.
 public struct RetryPolicy: Sendable {
-    /// How often a request is sent at most, the first time included; 1 retries nothing.
+    /// The maximum number of attempts, including the first; 1 disables retries.
     public var maxAttempts: Int
-    /// The longest delay before the first repeat.
+    /// The maximum delay before the first repeat.
     public var firstDelay: Duration
-    /// By how much the delay grows with each repeat.
+    /// The factor by which the delay grows with each repeat.
     public var factor: Double
-    /// The longest delay before any repeat, unless the service asks for more.
+    /// The maximum delay before any repeat, unless the service requests a longer one.
     public var maxDelay: Duration
-    /// The longest delay that a service can ask for.
+    /// The maximum delay that a service can request.
     public var maxRetryAfter: Duration
-    /// Draws a number from 0 to 1; another source makes delays predictable.
+    /// Returns a random number from 0 to 1; tests can pass a predictable source.
     public var random: @Sendable () -> Double
-    /// The seconds since 1970, for `Retry-After` as a date.
+    /// Returns the current time in seconds since 1970, for a `Retry-After` with a date.
     public var now: @Sendable () -> Double
-    /// Waits.
+    /// Waits for a duration.
     public var sleep: @Sendable (Duration) async throws -> Void
 
-    /// Makes a policy.
+    /// Creates a policy.
     public init(
         maxAttempts: Int = 4, firstDelay: Duration = .milliseconds(250), factor: Double = 2,
         maxDelay: Duration = .seconds(20), maxRetryAfter: Duration = .seconds(120),
@@ -53,16 +52,16 @@ public struct RetryPolicy: Sendable {
         self.sleep = sleep
     }
 
-    /// Retries nothing.
+    /// A policy without retries.
     public static let none = RetryPolicy(maxAttempts: 1)
 
-    /// The delay before the n-th repeat, counted from 1.
+    /// Returns the delay before the n-th repeat, counted from 1.
     func delay(before number: Int) -> Duration {
         let longest = min(firstDelay / .seconds(1) * pow(factor, Double(number - 1)), maxDelay / .seconds(1))
         return .seconds(longest * random())
     }
 
-    /// Whether an error may pass and the request may be sent again.
+    /// Returns whether an error is temporary and the request may be sent again.
     func allowsRetry(after error: any Error, of request: HTTPRequest, isRepeatable: Bool?) -> Bool {
         switch error as? TransportError {
         case .cannotConnect: true
@@ -71,7 +70,7 @@ public struct RetryPolicy: Sendable {
         }
     }
 
-    /// How long to wait at least after an answer before the request is sent again; `nil` when it is not.
+    /// Returns the minimum delay before the request is sent again, or `nil` if it must not be repeated.
     func leastDelay(after response: HTTPResponse, to request: HTTPRequest, isRepeatable: Bool?) -> Duration? {
         let seconds = response.headerFields[.retryAfter].flatMap { RetryAfter.seconds($0, now: now()) }
         let wish = seconds.map { Duration.seconds($0) }
@@ -87,6 +86,6 @@ public struct RetryPolicy: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether it asks for no change (RFC 9110, 9.2.1).
+    /// Whether the method is safe (RFC 9110, 9.2.1).
     var isReading: Bool { method == .get || method == .head || method == .options }
 }

@@ -3,24 +3,25 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// Sends a request again after failures that may pass, as a ``RetryPolicy`` says.
+/// Sends a request again after temporary failures, according to a ``RetryPolicy``.
 public struct RetryingTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let policy: RetryPolicy
 
-    /// Wraps a transport.
+    /// Creates a transport that retries the requests of another one.
     public init(_ base: any HTTPTransport, policy: RetryPolicy = RetryPolicy()) {
         self.base = base
         self.policy = policy
     }
 
-    /// Sends a request, and again where the policy allows it. The last failure is the caller's.
+    /// Sends a request, and again if the policy allows it. The caller receives the last failure.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {
         let mayRepeat = body?.isRepeatable ?? true
         var attempt = 0
-        // An attempt that may have acted: that a later one certainly did not, does not undo it.
+        // The error of an attempt that may have taken effect. A later attempt that was certainly not sent does
+        // not change that.
         var doubt: TransportError?
         while true {
             attempt += 1
@@ -33,7 +34,7 @@ public struct RetryingTransport: HTTPTransport {
                 guard !isLast,
                     let wish = policy.leastDelay(after: response, to: request, isRepeatable: options.isRepeatable)
                 else { return (response, stream) }
-                // A short answer is read to its end so that its connection can be used again.
+                // A short response is read to its end, so that the connection can be reused.
                 _ = try? await stream.collect(limit: AuthenticatingTransport.pageSize)
                 failure = ServiceUnavailable(status: response.status.code)
                 least = wish
@@ -61,16 +62,16 @@ public struct RetryingTransport: HTTPTransport {
 }
 
 extension HTTPResponse {
-    /// Whether the service says that it did not act, and when to come again.
+    /// Whether the service states that it has not processed the request.
     fileprivate var isNotLetIn: Bool { status.code == 429 || status.code == 503 && headerFields[.retryAfter] != nil }
 }
 
-/// The reason of an interruption that the service asked for.
+/// The reason for a repeat that the status of a response allows.
 public struct ServiceUnavailable: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The status of its answer, such as 503.
+    /// The status of the response, such as 503.
     public let status: Int
 
-    /// The status in words.
+    /// A sentence with the status.
     public var description: String { "The service is not available for the moment (\(status))." }
 }
 

@@ -2,16 +2,16 @@ import HTTPTypes
 import ODataHTTP
 import ODataService
 
-/// Ends exchanges that take too long as a whole, from their start to the last byte of the response.
+/// Limits the duration of an exchange, from its start to the last byte of the response.
 ///
-/// Retries, redirects and the time for signing in count; waiting in a queue does not.
+/// Retries, redirects and authentication count towards the limit; waiting in a queue does not.
 public struct TimeLimitedTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let limit: Duration?
 
     /// Wraps a transport.
     ///
-    /// - Parameter limit: for requests whose options say nothing; `nil` for none.
+    /// - Parameter limit: The limit for requests whose options set none; `nil` for no limit.
     public init(_ base: any HTTPTransport, limit: Duration?) {
         self.base = base
         self.limit = limit
@@ -19,7 +19,7 @@ public struct TimeLimitedTransport: HTTPTransport {
 
     /// Sends a request within the limit.
     ///
-    /// - Throws: `TransportError.timedOut`, from the body's stream too, and the exchange is cancelled.
+    /// - Throws: `TransportError.timedOut`, also from the stream of the body; the exchange is then cancelled.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {

@@ -1,10 +1,10 @@
 import ODataHTTP
 import Synchronization
 
-/// How far several transfers are, each alone and all together.
+/// The combined progress of several transfers.
 ///
-/// Each transfer gets a listener for its options. What a challenge or a lost connection made void is taken back: the
-/// sums may shrink, and never count a byte twice.
+/// Each transfer receives a listener for its options. Bytes of a challenged or interrupted attempt are
+/// subtracted: the sums may decrease, and no byte counts twice.
 ///
 /// ```swift
 /// let progress = TransferProgress()
@@ -13,23 +13,23 @@ import Synchronization
 /// Task { for await state in progress.updates { bar.fraction = state.fraction ?? 0 } }
 /// ```
 public final class TransferProgress: Sendable {
-    /// The sums at a moment.
+    /// The sums of all transfers at one time.
     public struct Snapshot: Sendable, Hashable {
-        /// Bytes sent so far.
+        /// The number of bytes sent so far.
         public var sent: Int64 = 0
-        /// Bytes received so far.
+        /// The number of bytes received so far.
         public var received: Int64 = 0
-        /// Bytes to be sent in all; `nil` when that of some transfer is not known, or cannot be.
+        /// The total number of bytes to send; `nil` if it is unknown for a transfer or too large.
         public var expectedToSend: Int64? = 0
-        /// Bytes to be received in all; `nil` when that of some transfer is not known, or cannot be: `Content-Length` says
-        /// anything.
+        /// The total number of bytes to receive; `nil` if it is unknown for a transfer or too large, since
+        /// `Content-Length` is not reliable.
         public var expectedToReceive: Int64? = 0
-        /// How many transfers have been finished.
+        /// The number of finished transfers.
         public var finished = 0
-        /// How many transfers there are.
+        /// The number of all transfers.
         public var transfers = 0
 
-        /// How much of the bytes has gone through, 0 to 1; `nil` where that is not known.
+        /// The fraction of transferred bytes, from 0 to 1; `nil` if a total is unknown.
         public var fraction: Double? {
             guard let expectedToSend, let expectedToReceive else { return nil }
             let expected = Double(expectedToSend) + Double(expectedToReceive)
@@ -52,15 +52,15 @@ public final class TransferProgress: Sendable {
 
     private let state = Mutex(State())
 
-    /// Makes one without transfers.
+    /// Creates an object without transfers.
     public init() {}
 
     /// Adds a transfer.
     ///
     /// - Parameters:
-    ///   - expectedUpload: the bytes that it sends, where known beforehand; 0 for none.
-    ///   - expectedDownload: the bytes that it receives, where known beforehand.
-    /// - Returns: what ``TransferOptions/report`` of the transfer is to be.
+    ///   - expectedUpload: The number of bytes to send, if it is known in advance; 0 for none.
+    ///   - expectedDownload: The number of bytes to receive, if it is known in advance.
+    /// - Returns: The closure to set as ``TransferOptions/report`` of the transfer.
     public func listener(
         expectedUpload: Int64? = 0, expectedDownload: Int64? = nil
     ) -> @Sendable (TransferEvent) -> Void {
@@ -93,10 +93,11 @@ public final class TransferProgress: Sendable {
         }
     }
 
-    /// The sums now.
+    /// The current sums.
     public var snapshot: Snapshot { state.withLock { $0.snapshot } }
 
-    /// The sums each time they change; a slow reader gets the newest. It ends with the object, not with the transfers.
+    /// The sums after each change; a slow reader receives only the newest. The stream ends when the object is
+    /// deallocated, not with the transfers.
     public var updates: AsyncStream<Snapshot> {
         let (stream, continuation) = AsyncStream.makeStream(of: Snapshot.self, bufferingPolicy: .bufferingNewest(1))
         continuation.yield(

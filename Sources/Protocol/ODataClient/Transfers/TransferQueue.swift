@@ -2,13 +2,13 @@ import ErrorCodes
 import ODataHTTP
 import Synchronization
 
-/// Lets a few requests go at a time and the others wait: first come, first served.
+/// Limits the number of concurrent requests. Further requests wait in order of arrival.
 ///
-/// The rule for priorities: what is of high priority goes before what is of normal priority; but when
-/// ``maxHighInARow`` of high priority have gone while one of normal priority waited, that one goes next. So nobody
-/// waits for ever, and within a priority nobody is overtaken.
+/// Requests of high priority are admitted before those of normal priority. After ``maxHighInARow`` requests of
+/// high priority, a waiting request of normal priority is admitted, so that none waits forever. Requests of the
+/// same priority keep their order.
 ///
-/// A request keeps its place until its response is read to the end or let go.
+/// A request keeps its place until its response has been read to the end or is deallocated.
 ///
 /// ```swift
 /// let queue = try TransferQueue(limit: 8)
@@ -17,22 +17,23 @@ import Synchronization
 /// queue.resume()
 /// ```
 public final class TransferQueue: Sendable {
-    /// How many requests go at once unless said.
+    /// The default number of concurrent requests.
     public static let standardLimit = 5
-    /// How many requests can go at once at most.
+    /// The maximum number of concurrent requests.
     public static let maxLimit = 255
-    /// How many of high priority go while one of normal priority waits.
+    /// The number of consecutive requests of high priority that are admitted while a request of normal priority
+    /// waits.
     public static let maxHighInARow = 4
 
     /// A request in the queue.
     public struct Entry: Sendable, Hashable, Identifiable {
-        /// Counts up in the order of coming.
+        /// A number that increases in order of arrival.
         public let id: UInt64
-        /// What it is called, for people.
+        /// A name for users.
         public let label: String
-        /// Its priority.
+        /// The priority of the request.
         public let priority: TransferOptions.Priority
-        /// Whether it is on its way; else it waits.
+        /// Whether the request is in progress; otherwise it is waiting.
         public fileprivate(set) var isRunning: Bool
     }
 
@@ -48,31 +49,31 @@ public final class TransferQueue: Sendable {
         var highInARow = 0
         var waiting: [TransferOptions.Priority: [Waiter]] = [:]
         var running: [UInt64: Entry] = [:]
-        /// Those whose task was cancelled before they waited.
+        /// The requests that are about to wait. Those in `cancelled` were cancelled before they waited.
         var entering: Set<UInt64> = []
         var cancelled: Set<UInt64> = []
     }
 
     private let state: Mutex<State>
 
-    /// Makes a queue.
+    /// Creates a queue.
     ///
-    /// - Parameter limit: how many requests go at once, 1 to 255.
+    /// - Parameter limit: The number of concurrent requests, from 1 to 255.
     /// - Throws: ``TransferQueueError/limit(_:)``.
     public init(limit: Int = standardLimit) throws(TransferQueueError) {
         guard (1...Self.maxLimit).contains(limit) else { throw .limit(limit) }
         state = Mutex(State(limit: limit))
     }
 
-    /// A queue with the standard limit.
+    /// Returns a queue with the standard limit.
     public static func standard() -> TransferQueue { TransferQueue(checked: standardLimit) }
 
     private init(checked limit: Int) { state = Mutex(State(limit: limit)) }
 
-    /// How many requests go at once.
+    /// The number of concurrent requests.
     public var limit: Int { state.withLock { $0.limit } }
 
-    /// Changes how many requests go at once, 1 to 255; those under way are not disturbed.
+    /// Changes the number of concurrent requests, from 1 to 255. Running requests are not affected.
     ///
     /// - Throws: ``TransferQueueError/limit(_:)``.
     public func setLimit(_ limit: Int) throws(TransferQueueError) {
@@ -81,12 +82,12 @@ public final class TransferQueue: Sendable {
         admit()
     }
 
-    /// How many requests wait or are on their way.
+    /// The number of waiting and running requests.
     public var size: Int {
         state.withLock { state in state.running.count + state.waiting.values.map(\.count).reduce(0, +) }
     }
 
-    /// The requests that are on their way and then those that wait, each in the order of coming.
+    /// The running requests, followed by the waiting ones, each in order of arrival.
     public var entries: [Entry] {
         state.withLock { state in
             state.running.values.sorted { $0.id < $1.id }
@@ -94,19 +95,19 @@ public final class TransferQueue: Sendable {
         }
     }
 
-    /// Whether requests are held back.
+    /// Whether the queue is paused.
     public var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    /// Holds back what has not started; what is on its way goes on.
+    /// Stops admitting requests. Running requests continue.
     public func pause() { state.withLock { $0.isPaused = true } }
 
-    /// Lets requests go again.
+    /// Starts admitting requests again.
     public func resume() {
         state.withLock { $0.isPaused = false }
         admit()
     }
 
-    /// Cancels all that wait; each gets a `CancellationError`.
+    /// Cancels all waiting requests; each throws `CancellationError`.
     public func cancelWaiting() {
         let waiters = state.withLock { state in
             defer { state.waiting = [:] }
@@ -115,7 +116,7 @@ public final class TransferQueue: Sendable {
         for waiter in waiters { waiter.continuation.resume(throwing: CancellationError()) }
     }
 
-    /// Waits for a place.
+    /// Waits until the queue admits the request.
     ///
     /// - Throws: `CancellationError`.
     public func enter(_ label: String, priority: TransferOptions.Priority = .normal) async throws -> Slot {
@@ -123,7 +124,7 @@ public final class TransferQueue: Sendable {
         let (id, isAdmitted) = state.withLock { state in
             state.lastID += 1
             let entry = Entry(id: state.lastID, label: label, priority: priority, isRunning: true)
-            // Where nobody waits and there is room, nothing is to be waited for.
+            // If no request waits and the limit is not reached, the request is admitted at once.
             if state.admitsAtOnce {
                 state.running[entry.id] = entry
                 state.highInARow = 0
@@ -172,7 +173,7 @@ public final class TransferQueue: Sendable {
         }
     }
 
-    /// A place among those that go; given back when it is let go at the latest.
+    /// A place of a running request. Deallocation releases it at the latest.
     public final class Slot: Sendable {
         private let queue: TransferQueue
         private let id: UInt64
@@ -185,7 +186,7 @@ public final class TransferQueue: Sendable {
 
         deinit { release() }
 
-        /// Gives the place back; calling it again does nothing.
+        /// Releases the place; further calls have no effect.
         public func release() {
             let wasReleased = isReleased.withLock { released in
                 defer { released = true }
@@ -197,12 +198,12 @@ public final class TransferQueue: Sendable {
 }
 
 extension TransferQueue.State {
-    /// Whether who comes now needs not wait.
+    /// Whether a new request can be admitted without waiting.
     fileprivate var admitsAtOnce: Bool {
         !isPaused && running.count < limit && entering.isEmpty && waiting.values.allSatisfy(\.isEmpty)
     }
 
-    /// Takes the next one that may go.
+    /// Removes and returns the next waiting request that may run.
     fileprivate mutating func next() -> TransferQueue.Waiter? {
         guard !isPaused, running.count < limit else { return nil }
         let normalWaits = waiting[.normal]?.isEmpty == false
@@ -217,12 +218,12 @@ extension TransferQueue.State {
     }
 }
 
-/// A queue that cannot be as asked for.
+/// An error in the settings of a queue.
 public enum TransferQueueError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// So many requests cannot go at once.
+    /// The number of concurrent requests is out of range.
     case limit(Int)
 
-    /// What is wrong, and what is possible.
+    /// An explanation with the valid range.
     public var description: String {
         switch self {
         case .limit(let limit): "\(limit) requests at once are not possible: 1 to \(TransferQueue.maxLimit) are."

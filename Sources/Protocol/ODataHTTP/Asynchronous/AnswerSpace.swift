@@ -1,22 +1,22 @@
 import ODataService
 import Synchronization
 
-/// The bytes that the answers which are kept for later may take: all together, and those of each caller.
+/// The memory for retained responses of asynchronous requests, with a limit for all and one for each caller.
 final class AnswerSpace: Sendable {
     private let limits: StatusMonitors.Limits
     private let taken = Mutex<[CallerID?: Int]>([:])
 
     init(_ limits: StatusMonitors.Limits) { self.limits = limits }
 
-    /// The bytes by caller.
+    /// The number of bytes in use by caller.
     var sizes: [CallerID?: Int] { taken.withLock { $0 } }
 
-    /// Whether so many bytes more have no room among all.
+    /// Returns whether all responses together would exceed the limit with additional bytes.
     func isFull(_ bytes: Int) -> Bool {
         taken.withLock { $0.values.reduce(bytes, +) > limits.maxTotalSize }
     }
 
-    /// What one answer takes of them, as it grows; what it has is free again when the answer is let go of.
+    /// The memory of one response, which is freed when the share is released.
     final class Share: Sendable {
         let caller: CallerID?
         private let space: AnswerSpace
@@ -29,9 +29,9 @@ final class AnswerSpace: Sendable {
 
         deinit { release() }
 
-        /// Takes so many bytes more.
+        /// Reserves additional bytes.
         ///
-        /// - Throws: ``ODataError`` with status 413 where the answer, or all together, would be too large.
+        /// - Throws: ``ODataError`` with status 413 if the response, or all together, would exceed a limit.
         func take(_ bytes: Int) throws(ODataError) {
             let fits = size.withLock { size in
                 guard size + bytes <= space.limits.maxAnswerSize, space.take(bytes, caller) else { return false }
@@ -46,7 +46,7 @@ final class AnswerSpace: Sendable {
                     + "Ask for less, or without respond-async.")
         }
 
-        /// Gives back all that was taken.
+        /// Frees all reserved bytes.
         func release() {
             size.withLock { size in
                 space.giveBack(size, caller)

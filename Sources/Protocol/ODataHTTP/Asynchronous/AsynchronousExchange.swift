@@ -3,42 +3,42 @@ import ODataFormat
 import ODataModel
 import ODataService
 
-/// Answers requests that prefer an answer later, and requests to status monitors
-/// (OData Protocol 4.01, 8.2.8.8, 8.2.8.10, 8.3.1 and 11.6).
+/// Answers requests that prefer an asynchronous response, and requests to status monitors (OData Protocol 4.01,
+/// 8.2.8.8, 8.2.8.10, 8.3.1 and 11.6).
 struct AsynchronousExchange {
     /// The path of all monitors below the service root.
     static let path = "$async/"
-    /// The query option of a monitor's URL that says how many answers to a batch the client has already.
+    /// The query option in a monitor's URL with the number of batch responses that the client already has.
     static let positionOption = "$skiptoken="
-    /// How long a batch may take before its monitor gives the answers that are there.
+    /// The time after which the monitor of a running batch returns the responses so far.
     static let interimDelay = Duration.milliseconds(250)
-    /// The longest that a connection is held open for `wait`, in seconds.
+    /// The maximum time that a connection is held open for `wait`, in seconds.
     static let maxWait = 60
-    /// When to look again, in seconds.
+    /// The suggested interval between requests to a monitor, in seconds.
     static let retryAfter = 1
 
     let monitors: StatusMonitors
     let version: ODataVersion
-    /// The service root as clients see it.
+    /// The service root from the client's point of view.
     let serviceRoot: ServiceRoot
-    /// The principal: nobody else sees the answer.
+    /// The principal that may fetch the response.
     let owner: CallerID?
-    /// The caller whose share the answer uses.
+    /// The caller to which the memory of the response is charged.
     let caller: CallerID?
 
     // MARK: Beginning
 
-    /// Answers now if that is quick enough, else with the address of a monitor.
+    /// Responds immediately if the work is quick enough, otherwise with the URL of a monitor.
     ///
     /// - Parameters:
-    ///   - wait: the seconds that the client is ready to wait for the answer itself.
-    ///   - progress: keeps the answers to a batch while others are under way.
-    ///   - work: what answers.
+    ///   - wait: the number of seconds that the client is prepared to wait for the response itself.
+    ///   - progress: retains the responses to a batch while other requests are executed.
+    ///   - work: computes the response.
     func begin(
         wait: Int?, _ progress: BatchProgress? = nil,
         _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
     ) async -> (HTTPResponse, ByteStream) {
-        // With too many under way already, the preference is not followed, as a service is free to do.
+        // If too many requests are running, the preference is ignored, which the standard allows.
         guard let id = await monitors.begin(for: owner, caller, progress, work) else { return await work() }
         if let wait, wait > 0 {
             await monitors.wait(for: id, atMost: .seconds(min(wait, Self.maxWait)))
@@ -70,7 +70,7 @@ struct AsynchronousExchange {
 
     /// Answers a request to a monitor.
     ///
-    /// - Parameter position: how many answers to a batch the client has already.
+    /// - Parameter position: the number of batch responses that the client already has.
     func answer(
         _ message: HTTPRequest, id: String, from position: Int = 0
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
@@ -93,7 +93,7 @@ struct AsynchronousExchange {
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
         var state = await monitors.state(of: id, for: owner)
         if case .running(.some) = state {
-            // Most batches are done before anybody could make use of a part of them.
+            // Most batches finish before a client could use a partial result.
             await monitors.wait(for: id, atMost: Self.interimDelay)
             state = await monitors.state(of: id, for: owner)
         }
@@ -114,7 +114,7 @@ struct AsynchronousExchange {
         }
     }
 
-    /// An answer that is kept, that to a batch from a position on.
+    /// Returns a retained response; the responses to a batch start at a position.
     private func whole(
         _ answer: StatusMonitors.Answer, _ batch: BatchProgress?, from position: Int = 0
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
@@ -122,7 +122,7 @@ struct AsynchronousExchange {
         return try await batch.answer(from: position)
     }
 
-    /// The answer of a monitor that has one to give.
+    /// Returns the result of a finished request.
     private func finished(_ answer: StatusMonitors.Answer, _ message: HTTPRequest) -> (HTTPResponse, ByteStream) {
         var response = answer.head
         var body = answer.body
@@ -139,15 +139,17 @@ struct AsynchronousExchange {
         return (response, ByteStream(body))
     }
 
-    /// The version in which a monitor answers: that of its request or, if the request names none, that of the request which
-    /// began the work (OData Protocol 4.01, 11.6).
+    /// Returns the version of a monitor's response: the version of the request to the monitor.
+    ///
+    /// If that request states no version, the version of the original request is used (OData Protocol 4.01, 11.6).
     private func version(of answer: StatusMonitors.Answer, for fields: HTTPFields) -> ODataVersion {
         guard fields[.odataMaxVersion] == nil, fields[.odataVersion] == nil else { return version }
         return answer.head.headerFields[.odataVersion].flatMap { ODataVersion(rawValue: $0) } ?? version
     }
 
-    /// Whether the answer comes as a message within the message: for clients that ask for it, and for clients of 4.0, which
-    /// know no other form (OData Protocol 4.0, 11.6).
+    /// Returns whether the result is wrapped as an HTTP message in the body.
+    ///
+    /// Clients can request the form, and it is the only one in 4.0 (OData Protocol 4.0, 11.6).
     private func wantsMessage(_ fields: HTTPFields, in version: ODataVersion) -> Bool {
         let accept = fields[values: .accept].joined(separator: ",")
         let ranges = MediaType.list(accept) ?? []
@@ -155,7 +157,7 @@ struct AsynchronousExchange {
         return version < .v401 && ranges.allSatisfy { $0.type == "*" }
     }
 
-    /// An answer as the text of an HTTP message (RFC 9112, 10.2).
+    /// Returns a response as the text of an HTTP message (RFC 9112, 10.2).
     private static func message(_ answer: StatusMonitors.Answer) -> [UInt8] {
         let status = answer.head.status.code
         var text = "HTTP/1.1 \(status) \(MultipartBatch.reason(status))\r\n"

@@ -3,22 +3,23 @@ import ODataFormat
 import ODataModel
 import ODataService
 
-/// The answers to a batch that is answered later, as far as they are there
-/// (OData Protocol 4.01, 11.7.6 *Asynchronous Batch Requests*; OData JSON Format 4.01, 19.6).
+/// The responses so far to a batch that is executed asynchronously (OData Protocol 4.01, 11.7.6 *Asynchronous Batch
+/// Requests*; OData JSON Format 4.01, 19.6).
 ///
-/// Each answer is encoded when it is there, and kept as long as the monitor is: a client that lost some asks for them
-/// again.
+/// Each response is encoded as soon as it is known, and is retained as long as the monitor, so that clients can
+/// request it again.
 actor BatchProgress {
     private let incoming: IncomingRequest
     private let writer: BatchResponseWriter
     private var parts: [BatchResponsePart] = []
     private var known: Set<String> = []
-    /// The room that all answers take together, and why they have none.
+    /// The memory of all responses together, and the error if they exceeded it.
     nonisolated let share: AnswerSpace.Share
     private var refusal: ODataError?
 
-    /// Keeps the answers to a batch; `nil` where the request is none, or one with requests that cannot be read, whose
-    /// refusals stand between the others.
+    /// Creates an empty list of responses; `nil` if the request is not a batch or contains an unreadable request.
+    ///
+    /// The refusals of unreadable requests belong between the other responses, which are not known one by one.
     init?(_ incoming: IncomingRequest, _ model: EntityDataModel, share: AnswerSpace.Share) {
         guard case .batch = incoming.bound.resource.target, incoming.parts.allSatisfy({ $0.item != nil }) else {
             return nil
@@ -28,7 +29,7 @@ actor BatchProgress {
         writer = BatchResponseWriter(encoder: ResponseEncoder(model: model))
     }
 
-    /// Keeps the answers to one request, or to those of one change set.
+    /// Adds the result of one request, or the results of one change set.
     func add(_ results: [BatchResult]) async {
         known.formUnion(results.map(\.id))
         guard refusal == nil else { return }
@@ -43,12 +44,12 @@ actor BatchProgress {
         }
     }
 
-    /// Keeps the answers that the provider has not told of before.
+    /// Adds the results that the provider did not report before.
     func addMissing(_ results: [BatchResult]) async { await add(results.filter { !known.contains($0.id) }) }
 
-    /// All answers from a position on, when there are no more to come.
+    /// Returns all responses from a position on, after the batch has finished.
     ///
-    /// - Throws: 413 when they are more than may be kept, 400 when there are not as many.
+    /// - Throws: 413 if the responses exceeded the limit, 400 if there are fewer.
     func answer(from position: Int) throws(ODataError) -> (HTTPResponse, ByteStream) {
         if let refusal { throw refusal }
         guard position <= parts.count else {
@@ -59,7 +60,8 @@ actor BatchProgress {
         return (message.head, ByteStream(message.body))
     }
 
-    /// The answers from a position on, with the address of those that are still to come; `nil` when there is none yet.
+    /// Returns the responses so far from a position on, with the URL of the following ones; `nil` if there are none
+    /// yet.
     func interim(from position: Int, _ address: @Sendable (Int) -> String) -> StatusMonitors.Answer? {
         guard position < parts.count else { return nil }
         return message(from: position, nextLink: address(parts.count))
@@ -81,7 +83,7 @@ actor BatchProgress {
 }
 
 extension BatchResponsePart {
-    /// The bytes that it takes, those of its header fields included: many answers are nothing else.
+    /// The size in bytes, including header fields, which are all that many responses have.
     fileprivate var size: Int {
         headers.reduce(body.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
     }

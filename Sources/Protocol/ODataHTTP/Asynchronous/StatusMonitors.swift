@@ -2,30 +2,34 @@ import HTTPTypes
 import ODataModel
 import ODataService
 
-/// The requests that are answered later, and their answers until somebody fetches them
-/// (OData Protocol 4.01, 11.6 *Asynchronous Requests*).
+/// The asynchronous requests and their responses until they are fetched (OData Protocol 4.01, 11.6 *Asynchronous
+/// Requests*).
 ///
-/// Answers are held in memory, so everything about them has a limit: how many there are, how large each is and all are
-/// together, and how long they are kept. Where an answer cannot be kept, what was asked for is done all the same, and the
-/// answer is an error with status 413.
+/// Responses are held in memory, so their number, their sizes and the time that they are retained are limited. If a
+/// response cannot be retained, the request is executed nevertheless, and its response becomes an error with status
+/// 413.
 public actor StatusMonitors {
-    /// What may be under way and kept at once.
+    /// The limits for running requests and retained responses.
     public struct Limits: Hashable, Sendable {
-        /// The most requests under way and answers kept together; beyond, requests are answered at once.
+        /// The maximum number of running requests and retained responses together. Further requests are answered
+        /// synchronously.
         public var maxCount: Int
-        /// The most bytes of one answer; a larger one becomes an error.
+        /// The maximum size of one response in bytes; a larger one becomes an error.
         public var maxAnswerSize: Int
-        /// The most bytes of all answers together, those to a batch that is under way included. The caller with the most
-        /// makes room for others; an answer that still has none becomes an error.
+        /// The maximum size of all responses in bytes, including those of running batches.
+        ///
+        /// To make room, responses of the caller with the most bytes are removed. A response that still does not
+        /// fit becomes an error.
         public var maxTotalSize: Int
-        /// The most requests under way and answers kept for one caller: a principal, or an address of anonymous callers.
+        /// The maximum number of running requests and retained responses of one caller, a principal or an anonymous
+        /// address.
         public var maxCountOfCaller: Int
-        /// The most bytes of the answers that are kept for one caller.
+        /// The maximum size of the retained responses of one caller in bytes.
         public var maxSizeOfCaller: Int
-        /// How long an answer is kept after it was there.
+        /// The time for which a completed response is retained.
         public var lifetime: Duration
 
-        /// Makes limits.
+        /// Creates limits.
         public init(
             maxCount: Int = 1000, maxAnswerSize: Int = 64 << 20, maxTotalSize: Int = 512 << 20,
             maxCountOfCaller: Int = 8, maxSizeOfCaller: Int = 256 << 20, lifetime: Duration = .seconds(3600)
@@ -39,31 +43,31 @@ public actor StatusMonitors {
         }
     }
 
-    /// An answer as a whole. To a batch it has no body: the answers to its requests are kept in ``BatchProgress``.
+    /// A response. The body of a batch response is empty, because its parts are in ``BatchProgress``.
     struct Answer: Sendable {
         var head: HTTPResponse
         var body: [UInt8]
     }
 
-    /// What a monitor tells.
+    /// The state of an asynchronous request.
     enum State: Sendable {
         case running(BatchProgress?)
-        /// The batch is that which the answer is to be taken from.
+        /// The request has finished. The parts of a batch response are in the batch.
         case finished(Answer, BatchProgress?)
-        /// There is no such request, or its answer is no longer kept.
+        /// The request is unknown, or its response is not retained any more.
         case gone
     }
 
     private struct Job {
-        /// The principal, who alone may fetch the answer.
+        /// The principal that may fetch the response.
         var owner: CallerID?
-        /// The caller whose share the answer uses.
+        /// The caller to which the memory of the response is charged.
         var caller: CallerID?
         var task: Task<Void, Never>?
         var answer: Answer?
-        /// The room that the answer takes.
+        /// The memory of the response.
         var share: AnswerSpace.Share
-        /// The answers to a batch that are there.
+        /// The responses to a batch so far.
         var progress: BatchProgress?
         var finished: ContinuousClock.Instant?
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -74,11 +78,11 @@ public actor StatusMonitors {
     private let now: @Sendable () -> ContinuousClock.Instant
     private var jobs: [String: Job] = [:]
 
-    /// Makes an empty collection.
+    /// Creates an empty collection.
     ///
     /// - Parameters:
-    ///   - limits: what may be under way and kept at once.
-    ///   - now: the time; the system's clock by default.
+    ///   - limits: the limits for running requests and retained responses.
+    ///   - now: returns the current time; the system's clock by default.
     public init(
         limits: Limits = Limits(), now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -87,12 +91,12 @@ public actor StatusMonitors {
         self.now = now
     }
 
-    /// Room for an answer, none of which is taken yet.
+    /// Returns an unused share of the memory for a response.
     nonisolated func share(of caller: CallerID?) -> AnswerSpace.Share { AnswerSpace.Share(of: space, for: caller) }
 
-    /// Begins work whose answer is fetched later.
+    /// Starts work with a response that is fetched later.
     ///
-    /// - Returns: the id of its monitor, which nobody can guess; `nil` when there are too many already.
+    /// - Returns: the id of the monitor, which cannot be guessed; `nil` if a limit was reached.
     func begin(
         for owner: CallerID? = nil, _ caller: CallerID? = nil, _ progress: BatchProgress? = nil,
         _ work: @escaping @Sendable () async -> (HTTPResponse, ByteStream)
@@ -106,14 +110,14 @@ public actor StatusMonitors {
         jobs[id] = Job(owner: owner, caller: caller, share: share, progress: progress)
         jobs[id]?.task = Task {
             let (head, stream) = await work()
-            // The answers to a batch are kept one by one already.
+            // The responses to a batch are already retained one by one.
             let isKept = progress != nil && head.status == .ok
             finish(id, isKept ? Answer(head: head, body: []) : await collected(head, stream, share))
         }
         return id
     }
 
-    /// Waits until an answer is there, and no longer than a client is ready to.
+    /// Waits until the response is complete, but not longer than a duration.
     func wait(for id: String, atMost duration: Duration) async {
         guard let job = jobs[id], job.answer == nil else { return }
         let alarm = Task {
@@ -124,16 +128,16 @@ public actor StatusMonitors {
         alarm.cancel()
     }
 
-    /// How a request is getting on.
+    /// Returns the state of a request.
     func state(of id: String, for owner: CallerID? = nil) -> State {
         removeExpired()
         guard let job = jobs[id], job.owner == owner else { return .gone }
         return job.answer.map { .finished($0, job.progress) } ?? .running(job.progress)
     }
 
-    /// Ends a request, or throws its answer away.
+    /// Cancels a request, or removes its response.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether the request was known.
     func cancel(_ id: String, for owner: CallerID? = nil) -> Bool {
         removeExpired()
         guard let job = jobs[id], job.owner == owner else { return false }
@@ -143,7 +147,7 @@ public actor StatusMonitors {
         return true
     }
 
-    /// Ends all requests and throws all answers away: for a server that stops.
+    /// Cancels all requests and removes all responses, for a server that stops.
     public func cancelAll() {
         for job in jobs.values {
             job.task?.cancel()
@@ -168,7 +172,7 @@ public actor StatusMonitors {
         }
     }
 
-    /// Forgets answers of the callers that have most, until others have room.
+    /// Removes responses of the callers with the most bytes until another response fits.
     private func makeRoom(for bytes: Int, of caller: CallerID?) {
         while space.isFull(bytes) {
             let sizes = space.sizes

@@ -1,6 +1,6 @@
 import ODataService
 
-/// Runs a batch of which some requests may be unreadable.
+/// Executes a batch that may contain unreadable requests.
 struct BatchExecution {
     let provider: any ODataProvider
     let incoming: IncomingRequest

@@ -4,13 +4,13 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Writes the requests of a batch, each through the same encoder as a request of its own
-/// (OData Protocol 4.01, 11.7).
+/// Writes the requests of a batch, each with the encoder of single requests (OData Protocol 4.01, 11.7).
 struct BatchRequestWriter {
     let encoder: RequestEncoder
 
-    /// - Throws: ``ODataError`` with status 400 for a stream of bytes within a batch, which would have to be
-    ///   held in memory.
+    /// Writes the body of a batch.
+    ///
+    /// - Throws: ``ODataError`` with status 400 for a stream in a batch, which would have to be held in memory.
     func write(_ items: [BatchItem], format: BatchFormat) throws -> ([UInt8], contentType: String) {
         let parts = try items.map(part)
         switch format {
@@ -40,11 +40,13 @@ struct BatchRequestWriter {
     }
 }
 
-/// Reads the answers to a batch, each through the same decoder as an answer of its own.
+/// Reads the responses to a batch, each with the decoder of single responses.
 struct BatchAnswers {
     let decoder: ResponseDecoder
 
-    /// - Returns: a result for each request that was answered, in the order of the requests.
+    /// Reads the body of a batch response.
+    ///
+    /// - Returns: a result for each request that got a response, in the order of the requests.
     func read(_ bytes: [UInt8], contentType: String?, to items: [BatchItem]) async throws -> [BatchResult] {
         let parts: [BatchResponsePart]
         do throws(BatchError) {
@@ -77,7 +79,7 @@ struct BatchAnswers {
         } catch let error as ODataError {
             return .failure(error)
         } catch let error as InvalidResponseError {
-            // A change with an unreadable answer was done all the same, and the other answers still count.
+            // A change with an unreadable response was made nevertheless, and the other responses remain valid.
             if item.request.method != .read, (200..<300).contains(part.status) {
                 var response = ODataResponse(status: part.status)
                 response.etag = message.headerFields[.eTag]
@@ -90,8 +92,8 @@ struct BatchAnswers {
     }
 }
 
-/// Finds the answer to each request: by id where there is one, else by order. A change set that failed has one
-/// answer for all of its requests (OData Protocol 4.01, 11.7.4).
+/// Matches responses to requests: by id, or else by order. A failed change set has one response for all of its
+/// requests (OData Protocol 4.01, 11.7.4).
 struct BatchMatching {
     let pairs: [(BatchItem, BatchResponsePart)]
 
@@ -107,7 +109,7 @@ struct BatchMatching {
         for unit in Self.units(items) {
             let missing = unit.filter { named[$0.id] == nil }
             let isGroup = unit[0].atomicityGroup != nil
-            // One refusal, with or without an id, stands for the whole change set.
+            // One refusal, with or without an id, applies to the whole change set.
             var refusal = unit.lazy.compactMap { named[$0.id] }.first { $0.status >= 400 }
             if isGroup, !missing.isEmpty, refusal == nil, let next = unnamed.last, next.status >= 400,
                 next.atomicityGroup == nil
@@ -127,7 +129,7 @@ struct BatchMatching {
         self.pairs = pairs
     }
 
-    /// Requests one by one, those of a change set together.
+    /// Returns the requests one by one, and those of a change set together.
     static func units(_ items: [BatchItem]) -> [[BatchItem]] {
         var units: [[BatchItem]] = []
         for item in items {

@@ -3,18 +3,17 @@ import ODataFormat
 import ODataModel
 import ODataService
 
-/// Writes the answers to a batch, each through the same encoder as an answer of its own
-/// (OData Protocol 4.01, 11.7.4).
+/// Writes the responses to a batch, each with the encoder of single responses (OData Protocol 4.01, 11.7.4).
 struct BatchResponseWriter {
-    /// The most bytes of one answer: answers within a batch are held in memory.
+    /// The maximum size of one response in bytes, since responses within a batch are held in memory.
     static let maxPartSize = 64 << 20
 
     let encoder: ResponseEncoder
 
-    /// The least bytes of a chunk, where there are more answers.
+    /// The minimum size of a chunk in bytes, except for the last.
     private static let chunkSize = 16 << 10
 
-    /// The answers as a stream: each is encoded when those before it are on their way.
+    /// Returns the responses as a stream. Each is encoded after those before it were sent.
     func write(_ results: [BatchResult], to incoming: IncomingRequest) -> (ByteStream, contentType: String) {
         let boundary = "batchresponse_\(ODataGuid.random())"
         let form = incoming.answersAsJSON ? BatchResponseOutput.Form.json : .multipart(boundary: boundary)
@@ -23,18 +22,18 @@ struct BatchResponseWriter {
         return (stream, incoming.answersAsJSON ? incoming.contentType : "multipart/mixed;boundary=\(boundary)")
     }
 
-    /// The answers to some requests of a batch, encoded.
+    /// Returns encoded responses to some requests of a batch.
     func parts(_ results: [BatchResult], of incoming: IncomingRequest) async -> [BatchResponsePart] {
         var parts: [BatchResponsePart] = []
         for item in answers(results, incoming) { parts.append(await answer(item, incoming)) }
         return parts
     }
 
-    /// One answer that is to be written.
+    /// A response to write.
     private struct Answer: Sendable {
         var result: BatchResult
         var part: IncomingPart?
-        /// Whether it stands for a whole change set that failed.
+        /// Whether the response is for a whole failed change set.
         var standsForGroup = false
     }
 
@@ -46,7 +45,7 @@ struct BatchResponseWriter {
             let part = parts[result.id]
             if !incoming.answersAsJSON, let group = part?.atomicityGroup {
                 if failedGroups.contains(group) { continue }
-                // In multipart, one answer outside the change set tells that all of it failed.
+                // In multipart, one response outside the change set reports that the whole change set failed.
                 if let failure = Self.failure(of: group, in: results, parts) {
                     failedGroups.insert(group)
                     answers.append(Answer(result: failure, part: part, standsForGroup: true))
@@ -58,7 +57,7 @@ struct BatchResponseWriter {
         return answers
     }
 
-    /// The answers not written yet; what was written is let go of.
+    /// The remaining responses; those that were written are released.
     private actor AnswersInProgress {
         private var rest: [Answer]
         private var output: BatchResponseOutput
@@ -93,7 +92,7 @@ struct BatchResponseWriter {
             guard parts[result.id]?.atomicityGroup == group, case .failure = result.result else { return false }
             return true
         }
-        // A dependant's 424 says less than the refusal that it comes from.
+        // The original refusal explains more than the 424 of a dependent request.
         return failures.first { result in
             if case .failure(let error) = result.result { error.status != 424 } else { false }
         } ?? failures.first
@@ -140,7 +139,7 @@ struct BatchResponseWriter {
 }
 
 extension ODataError {
-    /// 500 without a word of what happened inside, which is nobody's business outside.
+    /// A 500 error without details, since internal information must not reach clients.
     static var internalError: ODataError {
         ODataError(status: 500, code: "InternalError", message: "The service failed.")
     }

@@ -4,21 +4,21 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// One request of a batch that a service got, readable or not.
+/// A request of a received batch, readable or not.
 struct IncomingPart: BatchMember, Sendable {
-    /// Identifies the request within the batch.
+    /// The id of the request within the batch.
     var id: String
-    /// The id that the client gave the request, which the answer carries.
+    /// The id that the client gave the request, which is returned in the response.
     var ownID: String?
     var atomicityGroup: String?
     var dependsOn: [String]
-    /// What must hold of earlier answers instead of their success.
+    /// The condition on earlier responses, which takes the place of their success.
     var condition: BatchCondition?
-    /// The values of earlier answers that it uses.
+    /// The references to values in earlier responses.
     var values: [String: BatchValueReference]
     var result: Result<IncomingRequest, ODataError>
 
-    /// The request for the provider; `nil` when it cannot be read.
+    /// The request for the provider; `nil` if it cannot be read.
     var item: BatchItem? {
         guard case .success(let incoming) = result else { return nil }
         return BatchItem(
@@ -27,11 +27,10 @@ struct IncomingPart: BatchMember, Sendable {
     }
 }
 
-/// Reads the requests of a batch, each through the same decoder as a request of its own
-/// (OData Protocol 4.01, 11.7).
+/// Reads the requests of a batch, each with the decoder of single requests (OData Protocol 4.01, 11.7).
 struct IncomingBatch {
     let decoder: RequestDecoder
-    /// The batch request: its parts have the same host, and its version unless they state one.
+    /// The batch request. Its parts have the same host, and the same version unless they state another.
     let host: HTTPRequest
 
     func read(_ body: ByteStream) async throws -> [IncomingPart] {
@@ -39,7 +38,7 @@ struct IncomingBatch {
         var incoming: [IncomingPart] = []
         var references: [String: IncomingRequest] = [:]
         for (position, var part) in parts.enumerated() {
-            // An id that is taken stands for the request that had it first.
+            // A repeated id refers to the first request with the id.
             let isRepeated = if case .duplicateID? = part.problem?.reason { true } else { false }
             let id = isRepeated ? nil : part.id
             let name = id ?? "part-\(position + 1)"
@@ -108,8 +107,8 @@ struct IncomingBatch {
         }
     }
 
-    /// What parts have from the batch unless they state it themselves (OData Protocol 4.01, 8.1.5, 8.2.2, 8.2.3 and
-    /// 8.2.7).
+    /// The header fields that parts inherit from the batch unless they state them (OData Protocol 4.01, 8.1.5,
+    /// 8.2.2, 8.2.3 and 8.2.7).
     private static let inherited: [HTTPField.Name] = [
         .odataVersion, .odataMaxVersion, .acceptCharset, .acceptLanguage, .isolation, .odataIsolation,
     ]
@@ -118,7 +117,7 @@ struct IncomingBatch {
         guard let method = HTTPRequest.Method(rawValue: part.method) else {
             throw ODataError(status: 400, code: "InvalidBatch", message: "\(part.method.prefix(40)) is no method.")
         }
-        // A reference to another request is relative to nothing.
+        // A reference to another request is not resolved as a relative URL.
         guard let relative = decoder.relative(part.url) else {
             throw ODataError(
                 status: 404, code: "NotFound", message: "\(part.url.prefix(200)) is not of this service.")
@@ -126,7 +125,7 @@ struct IncomingBatch {
         var message = HTTPRequest(
             method: method, scheme: host.scheme, authority: host.authority, path: decoder.serviceRoot.path + relative)
         for name in Self.inherited { message.headerFields[name] = host.headerFields[name] }
-        // `multipart/mixed` is what the batch is to be, not the parts of it.
+        // `multipart/mixed` is requested for the batch, not for its parts.
         if let accept = host.headerFields[.accept], accept.contains("json") {
             message.headerFields[.accept] = accept
         }
@@ -137,7 +136,7 @@ struct IncomingBatch {
         }
         for field in fields { message.headerFields[field.name] = nil }
         for field in fields { message.headerFields.append(field) }
-        // JSON bodies of JSON batches need no media type of their own (OData JSON Format 4.01, 19.1).
+        // JSON bodies in JSON batches need no media type (OData JSON Format 4.01, 19.1).
         if !part.body.isEmpty, message.headerFields[.contentType] == nil,
             part.body.first == UInt8(ascii: "{") || part.body.first == UInt8(ascii: "[")
         {
@@ -147,10 +146,10 @@ struct IncomingBatch {
     }
 }
 
-/// A URL that starts with the id of an earlier request of the batch: its entity, or what it creates
-/// (OData Protocol 4.01, 11.7.3.1 *Referencing New Entities*).
+/// A URL that starts with the id of an earlier request in the batch, and thus with its entity (OData Protocol 4.01,
+/// 11.7.3.1 *Referencing New Entities*).
 ///
-/// The semantic URL starts with a segment named `$id`; the provider knows what came of the request.
+/// The parsed URL starts with a segment named `$id`; the provider knows the result of the earlier request.
 struct BatchReference {
     let id: String
     let model: EntityDataModel
@@ -165,21 +164,21 @@ struct BatchReference {
             of: referenced.resolved.url, referenced.request.method, referenced.bound.resource, model: model)
     }
 
-    /// The request id at the start of a URL such as `$1/Items`.
+    /// Splits a URL such as `$1/Items` after the id of the request.
     static func split(_ text: String) -> (id: String, rest: String)? {
         guard text.hasPrefix("$") else { return nil }
         let id = text.dropFirst().prefix { $0 != "/" && $0 != "?" }
         return (String(id), String(text.dropFirst(id.count + 1)))
     }
 
-    /// The path of what a request makes or addresses: as good as the real one to find out types.
+    /// Returns the path of the entity that a request creates or addresses. It suffices to determine types.
     static func path(
         of url: ODataURL, _ method: ODataRequest.Method, _ resource: BoundResource, model: EntityDataModel
     ) -> ResourcePath {
         var path = url.path
         guard method == .create, case .entities(let declared, _) = resource.target else { return path }
         let shape = model.shape(declared.name) ?? declared
-        // The key is not known yet; for types any key does.
+        // The key is not known yet, but any key determines the type.
         let key = EntityKey(
             shape.key.map { EntityKey.Part(name: $0.name, value: anyValue(shape.property($0.path)?.type)) })
         if case .name(let name, .none)? = path.segments.last {
@@ -191,9 +190,9 @@ struct BatchReference {
         return path
     }
 
-    /// Reads and resolves what follows the id.
+    /// Parses and resolves the text after the id.
     ///
-    /// - Returns: the URL that starts with the id, and the one with the referenced path instead.
+    /// - Returns: the URL that starts with the id, and the URL with the referenced path in its place.
     func bind(_ rest: String) throws(QueryError) -> (reference: ODataURL?, resolved: ResolvedURL) {
         let text = rest.hasPrefix("/") ? String(rest.dropFirst()) : rest
         let parsed = try ODataURL(parsing: text)
@@ -218,7 +217,7 @@ struct BatchReference {
 }
 
 extension ODataError {
-    /// The refusal of a batch, or of a request within one, that cannot be read: 400 with the place.
+    /// Creates the 400 error for a batch, or for a request in a batch, that cannot be read.
     init(batch error: BatchError) {
         self.init(status: 400, code: "InvalidBatch", message: error.description)
     }

@@ -8,10 +8,11 @@
 
 /// The names under which clients may address a server.
 ///
-/// A web page can give its own name the address of any machine (DNS rebinding); its browser then takes the server for a
-/// part of the page, and only the name in `Host` tells that it is not. So a server answers requests for IP addresses,
-/// for loopback names, for the name of its machine, and for the names that are configured here. Requests for other names
-/// are misdirected (RFC 9110, 7.4 and 15.5.20).
+/// With DNS rebinding, a web page maps its own host name to the address of any machine. Its browser then treats the
+/// server as part of the page, and only the name in `Host` reveals the attack.
+///
+/// A server therefore accepts only IP addresses, loopback names, the name of its machine, and configured names.
+/// Requests for other names are misdirected (RFC 9110, 7.4 and 15.5.20).
 ///
 /// ```swift
 /// let hosts = AcceptedHosts(["api.example"])
@@ -23,26 +24,26 @@ public struct AcceptedHosts: Hashable, Sendable {
     /// The configured names, in lower case and without a port.
     public let names: Set<String>
 
-    /// Accepts names beside addresses, loopback names and the machine's host name.
+    /// Creates a set of names in addition to addresses, loopback names and the machine's host name.
     ///
-    /// - Parameter names: names without a port; upper case and the last dot of a fully qualified name do not count.
+    /// - Parameter names: names without a port. Case, and the final dot of a fully qualified name, are ignored.
     public init(_ names: some Sequence<String> = []) {
         self.names = Set(names.map { Authority($0)?.host ?? $0.lowercased() })
     }
 
-    /// Whether a request for a host, perhaps with a port, is meant for this server.
+    /// Returns whether the server accepts requests for a host, which may have a port.
     public func accepts(_ authority: String) -> Bool {
         guard let authority = Authority(authority) else { return false }
         return accepts(authority)
     }
 
-    /// Whether a request for a host is meant for this server.
+    /// Returns whether the server accepts requests for a host.
     package func accepts(_ authority: Authority) -> Bool {
         authority.isAddress || authority.isLoopback || names.contains(authority.host)
             || Self.machine.contains(authority.host)
     }
 
-    /// The host name of this machine as the system knows it, and its first label.
+    /// The host name of this machine and its first label.
     private static let machine: Set<String> = {
         var buffer = [UInt8](repeating: 0, count: 256)
         let status = buffer.withUnsafeMutableBytes { bytes in

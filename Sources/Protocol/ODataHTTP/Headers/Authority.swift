@@ -6,19 +6,18 @@
     import Glibc
 #endif
 
-/// The host and port that a request addresses: the value of `Host` or `:authority` (RFC 9110, 7.2; RFC 3986, 3.2.2).
+/// The host and port of a request: the value of `Host` or `:authority` (RFC 9110, 7.2; RFC 3986, 3.2.2).
 package struct Authority: Hashable, Sendable {
-    /// The host in lower case, without the dot of a fully qualified name; an IPv6 address without its brackets.
+    /// The host in lower case, without the final dot of a fully qualified name; an IPv6 address without brackets.
     package let host: String
     /// Whether the host is an IPv4 or IPv6 address.
     package let isAddress: Bool
-    /// The port; `nil` if the text names none.
+    /// The port; `nil` if the text has none.
     package let port: UInt16?
 
-    /// Reads an authority.
+    /// Parses an authority.
     ///
-    /// - Returns: `nil` for a text that has a user name, no host, a host with characters that no host has, or a port that
-    ///   is none.
+    /// - Returns: `nil` for a text with a user name, without a host, or with an invalid host or port.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard !bytes.isEmpty, bytes.count <= Self.maxLength else { return nil }
@@ -43,16 +42,17 @@ package struct Authority: Hashable, Sendable {
         isAddress = Self.isAddress(host, of: AF_INET)
     }
 
-    /// The longest host name of DNS with a port, in bytes (RFC 1035, 2.3.4).
+    /// The maximum length of a DNS host name with a port, in bytes (RFC 1035, 2.3.4).
     private static let maxLength = 255 + 6
 
-    /// Whether the host is a loopback address, or a name that always stands for one (RFC 6761, 6.3).
+    /// Whether the host is a loopback address or a reserved loopback name (RFC 6761, 6.3).
     package var isLoopback: Bool {
         guard isAddress else { return host == "localhost" || host.hasSuffix(".localhost") }
         return host.hasPrefix("127.") || host == "::1"
     }
 
-    /// The number behind the colon; `nil` in the pair if there is none, no pair if it is not a port.
+    /// Returns the number after the colon. It is `nil` if there is no number; the pair is `nil` if the port is
+    /// invalid.
     private static func port(_ rest: ArraySlice<UInt8>) -> (number: UInt16?, Void)? {
         guard let colon = rest.first else { return (nil, ()) }
         let digits = rest.dropFirst()
@@ -65,8 +65,8 @@ package struct Authority: Hashable, Sendable {
         return (number, ())
     }
 
-    /// Unreserved characters; the percent sign of internationalised names and the other characters of RFC 3986 stand in no
-    /// name that a certificate or DNS has.
+    /// Returns whether a byte is an unreserved character. The other characters of RFC 3986, including the percent
+    /// sign, occur neither in DNS nor in certificates.
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),

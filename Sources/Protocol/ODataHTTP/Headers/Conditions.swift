@@ -2,7 +2,8 @@ import ODataQuery
 import ODataService
 
 extension ODataRequest {
-    /// Whether `If-None-Match` names what would be sent: the client has it already (OData Protocol 4.01, 8.2.5).
+    /// Returns whether `If-None-Match` contains the tag, so that the client already has the representation (OData
+    /// Protocol 4.01, 8.2.5).
     func alreadyHas(_ etag: String) -> Bool {
         guard let text = ifNoneMatch, let known = try? EntityTags(parsing: text),
             case .list(let tags)? = try? EntityTags(parsing: etag), let tag = tags.first
@@ -11,19 +12,19 @@ extension ODataRequest {
     }
 }
 
-/// `If-Match` and `If-None-Match` as they come (OData Protocol 4.01, 8.2.4 and 8.2.5).
+/// The fields `If-Match` and `If-None-Match` (OData Protocol 4.01, 8.2.4 and 8.2.5).
 enum Conditions {
-    /// The tags of a field as one list.
+    /// Joins the values of a field into one list.
     ///
-    /// What is no list of entity tags is the tag of nothing: a request that depends on it is not processed, and one
-    /// that is not to happen for it, happens.
+    /// A text that is not a list of entity tags matches no resource: `If-Match` then always fails, and
+    /// `If-None-Match` always holds.
     ///
-    /// - Returns: `nil` where there is no such field.
+    /// - Returns: `nil` if there is no such field.
     static func tags(_ values: [String]) -> String? {
         values.isEmpty ? nil : values.joined(separator: ", ")
     }
 
-    /// Whether a resource with an entity tag may be read under `If-Match`.
+    /// Returns whether `If-Match` allows reading a resource with an entity tag.
     static func allowRead(_ condition: String?, of etag: String) -> Bool {
         guard let condition else { return true }
         guard let wanted = try? EntityTags(parsing: condition), case .list(let tags)? = try? EntityTags(parsing: etag),

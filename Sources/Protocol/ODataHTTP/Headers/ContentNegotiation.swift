@@ -1,36 +1,36 @@
 import ODataModel
 import ODataService
 
-/// Which format a response gets (OData Protocol 4.01, 7, 8.2.1 and 8.2.2; URL Conventions 4.01, 5.1.2).
+/// The choice of a response's format (OData Protocol 4.01, 7, 8.2.1 and 8.2.2; URL Conventions 4.01, 5.1.2).
 ///
-/// `$format` outranks `Accept`. A range with parameters that are unknown here does not match, as Protocol
-/// 8.2.1 asks; when nothing matches, the answer is 406 and says what there is.
+/// `$format` takes precedence over `Accept`. A range with unknown parameters does not match, as Protocol 8.2.1
+/// requires. If no range matches, the response is 406 with the supported formats.
 struct ContentNegotiation {
-    /// What the resource can be represented as.
+    /// The kinds of representations that a resource can have.
     enum Representation: Sendable {
         /// Entities, properties, references, the service document: JSON.
         case json
-        /// `$metadata`: XML, or JSON where that is asked for.
+        /// `$metadata`: XML, or JSON if it is requested.
         case metadata
         /// `$count`: plain text.
         case text
-        /// `$value` and media: whatever the resource is.
+        /// `$value` and streams: the media type of the resource.
         case raw
         /// `$batch`: multipart or JSON.
         case batch
-        /// Changes whose response has no body: `Accept` refuses nothing.
+        /// Changes whose response has no body: `Accept` is not checked.
         case nothing
     }
 
-    /// What was agreed on.
+    /// The result of the negotiation.
     struct Agreement: Hashable, Sendable {
-        /// How JSON is written, the service root not yet filled in.
+        /// The format of JSON, still without the service root.
         var format: ResponseFormat
-        /// What `Content-Type` says of JSON, the parameters spelled as the client spelled them.
+        /// The `Content-Type` of JSON, with parameters in the notation of the client.
         var contentType: String
         /// Whether the response is JSON rather than XML or multipart.
         var isJSON: Bool
-        /// Whether the client asked for a character set, which the response then names.
+        /// Whether the client requested a character set, which the response then states.
         var namesCharset: Bool
     }
 
@@ -38,14 +38,15 @@ struct ContentNegotiation {
     var accept: String?
     /// The values of `Accept-Charset`, joined.
     var acceptCharset: String?
-    /// `$format`.
+    /// The value of `$format`.
     var formatOption: String?
-    /// The version that the response has.
+    /// The version of the response.
     var version: ODataVersion
-    /// Whether the client may know 4.0 alone, so that control information has the names that both versions know.
+    /// Whether control information is written with the prefix that all versions understand, since the client may
+    /// only know 4.0.
     var isPrefixed: Bool
 
-    /// Takes the wishes of a request.
+    /// Creates a negotiation from the values of a request.
     init(
         accept: String?, acceptCharset: String? = nil, formatOption: String?, version: ODataVersion,
         isPrefixed: Bool = false
@@ -57,7 +58,7 @@ struct ContentNegotiation {
         self.version = version
     }
 
-    /// Takes the wishes of a request from its header fields, its query and the versions that it states.
+    /// Creates a negotiation from the header fields, the query and the versions of a request.
     init(_ fields: RequestFields, formatOption: String?, versions: VersionHeaders, version: ODataVersion) {
         self.init(
             accept: fields.accept, acceptCharset: fields.acceptCharset, formatOption: formatOption, version: version,
@@ -66,12 +67,12 @@ struct ContentNegotiation {
 
     /// Chooses a format.
     ///
-    /// - Throws: 400 when `Accept` is malformed, 406 when nothing in it can be given.
+    /// - Throws: 400 if `Accept` is malformed, 406 if none of its formats is supported.
     func agree(on representation: Representation) throws(ODataError) -> Agreement {
-        // JSON, if there is a body after all.
+        // The format is JSON if the response has a body after all.
         if representation == .nothing { return (try? agree(on: .json)) ?? plain }
         try requireUTF8(representation)
-        // Counts and raw values are what they are: there is nothing to negotiate (Protocol 11.2.10).
+        // The format of counts and raw values is not negotiable (Protocol 11.2.10).
         if representation == .text || representation == .raw {
             let charset = accept.flatMap { MediaType.list($0) }?.contains { $0["charset"] != nil } ?? false
             return agreement(
@@ -103,7 +104,7 @@ struct ContentNegotiation {
         return best.agreement
     }
 
-    /// Whether a more specific range with the weight 0 takes back what this one allows.
+    /// Returns whether a more specific range with the weight 0 excludes the representation of a range.
     private func isExcluded(
         _ range: MediaType, _ ranges: [MediaType], representation: Representation
     ) -> Bool {
@@ -113,7 +114,7 @@ struct ContentNegotiation {
         }
     }
 
-    /// Everything but media and binary values is in UTF-8.
+    /// Checks `Accept-Charset`: all responses except streams and binary values are in UTF-8.
     private func requireUTF8(_ representation: Representation) throws(ODataError) {
         guard representation != .raw, let acceptCharset else { return }
         let sets = HeaderTokens.split(acceptCharset, at: ",").filter { !$0.isEmpty }.map { item in
@@ -129,7 +130,7 @@ struct ContentNegotiation {
         if let formatOption {
             let name = formatOption.prefix { $0 != ";" }
             let subtype = ["json": "json", "xml": "xml", "atom": "atom+xml"][name.lowercased()]
-            // Format parameters may follow an abbreviation too. A plus sign may have been decoded to a space.
+            // Parameters may follow an abbreviation too. A plus sign may have been decoded to a space.
             let text = subtype.map { "application/\($0)\(formatOption.dropFirst(name.count))" } ?? formatOption
             guard let type = MediaType(text.replacing(" ", with: "+")) else {
                 throw ODataError(

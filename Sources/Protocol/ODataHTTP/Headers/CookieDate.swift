@@ -1,11 +1,11 @@
-/// Dates as cookies and header fields have them, read as leniently as RFC 6265, 5.1.1 wants: that covers the three
-/// forms of RFC 9110, 5.6.7.
+/// The dates of cookies and header fields, parsed as leniently as RFC 6265, 5.1.1 requires. The three forms of RFC
+/// 9110, 5.6.7 are included.
 package enum CookieDate {
     private static let months = [
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// The seconds since 1970; `nil` when the text is no date.
+    /// Returns the seconds since 1970; `nil` if the text is not a date.
     package static func seconds(_ text: String) -> Int64? {
         var time: (hour: Int, minute: Int, second: Int)?
         var day: Int?
@@ -45,7 +45,7 @@ package enum CookieDate {
         return digits.contains(figures.count) && figures.count == word.count ? Int(figures) : nil
     }
 
-    /// The days from 1970-01-01 to a day of the Gregorian calendar.
+    /// Returns the number of days from 1970-01-01 to a day of the Gregorian calendar.
     private static func days(_ year: Int, _ month: Int, day: Int) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted / 400

@@ -3,20 +3,20 @@ import ODataService
 
 /// The format parameters of `application/json` (OData JSON Format 4.01, 3.1 to 3.4).
 ///
-/// 4.01 names them without the prefix `odata.` that 4.0 demands; each version understands both.
+/// The names have no prefix in 4.01 and the prefix `odata.` in 4.0. Both are accepted in each version.
 struct FormatParameters {
-    /// How the body is written.
+    /// The format of the body.
     private(set) var format: ResponseFormat
-    /// The name that the client gave the metadata level.
+    /// The name of the metadata parameter in the request.
     private var metadataName: String?
-    /// What goes back as it came: `streaming` and `charset`.
+    /// The parameters that are returned unchanged: `streaming` and `charset`.
     private var echoed: [MediaType.Parameter] = []
 
     /// Reads the parameters of a range.
     ///
-    /// - Returns: `nil` when one is unknown or has an unknown value: such a range does not match (Protocol 8.2.1).
+    /// - Returns: `nil` if a parameter or its value is unknown, so that the range does not match (Protocol 8.2.1).
     init?(_ parameters: [MediaType.Parameter], version: ODataVersion, isPrefixed: Bool) {
-        // Who writes the name of 4.01 reads 4.01.
+        // A client that uses the name of 4.01 understands 4.01.
         let isPrefixed = isPrefixed && (version < .v401 || !parameters.contains { $0.name == "metadata" })
         format = ResponseFormat(version: version, isPrefixed: isPrefixed)
         for parameter in parameters {
@@ -30,7 +30,7 @@ struct FormatParameters {
                 guard let flag = Bool(value) else { return nil }
                 format.isIEEE754Compatible = flag
             case "odata.streaming", "streaming":
-                // What is written is always in the order that streaming asks for.
+                // The order of the response always satisfies streaming.
                 guard let flag = Bool(value) else { return nil }
                 if flag { echoed.append(.init(version < .v401 ? "odata.streaming" : parameter.name, "true")) }
             case "exponentialdecimals":
@@ -50,7 +50,7 @@ struct FormatParameters {
         "exponentialdecimals",
     ]
 
-    /// What `Content-Type` says of a body written so.
+    /// The `Content-Type` of a body in this format.
     var contentType: String {
         let name =
             format.version < .v401 ? "odata.metadata" : metadataName ?? (format.isPrefixed ? "odata." : "") + "metadata"
@@ -62,10 +62,10 @@ struct FormatParameters {
 }
 
 extension ResponseFormat {
-    /// The media type that says how a body in this format is written (OData JSON Format 4.01, 3).
+    /// The media type of a body in this format (OData JSON Format 4.01, 3).
     public var mediaType: String { mediaType(prefix: isPrefixed ? "odata." : "") }
 
-    /// The media type for `Accept`: with the prefix, which services of every version understand.
+    /// The media type for `Accept`, with the prefix, which services of every version understand.
     var acceptedMediaType: String { mediaType(prefix: "odata.") }
 
     private func mediaType(prefix: String) -> String {

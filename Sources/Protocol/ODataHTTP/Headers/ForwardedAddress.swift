@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// How a client reached the service through a proxy: `Forwarded` (RFC 7239), else the `X-Forwarded-…` fields that
-/// came before it.
+/// The URL under which a client reached the service through a proxy, from `Forwarded` (RFC 7239) or else from the
+/// older `X-Forwarded-…` fields.
 ///
-/// Only what a proxy of one's own wrote may be believed: anybody can send these fields.
+/// The fields may only be trusted if one's own proxy overwrites them, because any client can send them.
 struct ForwardedAddress: Hashable {
-    /// `http` or `https`.
+    /// The scheme, `http` or `https`.
     var scheme: String?
-    /// Host and port.
+    /// The host and port.
     var authority: String?
-    /// The path that the proxy took away, without a slash at the end.
+    /// The path prefix that the proxy removed, without a final slash.
     var prefix: String?
 
     init(_ fields: HTTPFields) {
@@ -28,7 +28,7 @@ struct ForwardedAddress: Hashable {
         sanitize()
     }
 
-    /// The first element is that of the proxy which the client spoke to.
+    /// Reads the first element, which is from the proxy that the client connected to.
     private mutating func read(forwarded text: String) {
         guard let element = HeaderTokens.split(text, at: ",").first else { return }
         for pair in HeaderTokens.split(element, at: ";") {
@@ -42,7 +42,7 @@ struct ForwardedAddress: Hashable {
         }
     }
 
-    /// Drops what cannot stand in a URL, so that no field can put anything else into the links.
+    /// Removes values that are not valid in a URL, so that the fields cannot insert other text into links.
     private mutating func sanitize() {
         scheme = scheme?.lowercased()
         if scheme != "http", scheme != "https" { scheme = nil }

@@ -1,13 +1,13 @@
 import ODataModel
 
-/// Dates in header fields (RFC 9110, 5.6.7), in the form that must be sent.
+/// Dates in header fields (RFC 9110, 5.6.7), in the form for sending.
 package enum HTTPDate {
     private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The date of an instant, in seconds since 1970-01-01T00:00:00Z.
+    /// Returns the date of an instant, given in seconds since 1970-01-01T00:00:00Z.
     package static func text(seconds: Int64) -> String {
         let instant = ODataDateTime(seconds: seconds)
         let (year, month, day) = instant.date.components
@@ -17,7 +17,7 @@ package enum HTTPDate {
         return "\(weekday), \(two(day)) \(months[month - 1]) \(year) \(instant.timeOfDay.description.prefix(8)) GMT"
     }
 
-    /// Whether a text is a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Returns whether a text is a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     static func isValid(_ text: String) -> Bool {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 6, parts[0].hasSuffix(","), days.contains(String(parts[0].dropLast())),

@@ -1,8 +1,8 @@
 import ODataModel
 
-/// The small grammar that header fields share (RFC 9110, 5.6).
+/// The grammar that header fields share (RFC 9110, 5.6).
 enum HeaderTokens {
-    /// Splits at a separator that stands outside quotes, and trims the parts.
+    /// Splits a text at separators outside quotes, and trims the parts.
     static func split(_ text: some StringProtocol, at separator: Unicode.Scalar) -> [String] {
         var parts: [String] = []
         var current = ""
@@ -33,7 +33,7 @@ enum HeaderTokens {
         return String(rest)
     }
 
-    /// The text without the quotes around it and the backslashes within.
+    /// Returns the text without the enclosing quotes and without backslash escapes.
     static func unquote(_ text: some StringProtocol) -> String {
         let trimmed = trim(text)
         let quote = UInt8(ascii: "\"")

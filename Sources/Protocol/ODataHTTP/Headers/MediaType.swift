@@ -1,13 +1,14 @@
-/// A media type or media range with its parameters (RFC 9110, 8.3.1 and 12.5.1), such as
-/// `application/json;odata.metadata=minimal` (OData JSON Format 4.01, 3).
+/// A media type or media range with its parameters (RFC 9110, 8.3.1 and 12.5.1).
+///
+/// An example is `application/json;odata.metadata=minimal` (OData JSON Format 4.01, 3).
 public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// The main type in lower case; `*` in a range.
     public var type: String
     /// The subtype in lower case; `*` in a range.
     public var subtype: String
-    /// The parameters in order, names in lower case, `q` not among them.
+    /// The parameters in order with names in lower case, without `q`.
     public var parameters: [Parameter]
-    /// The weight in a list of what is acceptable: 0 to 1000 thousandths.
+    /// The weight in a list of media ranges, in thousandths from 0 to 1000.
     public var weight: Int
 
     /// A parameter of a media type.
@@ -17,14 +18,14 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         /// The value, unquoted.
         public var value: String
 
-        /// Makes a parameter.
+        /// Creates a parameter.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Makes a media type.
+    /// Creates a media type.
     public init(_ type: String, _ subtype: String, parameters: [Parameter] = []) {
         self.type = type
         self.subtype = subtype
@@ -32,9 +33,9 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         weight = 1000
     }
 
-    /// Reads one media type or range.
+    /// Parses a media type or range.
     ///
-    /// - Returns: `nil` when there is no slash with a name on either side, or a parameter has no name.
+    /// - Returns: `nil` if there is no slash with a name on either side, or a parameter has no name.
     public init?(_ text: some StringProtocol) {
         var parts = HeaderTokens.split(text, at: ";").makeIterator()
         guard let essence = parts.next(), let slash = essence.firstIndex(of: "/") else { return nil }
@@ -57,7 +58,7 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads a list of media ranges, as in `Accept`; `nil` when one is malformed.
+    /// Parses a list of media ranges, as in `Accept`; `nil` if a range is malformed.
     public static func list(_ text: some StringProtocol) -> [MediaType]? {
         var ranges: [MediaType] = []
         for item in HeaderTokens.split(text, at: ",") where !item.isEmpty {
@@ -67,18 +68,18 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
         return ranges
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     public subscript(name: String) -> String? { parameters.first { $0.name == name }?.value }
 
-    /// Whether a type without regard to parameters falls into this range.
+    /// Returns whether the range contains a type, ignoring parameters.
     public func matches(_ type: String, _ subtype: String) -> Bool {
         (self.type == "*" || self.type == type) && (self.subtype == "*" || self.subtype == subtype)
     }
 
-    /// Whether it is JSON: `application/json`, or a type that ends in `+json`.
+    /// Whether the type is JSON: `application/json`, or a type that ends in `+json`.
     public var isJSON: Bool { type == "application" && (subtype == "json" || subtype.hasSuffix("+json")) }
 
-    /// The type, the subtype and the parameters; the weight where it is not 1.
+    /// The type, the subtype and the parameters, and the weight if it is not 1.
     public var description: String {
         var text = "\(type)/\(subtype)"
         for parameter in parameters {

@@ -1,10 +1,10 @@
 import ODataQuery
 import ODataService
 
-/// `Prefer` and `Preference-Applied` (RFC 7240; OData Protocol 4.01, 8.2.8 and 8.3.6).
+/// The fields `Prefer` and `Preference-Applied` (RFC 7240; OData Protocol 4.01, 8.2.8 and 8.3.6).
 enum PreferenceFields {
-    /// Reads `Prefer`. Unknown preferences are kept, since a service ignores what it does not know;
-    /// malformed values of known ones are treated as unknown, as RFC 7240, 2 asks.
+    /// Parses `Prefer`. Unknown preferences are kept, and known ones with malformed values are treated as unknown
+    /// (RFC 7240, 2).
     static func preferences(_ values: [String]) -> Preferences {
         var preferences = Preferences()
         for item in values.flatMap({ HeaderTokens.split($0, at: ",") }) where !item.isEmpty {
@@ -16,15 +16,15 @@ enum PreferenceFields {
         return preferences
     }
 
-    /// Writes `Prefer`; `nil` when there is nothing to prefer.
+    /// Returns the value of `Prefer`; `nil` if there are no preferences.
     ///
-    /// - Parameter prefixed: 4.0 names its own preferences `odata.…`, 4.01 allows the names without.
+    /// - Parameter prefixed: whether OData's own preferences have the prefix `odata.`, which 4.0 requires.
     static func field(_ preferences: Preferences, prefixed: Bool) -> String? {
         let items = Self.stated(preferences).map { $0.description(prefixed: prefixed) } + preferences.others
         return items.isEmpty ? nil : items.joined(separator: ", ")
     }
 
-    /// The preferences that a request holds, one by one.
+    /// Returns the preferences of a request one by one.
     private static func stated(_ preferences: Preferences) -> [Preference] {
         var items: [Preference] = []
         if preferences.respondAsync { items.append(.respondAsync) }
@@ -47,23 +47,23 @@ enum PreferenceFields {
         return items
     }
 
-    /// Whether `Prefer` says what is to become of a batch after an error.
+    /// Returns whether `Prefer` contains `continue-on-error`.
     static func statesContinueOnError(_ values: [String]) -> Bool {
         values.flatMap { HeaderTokens.split($0, at: ",") }.contains { item in
             if case .continueOnError? = try? Preference(parsing: item) { true } else { false }
         }
     }
 
-    /// The preferences named in `Preference-Applied`, without the prefix of 4.0.
+    /// Returns the preferences in `Preference-Applied`, without the prefix of 4.0.
     static func applied(_ values: [String]) -> [String] {
         values.flatMap { HeaderTokens.split($0, at: ",") }.filter { !$0.isEmpty }
             .map { $0.hasPrefix("odata.") ? String($0.dropFirst(6)) : $0 }
     }
 
-    /// Takes over a preference; `false` when it is none of those that requests hold.
+    /// Applies a preference; returns `false` if requests do not store it.
     private static func apply(_ preference: Preference, to preferences: inout Preferences) -> Bool {
         switch preference {
-        // Of contradicting preferences the first counts (RFC 7240, 2).
+        // The first of contradicting preferences takes precedence (RFC 7240, 2).
         case .maxPageSize(let size): preferences.maxPageSize = preferences.maxPageSize ?? size
         case .returns(let returns):
             preferences.returns = preferences.returns ?? (returns == .minimal ? .minimal : .representation)

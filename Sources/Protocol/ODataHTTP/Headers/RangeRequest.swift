@@ -1,22 +1,22 @@
 import HTTPTypes
 import ODataService
 
-/// `Range` and `If-Range` on a stream of bytes (RFC 9110, 13.1.5 and 14.2).
+/// The fields `Range` and `If-Range` for a stream of bytes (RFC 9110, 13.1.5 and 14.2).
 ///
-/// One range is answered in part. Several at once are answered with the whole, as RFC 9110, 14.2 allows: nobody
-/// reads media that way, and many small ranges are a way to wear a server out.
+/// A single range gets a partial response. Several ranges get the whole stream, as RFC 9110, 14.2 allows: media
+/// players do not need them, and many small ranges can overload a server.
 struct RangeRequest {
-    /// What is to be sent.
+    /// The bytes to send.
     enum Selection: Hashable {
         /// All bytes.
         case whole
-        /// These bytes.
+        /// A range of bytes.
         case part(Range<Int64>)
-        /// There are no such bytes.
+        /// The range does not exist.
         case unsatisfiable
     }
 
-    /// One range as it was asked for.
+    /// A requested range.
     private enum Specifier {
         case from(Int64, through: Int64?)
         case last(Int64)
@@ -27,7 +27,7 @@ struct RangeRequest {
 
     /// Reads the fields.
     ///
-    /// - Returns: `nil` where no range is asked for, or none that is understood: the field is then ignored.
+    /// - Returns: `nil` if no supported range is requested; the field is then ignored.
     init?(_ fields: HTTPFields) {
         guard let text = fields[.range], let equals = text.firstIndex(of: "="),
             HeaderTokens.trim(text[..<equals]).lowercased() == "bytes"
@@ -49,20 +49,20 @@ struct RangeRequest {
         return .from(from, through: through)
     }
 
-    /// Digits alone; more than fit are more bytes than there can be.
+    /// Parses a number of digits only. A number that does not fit becomes the greatest possible one.
     private static func number(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text) ?? .max
     }
 
-    /// What is to be sent of a representation.
+    /// Returns the bytes of a representation to send.
     ///
     /// - Parameters:
-    ///   - length: its bytes in all.
-    ///   - etag: its entity tag, which `If-Range` must be equal to.
+    ///   - length: the total number of bytes.
+    ///   - etag: the entity tag, which must equal `If-Range`.
     func selection(of length: Int64, etag: String?) -> Selection {
         if let validator {
-            // A weak tag tells of the same state, not of the same bytes.
+            // A weak tag does not guarantee the same bytes.
             guard validator == etag, !validator.hasPrefix("W/") else { return .whole }
         }
         switch specifier {
@@ -77,8 +77,8 @@ struct RangeRequest {
 }
 
 extension ByteStream {
-    /// Some of the bytes of a producer that cannot begin anywhere: what stands before is skipped, what stands behind
-    /// is never asked for.
+    /// Returns a range of bytes from a producer that cannot start at any offset. Bytes before the range are
+    /// skipped, and bytes after it are not requested.
     func part(_ range: Range<Int64>) -> ByteStream {
         let cursor = PartCursor(range)
         return ByteStream(length: Int64(range.count)) {
@@ -90,7 +90,7 @@ extension ByteStream {
         }
     }
 
-    /// Where in a stream a part of it is.
+    /// The position of a range within a stream.
     private actor PartCursor {
         private var skip: Int64
         private var remaining: Int64
@@ -102,7 +102,7 @@ extension ByteStream {
 
         var isUnfinished: Bool { remaining > 0 }
 
-        /// What of a chunk belongs to the part; `nil` when nothing does.
+        /// Returns the bytes of a chunk that belong to the range; `nil` if there are none.
         func take(_ chunk: [UInt8]) -> [UInt8]? {
             let skipped = Swift.min(skip, Int64(chunk.count))
             skip -= skipped

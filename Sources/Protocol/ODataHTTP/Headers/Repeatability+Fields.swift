@@ -4,8 +4,8 @@ import ODataService
 extension Repeatability {
     /// Reads the fields of a repeatable request (OData Repeatable Requests 1.0, 3).
     ///
-    /// - Returns: `nil` when the request has none of them.
-    /// - Throws: 400 for one field without the other, and for a time that is no HTTP date.
+    /// - Returns: `nil` if the request has none of them.
+    /// - Throws: 400 if one of the fields is missing, or the time is not an HTTP date.
     init?(_ fields: RequestFields) throws(ODataError) {
         let id = fields.repeatabilityRequestID
         let sent = fields.repeatabilityFirstSent
@@ -27,7 +27,6 @@ extension Repeatability {
         }
     }
 
-    /// Writes the fields of a repeatable request.
     func write(to fields: inout HTTPFields) {
         fields[.repeatabilityRequestID] = requestID
         fields[.repeatabilityFirstSent] = firstSent

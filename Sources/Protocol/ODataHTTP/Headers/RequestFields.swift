@@ -1,9 +1,8 @@
 import HTTPTypes
 
-/// The header fields that decoding a request asks for, found in one pass: each by itself would be looked for among all that
-/// browsers and proxies send.
+/// The header fields that the decoder of requests needs, collected in one pass.
 ///
-/// What comes more than once is one text with commas between (RFC 9110, 5.3); of `Prefer` each is by itself.
+/// A repeated field becomes one text with commas (RFC 9110, 5.3), except for `Prefer`, whose values stay separate.
 struct RequestFields {
     private(set) var accept: String?
     private(set) var acceptCharset: String?
@@ -29,7 +28,7 @@ struct RequestFields {
 
     private mutating func add(_ field: HTTPField) {
         let name = field.name.canonicalName
-        // Most fields are none of these, which the length of their names tells sooner than a comparison with each.
+        // Most fields are irrelevant, which the length of their name reveals faster than comparisons.
         switch name.utf8.count {
         case 4: if name == "slug" { Self.add(field, to: &slug) }
         case 6:

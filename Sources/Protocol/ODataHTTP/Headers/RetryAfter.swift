@@ -1,8 +1,8 @@
-/// When a service says that a request may come again (`Retry-After`, RFC 9110, 10.2.3).
+/// The time after which a request may be repeated (`Retry-After`, RFC 9110, 10.2.3).
 package enum RetryAfter {
-    /// The seconds to wait, 0 to 2^40; `nil` when the field is neither a number of seconds nor a date.
+    /// Returns the seconds to wait, 0 to 2^40; `nil` if the field is neither a number of seconds nor a date.
     ///
-    /// - Parameter now: the seconds since 1970.
+    /// - Parameter now: the current time in seconds since 1970.
     package static func seconds(_ text: String, now: Double) -> Double? {
         let text = HeaderTokens.trim(text)
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

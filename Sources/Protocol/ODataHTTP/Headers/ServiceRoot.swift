@@ -1,25 +1,24 @@
 import HTTPTypes
 import ODataService
 
-/// Where a service is: its root URL taken apart, with a slash at the end
-/// (OData URL Conventions 4.01, 2 *Service Root URL*).
+/// The root URL of a service, split into its parts, with a final slash (OData URL Conventions 4.01, 2 *Service Root
+/// URL*).
 ///
 /// ```swift
 /// let root = try ServiceRoot("https://services.example/Northwind/")
 /// root.url(for: "Orders?$top=1")  // https://services.example/Northwind/Orders?$top=1
 /// ```
 public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
-    /// `http` or `https`; `nil` when only the path is known.
+    /// The scheme, `http` or `https`; `nil` if only the path is known.
     public let scheme: String?
-    /// Host and port; `nil` when only the path is known.
+    /// The host and port; `nil` if only the path is known.
     public let authority: String?
-    /// The path, with a slash at either end.
+    /// The path, with a slash at both ends.
     public let path: String
 
-    /// Reads an absolute URL, or a path alone: a server that is reached under several names takes the rest
-    /// from each request.
+    /// Parses an absolute URL, or a path. With a path only, the scheme and host are taken from each request.
     ///
-    /// - Throws: ``TransportError/invalidURL(_:)`` when it is neither, or holds a query, a fragment, a user
+    /// - Throws: ``TransportError/invalidURL(_:)`` if the text is neither, or contains a query, a fragment, a user
     ///   name or a character that must be percent-encoded.
     public init(_ text: String) throws(TransportError) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") }),
@@ -35,7 +34,7 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         path = parts.path.hasSuffix("/") ? parts.path : parts.path + "/"
     }
 
-    /// The root of whatever host a request names.
+    /// The root path of any host.
     static let slash = ServiceRoot(scheme: nil, authority: nil, path: "/")
 
     private init(scheme: String?, authority: String?, path: String) {
@@ -44,26 +43,26 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// The URL, or the path where that is all.
+    /// The URL, or the path if only the path is known.
     public var description: String {
         guard let scheme, let authority else { return path }
         return "\(scheme)://\(authority)\(path)"
     }
 
-    /// The root completed by what a request says of scheme and host.
+    /// Returns the root completed by the scheme and host of a request.
     public func resolved(for request: HTTPRequest) -> ServiceRoot {
         guard authority == nil, let authority = request.authority else { return self }
         return ServiceRoot(scheme: request.scheme ?? "http", authority: authority, path: path)
     }
 
-    /// The root as clients see it who come through a proxy.
+    /// Returns the root under which clients reach the service through a proxy.
     func forwarded(_ address: ForwardedAddress) -> ServiceRoot {
         ServiceRoot(
             scheme: address.scheme ?? scheme, authority: address.authority ?? authority,
             path: (address.prefix ?? "") + path)
     }
 
-    /// The absolute URL of what is relative to the root; absolute URLs stay as they are.
+    /// Returns the absolute URL of a URL relative to the root. Absolute URLs are returned unchanged.
     public func url(for relative: String) -> String {
         if Self.absolute(relative) != nil { return relative }
         guard relative.hasPrefix("/") else { return description + relative }
@@ -71,7 +70,7 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         return "\(scheme)://\(authority)\(relative)"
     }
 
-    /// What stands below the root in a URL, absolute or not; `nil` when it is not below it.
+    /// Returns the part of a URL after the root; `nil` if the URL is not below the root.
     public func relative(_ url: String) -> String? {
         var rest = url
         if url.utf8.first != UInt8(ascii: "/") {
@@ -80,30 +79,32 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
             rest = parts.path
         }
         if rest.utf8.starts(with: path.utf8) { return String(Substring(rest.utf8.dropFirst(path.utf8.count))) }
-        // The root itself, asked for without its last slash.
+        // The URL may be the root without its final slash.
         let bare = path.dropLast()
         guard rest.hasPrefix(bare) else { return nil }
         let tail = rest.dropFirst(bare.count)
         return tail.isEmpty || tail.hasPrefix("?") ? String(tail) : nil
     }
 
-    /// A request for a URL.
+    /// Creates a request for a URL.
     ///
-    /// - Throws: ``TransportError/invalidURL(_:)`` when the URL is not absolute.
+    /// - Throws: ``TransportError/invalidURL(_:)`` if the URL is not absolute.
     public func request(_ method: HTTPRequest.Method, url: String) throws(TransportError) -> HTTPRequest {
         guard let parts = Self.absolute(url) else { throw .invalidURL(url) }
         return HTTPRequest(method: method, scheme: parts.scheme, authority: parts.authority, path: parts.path)
     }
 
-    /// Whom the service's credentials may be shown to; `nil` where the root is no absolute URL.
+    /// The origin that may receive the credentials of the service; `nil` if the root is not an absolute URL.
     public var origin: Origin? {
         scheme.flatMap { scheme in authority.flatMap { Origin(scheme: scheme, authority: $0) } }
     }
 
-    /// Whether credentials for this service may go with a request to a URL: the same scheme, host and port.
+    /// Returns whether the URL of a request has the scheme, host and port of the service.
+    ///
+    /// Only then may the request carry the credentials of the service.
     public func isSameOrigin(_ request: HTTPRequest) -> Bool { origin != nil && Origin(request) == origin }
 
-    /// Whether a URL has the host and port of an authority, which may leave out the port of its scheme.
+    /// Returns whether a URL has the host and port of an authority, which may omit the default port.
     private static func isSame(
         _ parts: (scheme: String, authority: String, path: String), _ authority: String, scheme: String
     ) -> Bool {
@@ -127,7 +128,7 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         return (scheme, authority, path)
     }
 
-    /// A URL for a message, without the user name and password that somebody put into it.
+    /// Returns a URL without user name and password, for messages.
     private static func withoutUser(_ text: String) -> String {
         guard let at = text.lastIndex(of: "@"), let slashes = text.firstRange(of: "//") else { return text }
         guard slashes.upperBound <= at else { return text }

@@ -2,7 +2,7 @@ import HTTPTypes
 import ODataModel
 import ODataService
 
-/// The versions in the headers of a request (OData Protocol 4.01, 8.1.5 and 8.2.7).
+/// The version header fields of a request (OData Protocol 4.01, 8.1.5 and 8.2.7).
 struct VersionHeaders {
     var version: String?
     var maxVersion: String?
@@ -20,9 +20,9 @@ struct VersionHeaders {
         self.init(version: fields.odataVersion, maxVersion: fields.odataMaxVersion)
     }
 
-    /// The version that the response gets.
+    /// Returns the version of the response.
     ///
-    /// - Throws: 400 for a version that is not 4.0 or 4.01, and for a greatest version below 4.0.
+    /// - Throws: 400 for a version other than 4.0 and 4.01, and for a maximum version below 4.0.
     func responseVersion() throws(ODataError) -> ODataVersion {
         if let version, !isUnderstood(version) {
             throw ODataError(
@@ -41,21 +41,24 @@ struct VersionHeaders {
         }
     }
 
-    /// Whether the client says that it reads 4.01. Who says nothing gets 4.01 (Protocol 8.2.7), with the names of
-    /// control information that clients of 4.0 know too.
+    /// Whether the client states that it understands 4.01.
+    ///
+    /// A client that states no version gets 4.01 (Protocol 8.2.7), but with control information in the notation of
+    /// 4.0.
     var stateV401: Bool { maxVersion.flatMap(parse) == .v401 || version.flatMap(parse) == .v401 }
 
-    /// The version that the body of the request is of: the greatest that the service knows, unless the client says
-    /// otherwise (Protocol 8.1.5).
+    /// The version of the request body: the greatest supported one unless the client states another (Protocol
+    /// 8.1.5).
     var payloadVersion: ODataVersion { (version ?? maxVersion).flatMap(parse) ?? .v401 }
 
-    /// Whether a request of a version can be read: what a later one means nobody knows yet.
+    /// Returns whether requests of a version are supported.
     private func isUnderstood(_ version: String) -> Bool {
         guard let (major, minor) = numbers(version) else { return false }
         return major == 4 && minor <= 1
     }
 
-    /// The greatest known version that a text does not go below; `.v3` stands for all before 4.0.
+    /// Returns the greatest known version that is not above a stated version; `.v3` represents all versions before
+    /// 4.0.
     private func parse(_ text: String) -> ODataVersion? {
         guard let (major, minor) = numbers(text) else { return nil }
         if major < 4 { return .v3 }
@@ -63,7 +66,7 @@ struct VersionHeaders {
     }
 
     private func numbers(_ text: String) -> (major: Int, minor: Int)? {
-        // What nearly everybody says.
+        // The most frequent values.
         if text == "4.0" { return (4, 0) }
         if text == "4.01" { return (4, 1) }
         let parts = text.split(separator: ";").first.map(String.init) ?? text

@@ -1,27 +1,27 @@
 import ODataService
 import Synchronization
 
-/// The batches that one caller may have answered at once: a principal, or an address of anonymous callers
-/// (``ODataService/CallerID``). Others have shares of their own.
+/// The limits for the batches that one caller may run at once. A caller is a principal or an anonymous address
+/// (``ODataService/CallerID``).
 public struct BatchLimits: Hashable, Sendable {
-    /// 8 batches.
+    /// The default number: 8 batches.
     public static let defaultCount = 8
-    /// 256 MiB.
+    /// The default memory: 256 MiB.
     public static let defaultBytes = 256 << 20
 
-    /// The most batches of a caller at once; one more is refused with 429.
+    /// The maximum number of concurrent batches of a caller. A further batch is refused with 429.
     public var count: Int
-    /// The most bytes that all batches of a caller hold at once.
+    /// The maximum number of bytes that all batches of a caller hold at once.
     public var bytes: Int
 
-    /// Makes limits.
+    /// Creates limits.
     public init(count: Int = Self.defaultCount, bytes: Int = Self.defaultBytes) {
         self.count = count
         self.bytes = bytes
     }
 }
 
-/// The batches that are being answered, by their callers.
+/// The running batches by caller.
 final class BatchShares: Sendable {
     private struct Entry {
         var count = 0
@@ -33,7 +33,7 @@ final class BatchShares: Sendable {
 
     init(_ limits: BatchLimits) { self.limits = limits }
 
-    /// The place that a batch has among those of its caller, until it is let go of.
+    /// The registration of a running batch, which ends when the object is released.
     final class Place: Sendable {
         private let shares: BatchShares
         private let caller: CallerID
@@ -46,10 +46,10 @@ final class BatchShares: Sendable {
         deinit { shares.leave(caller) }
     }
 
-    /// Gives a batch its place.
+    /// Registers a batch.
     ///
     /// - Returns: `nil` for a request of the app itself, which has no budget.
-    /// - Throws: ``ODataError`` 429 when the caller has too many.
+    /// - Throws: ``ODataError`` 429 if the caller runs too many batches.
     func enter(_ request: ODataRequest) throws(ODataError) -> Place? {
         guard let budget = request.context.budget, let caller = CallerID(of: request) else { return nil }
         let memory = entries.withLock { entries -> MemoryShare? in

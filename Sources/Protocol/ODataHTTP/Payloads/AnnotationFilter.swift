@@ -1,6 +1,6 @@
 import ODataService
 
-/// Which annotations a client wants: the value of `include-annotations` (OData Protocol 4.01, 8.2.8.4).
+/// The annotations that a client requests by `include-annotations` (OData Protocol 4.01, 8.2.8.4).
 ///
 /// ```swift
 /// let filter = AnnotationFilter("display.*,-display.secret")
@@ -14,7 +14,8 @@ struct AnnotationFilter: Hashable, Sendable {
         var isPattern: Bool
         var qualifier: Substring?
 
-        /// The more of a name a rule states, the more it counts; a whole name counts most.
+        /// The precedence of the rule. Longer patterns take precedence over shorter ones, and whole names over
+        /// patterns.
         var rank: Int { (isPattern ? 0 : 1 << 20) + name.count * 2 + (qualifier == nil ? 0 : 1) }
 
         func matches(_ term: Substring, _ other: Substring?) -> Bool {
@@ -25,7 +26,7 @@ struct AnnotationFilter: Hashable, Sendable {
 
     private let rules: [Rule]
 
-    /// Reads the value of the preference. Items that are no names are left out, as a hint allows.
+    /// Parses the value of the preference. Invalid items are ignored, since a preference is only a hint.
     init(_ text: String) {
         rules = text.split(separator: ",").compactMap { item in
             var name = item.drop { $0 == " " }
@@ -41,14 +42,16 @@ struct AnnotationFilter: Hashable, Sendable {
         }
     }
 
-    /// Whether an annotation is wanted: the most specific rule counts, and without one it is not.
+    /// Returns whether an annotation is included. The most specific rule decides; without a rule it is excluded.
     func includes(term: Substring, qualifier: Substring?) -> Bool {
         let best = rules.filter { $0.matches(term, qualifier) }.max { $0.rank < $1.rank }
         return best.map { !$0.isExcluded } ?? false
     }
 
-    /// Whether an annotation of an instance or of a property is wanted, by the key that it has in an entity:
-    /// `ns.Term`, `ns.Term#qualifier` or `Property@ns.Term`. Control information always is.
+    /// Returns whether an annotation with a key such as `ns.Term`, `ns.Term#qualifier` or `Property@ns.Term` is
+    /// included.
+    ///
+    /// Control information is always included.
     func includes(key: String) -> Bool {
         let term = key.firstIndex(of: "@").map { key[key.index(after: $0)...] } ?? key[...]
         if term.hasPrefix("odata.") { return true }

@@ -2,7 +2,7 @@ import ODataFormat
 import ODataModel
 import ODataService
 
-/// Writes bodies in one format: what the two encoders share (OData JSON Format 4.01).
+/// A writer of bodies in one format, shared by the two encoders (OData JSON Format 4.01).
 struct PayloadWriter {
     let model: EntityDataModel
     let format: ResponseFormat
@@ -16,7 +16,7 @@ struct PayloadWriter {
             isIEEE754Compatible: format.isIEEE754Compatible, isPrefixed: format.isPrefixed)
     }
 
-    /// An entity that is sent to a service: its type only where it derives from what the URL tells.
+    /// Returns the JSON of an entity in a request. The type is written only if it differs from the type of the URL.
     func requestEntity(_ entity: ODataEntity) -> [UInt8] {
         var outgoing = entity
         outgoing.control = entity.control.ofRequest
@@ -31,9 +31,9 @@ struct PayloadWriter {
         return json.bytes
     }
 
-    /// A collection or a delta.
+    /// Returns the JSON of a collection or a delta.
     ///
-    /// - Parameter own: the context URL of a single entity, if it differs from that of the page.
+    /// - Parameter own: returns the context URL of a single entity if it differs from the page's.
     func page(
         _ page: EntityPage, shape: TypeShape, context: String?, set: String, own: ((ODataEntity) -> String?)? = nil
     ) -> [UInt8] {
@@ -60,7 +60,7 @@ struct PayloadWriter {
         return json.bytes
     }
 
-    /// The parameters of an action as one object (OData Protocol 4.01, 11.5.5.1).
+    /// Returns the parameters of an action as a JSON object (OData Protocol 4.01, 11.5.5.1).
     func parameters(_ parameters: [String: ODataValue], of operation: ODataOperation?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -73,7 +73,7 @@ struct PayloadWriter {
         return json.bytes
     }
 
-    /// References to entities (OData JSON Format 4.01, 14).
+    /// Returns the JSON of references to entities (OData JSON Format 4.01, 14).
     func references(
         _ ids: [String], isCollection: Bool, context: String?, count: Int64? = nil, nextLink: String? = nil
     ) -> [UInt8] {
@@ -83,7 +83,7 @@ struct PayloadWriter {
         return json.bytes
     }
 
-    /// The service document (OData JSON Format 4.01, 5).
+    /// Returns the JSON of the service document (OData JSON Format 4.01, 5).
     func serviceDocument() -> [UInt8] {
         let context = format.metadata == .none ? nil : format.serviceRoot + "$metadata"
         let document = ServiceDocument(model: model, context: context)
@@ -93,7 +93,7 @@ struct PayloadWriter {
     }
 }
 
-/// The error object as bytes (OData JSON Format 4.01, 21.1).
+/// The JSON of an error object (OData JSON Format 4.01, 21.1).
 enum ErrorObject {
     static func bytes(_ error: ODataError) -> [UInt8] {
         var json = JSONWriter()
@@ -107,7 +107,7 @@ enum ErrorObject {
 }
 
 extension ODataError {
-    /// The error of a service from its error object.
+    /// Creates the error from an error object.
     init(_ payload: ODataErrorPayload, status: Int) {
         self.init(
             status: status, code: payload.code, message: payload.message, target: payload.target,

@@ -1,13 +1,13 @@
 import ODataModel
 import ODataService
 
-/// The raw value of a property, as `$value` gives and takes it (OData Protocol 4.01, 11.2.4.1).
+/// The raw value of a property, as in `$value` (OData Protocol 4.01, 11.2.4.1).
 struct RawValue {
     let bytes: [UInt8]
 
-    /// Writes a value: text for most types, the bytes themselves for `Edm.Binary`.
+    /// Creates the raw form of a value: text for most types, the bytes themselves for `Edm.Binary`.
     ///
-    /// - Throws: ``ODataError`` with status 400 for values that have no raw form.
+    /// - Throws: ``ODataError`` with status 400 for values without a raw form.
     init(_ value: ODataValue, _ type: TypeReference, model: EntityDataModel) throws(ODataError) {
         switch (value, type) {
         case (.binary(let content), _): bytes = content
@@ -23,9 +23,9 @@ struct RawValue {
         }
     }
 
-    /// Reads the raw value of a type.
+    /// Parses the raw value of a type.
     ///
-    /// - Throws: ``ODataError`` with status 400 that says what was expected.
+    /// - Throws: ``ODataError`` with status 400 and the expected form.
     static func read(
         _ bytes: [UInt8], _ type: TypeReference, model: EntityDataModel
     ) throws(ODataError) -> ODataValue {
@@ -51,7 +51,7 @@ struct RawValue {
         }
     }
 
-    /// The media type that a raw value of a type has (OData Protocol 4.01, 11.2.4.1).
+    /// Returns the media type of a raw value (OData Protocol 4.01, 11.2.4.1).
     static func contentType(_ type: TypeReference) -> String {
         switch type.primitive {
         case .binary?: "application/octet-stream"

@@ -2,26 +2,26 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Leaves out of an answer what the client prefers not to get: null or default values (`omit-values`) and
-/// annotations (`include-annotations`; OData Protocol 4.01, 8.2.8.4 and 8.2.8.6).
+/// A filter that removes null or default values and annotations from a response (`omit-values`,
+/// `include-annotations`; OData Protocol 4.01, 8.2.8.4 and 8.2.8.6).
 ///
-/// Applies to answers that the provider gives as entities. What it gives encoded, it has written itself, and says so
-/// in the preferences applied.
+/// It applies to responses with decoded entities. For encoded responses the provider applies the preferences itself
+/// and states them in the applied preferences.
 struct RequestedContent {
     private let omitted: Preference.OmittedValues?
     private let annotations: AnnotationFilter?
     private let annotationText: String?
 
-    /// Takes the preferences of a request.
+    /// Creates the filter of a request.
     init(_ request: ODataRequest) {
-        // Changes of a delta are told even where they are null.
+        // A delta contains changes to null.
         let isDelta = request.url.options.deltaToken != nil
         omitted = isDelta ? nil : request.preferences.omitValues.flatMap { Preference.OmittedValues(rawValue: $0) }
         annotationText = request.preferences.includeAnnotations
         annotations = annotationText.map { AnnotationFilter($0) }
     }
 
-    /// The same answer without what is not wanted; tells which preferences were followed.
+    /// Returns the filtered response, with the applied preferences.
     func apply(to response: ODataResponse) -> ODataResponse {
         guard omitted != nil || annotations != nil else { return response }
         var response = response
@@ -30,7 +30,7 @@ struct RequestedContent {
         case .page(var page):
             page.entities = page.entities.map(reduced)
             response.body = .page(page)
-        // A page in bytes has no annotations to choose from, and its provider has left out what was to be.
+        // An encoded page has no annotations to filter. Its provider applies `omit-values` itself.
         case .encoded where omitted == nil: break
         default: return response
         }
@@ -87,7 +87,7 @@ struct RequestedContent {
 }
 
 extension Preference.OmittedValues {
-    /// Whether a property with this value may be left out.
+    /// Returns whether a property with this value may be omitted.
     fileprivate func omits(_ value: ODataValue, of property: Property) -> Bool {
         switch (self, property.defaultValue) {
         case (.nulls, _), (.defaults, nil): value.isNull

@@ -2,8 +2,8 @@ import HTTPTypes
 import ODataModel
 import ODataService
 
-/// How the messages to one service are written: which version of OData it speaks, in which format entities go to
-/// and fro, and how methods are named (OData Protocol 4.01, 5; MS-ODATA, 2.2.5).
+/// The notation of messages to one service: the OData version, the format of entities, and the names of methods
+/// (OData Protocol 4.01, 5; MS-ODATA, 2.2.5).
 ///
 /// ```swift
 /// var dialect = MessageDialect(version: model.version)
@@ -11,17 +11,17 @@ import ODataService
 /// let encoder = RequestEncoder(serviceRoot: root, model: model, dialect: dialect)
 /// ```
 public struct MessageDialect: Hashable, Sendable {
-    /// The formats that entities can be asked for and sent in.
+    /// The formats of entities.
     public enum EntityFormat: Hashable, Sendable {
-        /// JSON: the light one of V4, the verbose one of V1 to V3.
+        /// JSON: the format of V4, or the verbose format of V1 to V3.
         case json
-        /// Atom; services of V1 to V3 only, as those of V4 need not have it.
+        /// Atom, only for services of V1 to V3, since V4 does not require it.
         case atom
     }
 
-    /// What a change of some properties is called on the wire.
+    /// The HTTP method of partial updates.
     public enum UpdateMethod: Hashable, Sendable {
-        /// PATCH for services of V3 and later, MERGE for older ones, which do not know PATCH.
+        /// PATCH for services from V3 on, MERGE for older ones, which do not support PATCH.
         case automatic
         /// PATCH (RFC 5789).
         case patch
@@ -37,22 +37,22 @@ public struct MessageDialect: Hashable, Sendable {
         }
     }
 
-    /// The version that the service speaks: what its metadata says.
+    /// The OData version of the service, as in its metadata.
     public var version: ODataVersion
-    /// What entities are asked for and sent in.
+    /// The format of entities in requests and responses.
     public var entityFormat: EntityFormat
-    /// How the requests of a batch are written, in V4.
+    /// The format of batch requests, in V4.
     public var batchFormat: BatchFormat
-    /// What a change of some properties is called.
+    /// The HTTP method of partial updates.
     public var updateMethod: UpdateMethod
-    /// Whether a POST stands for every change, with the method in `X-HTTP-Method`: for what lies between and lets
-    /// nothing but GET and POST through (MS-ODATA, 2.2.5.8).
+    /// Whether every change is sent as a POST with the method in `X-HTTP-Method`, for intermediaries that allow
+    /// only GET and POST (MS-ODATA, 2.2.5.8).
     public var tunnelsMethods: Bool
-    /// Whether 64-bit integers and decimals are asked for as strings, so that what stands between cannot round them
-    /// (OData JSON Format 4.01, 3.2). The reader of this package takes both forms.
+    /// Whether 64-bit integers and decimals are requested as strings, so that intermediaries cannot round them
+    /// (OData JSON Format 4.01, 3.2). The decoder accepts both forms.
     public var isIEEE754Compatible: Bool
 
-    /// Makes a dialect.
+    /// Creates a dialect.
     public init(
         version: ODataVersion = .v401, entityFormat: EntityFormat = .json, batchFormat: BatchFormat = .multipart,
         updateMethod: UpdateMethod = .automatic, tunnelsMethods: Bool = false, isIEEE754Compatible: Bool = false
@@ -65,7 +65,7 @@ public struct MessageDialect: Hashable, Sendable {
         self.isIEEE754Compatible = isIEEE754Compatible
     }
 
-    /// The method of a message, and the field that names it where a POST stands for it.
+    /// Returns the method of a message, and the value of `X-HTTP-Method` if the method is tunnelled.
     func method(_ name: String) -> (HTTPRequest.Method, override: String?) {
         guard tunnelsMethods, name != "GET", name != "POST" else {
             return (HTTPRequest.Method(rawValue: name) ?? .get, nil)
@@ -73,7 +73,7 @@ public struct MessageDialect: Hashable, Sendable {
         return (.post, name)
     }
 
-    /// The method of a request by name.
+    /// Returns the name of a request's method.
     func methodName(_ method: ODataRequest.Method) -> String {
         method == .update ? updateMethod.name(in: version) : method.rawValue
     }

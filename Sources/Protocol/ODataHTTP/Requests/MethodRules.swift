@@ -3,14 +3,14 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Which methods a resource has (OData Protocol 4.01, 11.1 to 11.5).
+/// The methods of a resource (OData Protocol 4.01, 11.1 to 11.5).
 struct MethodRules {
-    /// What the kind of resource has.
+    /// The methods of the kind of resource.
     private let methods: [ODataRequest.Method]
-    /// The set whose entities it is of.
+    /// The entity set of the resource.
     private let set: EntitySet?
 
-    /// The methods of a resource, without those that the model says a set does not have.
+    /// Determines the methods of a resource, without those that the model excludes for the entity set.
     init(_ resource: BoundResource) {
         methods = Self.methods(resource)
         switch resource.target {
@@ -19,7 +19,6 @@ struct MethodRules {
         }
     }
 
-    /// Whether the resource has a method.
     func isAllowed(_ method: ODataRequest.Method) -> Bool {
         guard methods.contains(method) else { return false }
         guard let set else { return true }
@@ -32,7 +31,7 @@ struct MethodRules {
     }
 
     private static func methods(_ resource: BoundResource) -> [ODataRequest.Method] {
-        // What a function gives is read, whatever it is.
+        // The result of a function is read-only.
         if case .operation(let operation, _)? = resource.steps.last {
             return operation.kind == .action ? Kinds.action : Kinds.readOnly
         }
@@ -51,29 +50,28 @@ struct MethodRules {
         }
     }
 
-    /// The lists, made once: each request asks for one.
+    /// The lists of methods, created only once because each request needs one.
     private enum Kinds {
         static let readOnly: [ODataRequest.Method] = [.read]
         static let action: [ODataRequest.Method] = [.create]
-        /// The collection itself is not deleted: its members are, by `$each`.
+        /// The collection itself cannot be deleted, but its members can, by `$each`.
         static let entities: [ODataRequest.Method] = [.read, .create, .update, .replace]
         static let members: [ODataRequest.Method] = [.update, .replace, .delete]
-        /// Of an entity, and of a property.
+        /// The methods of an entity and of a property.
         static let entity: [ODataRequest.Method] = [.read, .update, .replace, .delete]
         static let singleton: [ODataRequest.Method] = [.read, .update, .replace]
         static let collection: [ODataRequest.Method] = [.read, .update, .replace, .delete, .create]
-        /// Of a raw value, and of the reference to one entity.
+        /// The methods of a raw value and of a reference to one entity.
         static let value: [ODataRequest.Method] = [.read, .replace, .delete]
         static let references: [ODataRequest.Method] = [.read, .create, .replace, .delete]
     }
 
-    /// The methods as `Allow` lists them.
+    /// The names of the methods for `Allow`.
     var names: [String] { Self.withHead(methods.filter(isAllowed).map(\.rawValue)) }
 
-    /// The value of `Allow`.
     static func listed(_ methods: [String]) -> String { withHead(methods).joined(separator: ", ") }
 
-    /// What can be read also has HEAD.
+    /// Adds HEAD if GET is supported.
     private static func withHead(_ names: [String]) -> [String] {
         guard names.contains("GET"), !names.contains("HEAD") else { return names }
         return ["GET", "HEAD"] + names.filter { $0 != "GET" }
@@ -83,29 +81,29 @@ struct MethodRules {
         guard isAllowed(method) else { throw .methodNotAllowed(method, allowed: names) }
     }
 
-    /// Checks the method of a request, without a copy of the entity set where nothing but the kind of the resource decides.
+    /// Checks the method of a request. The entity set is copied only if the kind of resource does not decide.
     static func check(_ method: ODataRequest.Method, of resource: BoundResource) throws(ODataError) {
         if method == .read, methods(resource).contains(.read) { return }
         try MethodRules(resource).check(method)
     }
 }
 
-/// What a message asks to be done (OData Protocol 4.01, 11.1 to 11.5).
+/// The operation that a message requests (OData Protocol 4.01, 11.1 to 11.5).
 enum RequestedMethod: Hashable {
-    /// A method of OData; HEAD reads.
+    /// A method of OData, including HEAD as a read.
     case data(ODataRequest.Method)
-    /// A method that OData does not have.
+    /// A method that OData does not define.
     case other(String)
 
-    /// Reads the method of a message, or the one that a POST names as the method it stands for.
+    /// Reads the method of a message, or the method that a POST tunnels.
     ///
-    /// - Throws: 400 where something other than a POST is to stand for another method, or a POST for one that a
-    ///   client can always send.
+    /// - Throws: 400 if a message other than a POST states a tunnelled method, or if the tunnelled method needs no
+    ///   tunnel.
     init(_ message: HTTPRequest) throws(ODataError) {
         try self.init(message.method, RequestFields(message.headerFields))
     }
 
-    /// Reads the method of a message whose fields are known, as ``init(_:)``.
+    /// Reads the method of a message with collected fields, as ``init(_:)`` does.
     init(_ method: HTTPRequest.Method, _ fields: RequestFields) throws(ODataError) {
         guard let override = fields.httpMethod ?? fields.httpMethodOverride else {
             self = Self.method(method.rawValue)
@@ -124,7 +122,7 @@ enum RequestedMethod: Hashable {
     private static func method(_ name: String) -> RequestedMethod {
         switch name {
         case "HEAD": .data(.read)
-        // What PATCH was called before it was a standard (MS-ODATA, 2.2.4.1).
+        // The earlier name of PATCH (MS-ODATA, 2.2.4.1).
         case "MERGE": .data(.update)
         default: ODataRequest.Method(rawValue: name).map { .data($0) } ?? .other(name)
         }

@@ -1,7 +1,7 @@
 import HTTPTypes
 import ODataService
 
-/// Serves a provider to clients of both generations from the same data: V4 at the service root, V2 below it.
+/// Serves a provider to V4 clients at the service root and to V2 clients below it.
 ///
 /// ```swift
 /// let endpoints = try ODataEndpoints(provider: store, serviceRoot: "/Northwind/")
@@ -9,28 +9,28 @@ import ODataService
 /// // V4 at /Northwind/, V2 at /Northwind/v2/
 /// ```
 ///
-/// What V2 clients see of types that V2 lacks, ``ODataV2Handler`` says. An entity set with the name of the segment would
-/// not be found by V4 clients, so choose another ``v2Segment`` where the model has one of that name.
+/// ``ODataV2Handler`` describes the representation of types that V2 lacks. If the model has an entity set with the
+/// name of the segment, choose another ``v2Segment``, because V4 clients could not reach the set.
 public struct ODataEndpoints: Sendable {
-    /// The segment below the service root at which clients of V2 find the service.
+    /// The segment below the service root at which V2 clients reach the service.
     public let v2Segment: String
     private let v4: ODataHandler
     private let v2: ODataV2Handler
     /// The path of the V2 root, with a slash at the end.
     private let v2Path: String
 
-    /// What ``v2Segment`` is unless something else is asked for.
+    /// The default of ``v2Segment``.
     public static let defaultV2Segment = "v2"
 
-    /// Serves at a service root.
+    /// Creates a handler for a service root.
     ///
     /// - Parameters:
-    ///   - provider: who answers.
-    ///   - serviceRoot: an absolute URL, which is then used in all links whatever the request says; or a path, when links
-    ///     take scheme and host from each request.
-    ///   - v2Segment: the segment below it for clients of V2, without slashes.
-    ///   - options: limits, and what stands between the clients and the service. A public URL is that of V4; that of V2
-    ///     is below it too.
+    ///   - provider: the provider that answers the requests.
+    ///   - serviceRoot: an absolute URL, which all links use, or a path. With a path, links use the scheme and host
+    ///     of each request.
+    ///   - v2Segment: the segment for V2 clients, without slashes.
+    ///   - options: the limits and the configuration of proxies. A public URL is the V4 root, below which V2 is
+    ///     reached too.
     /// - Throws: ``TransportError/invalidURL(_:)``.
     public init(
         provider: any ODataProvider, serviceRoot: String = "/", v2Segment: String = Self.defaultV2Segment,
@@ -46,12 +46,12 @@ public struct ODataEndpoints: Sendable {
         v2 = try ODataV2Handler(provider: provider, serviceRoot: root, options: options)
     }
 
-    /// Answers a request as the version of the protocol does that it is addressed to.
+    /// Answers a request in the protocol version that its path selects.
     ///
     /// - Parameters:
-    ///   - message: method, URL and header fields.
-    ///   - body: the body, pulled as it is read.
-    ///   - principal: who asks, where that is known.
+    ///   - message: the method, URL and header fields.
+    ///   - body: the body, which is read on demand.
+    ///   - principal: the caller; `nil` if it was not authenticated.
     public func handle(
         _ message: HTTPRequest, _ body: ByteStream, principal: Principal? = nil
     ) async -> (HTTPResponse, ByteStream) {

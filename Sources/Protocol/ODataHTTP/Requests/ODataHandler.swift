@@ -3,35 +3,36 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Serves a provider over HTTP messages: reads a request, asks the provider, writes the answer
-/// (OData Protocol 4.01, 13.1 *OData 4.01 Service Conformance Levels*).
+/// Serves a provider over HTTP: decodes a request, executes it and encodes the response (OData Protocol 4.01, 13.1
+/// *OData 4.01 Service Conformance Levels*).
 ///
 /// ```swift
 /// let handler = ODataHandler(provider: store)
 /// let server = ODataServer(handler: handler.handle)
 /// ```
 public struct ODataHandler: Sendable {
-    /// How a service is served.
+    /// The options of a handler.
     public struct Options: Sendable {
-        /// The most bytes of a request body that is not media: ``RequestDecoder/defaultMaxBodySize``, 64 MB, unless set
-        /// otherwise. Such a body is read as a whole before anything is done, also where it comes in chunks; one byte
-        /// more is 413. Media are streamed, and not limited by it.
+        /// The maximum size in bytes of a request body other than a stream; 64 MiB by default
+        /// (``RequestDecoder/defaultMaxBodySize``).
+        ///
+        /// Such a body is read as a whole before the request is executed, and a larger one is refused with 413.
+        /// Streams are not limited by this value.
         public var maxBodySize: Int
-        /// The URL under which clients see the service root, when a proxy takes a part of the path away: all links
-        /// start with it, whatever a request says.
+        /// The public URL of the service root behind a proxy that changes the path. All links start with it.
         public var publicURL: String?
-        /// Whether `Forwarded` and `X-Forwarded-…` are believed. Only behind a proxy that overwrites them: anybody can
-        /// send them.
+        /// Whether `Forwarded` and `X-Forwarded-…` are trusted. Set it only behind a proxy that overwrites the
+        /// fields, because any client can send them.
         public var trustsForwarded: Bool
-        /// The names that such a field may give the service: many proxies hand on whatever name their client has sent. A
-        /// request for another name is refused with 421.
+        /// The host names that a forwarded field may contain, since many proxies pass on the name that their client
+        /// sent. A request for another name is refused with 421.
         public var forwardedHosts: AcceptedHosts
-        /// Where requests are kept that prefer an answer later; `nil` answers all at once.
+        /// The storage of asynchronous requests; `nil` to answer all requests synchronously.
         public var statusMonitors: StatusMonitors?
-        /// The batches that one caller may have answered at once.
+        /// The limits for the batches that one caller may run at once.
         public var batchLimits: BatchLimits
 
-        /// Makes options.
+        /// Creates options.
         public init(
             maxBodySize: Int = RequestDecoder.defaultMaxBodySize, publicURL: String? = nil,
             trustsForwarded: Bool = false, forwardedHosts: AcceptedHosts = AcceptedHosts(),
@@ -53,7 +54,7 @@ public struct ODataHandler: Sendable {
     private let metadata: PublishedMetadata
     private let batches: BatchShares
 
-    /// Serves at the root of whatever host the request names.
+    /// Creates a handler for the root path of any host.
     public init(provider: any ODataProvider) {
         self.provider = provider
         serviceRoot = .slash
@@ -63,13 +64,13 @@ public struct ODataHandler: Sendable {
         metadata = PublishedMetadata(isAsynchronous: options.statusMonitors != nil)
     }
 
-    /// Serves at a service root.
+    /// Creates a handler for a service root.
     ///
     /// - Parameters:
-    ///   - provider: who answers.
-    ///   - serviceRoot: an absolute URL, which is then used in all links whatever the request says; or a path,
-    ///     when links take scheme and host from each request.
-    ///   - options: limits, and what stands between the clients and the service.
+    ///   - provider: the provider that answers the requests.
+    ///   - serviceRoot: an absolute URL, which all links use, or a path. With a path, links use the scheme and host
+    ///     of each request.
+    ///   - options: the limits and the configuration of proxies.
     /// - Throws: ``TransportError/invalidURL(_:)``.
     public init(
         provider: any ODataProvider, serviceRoot: String, options: Options = Options()
@@ -84,12 +85,12 @@ public struct ODataHandler: Sendable {
         metadata = PublishedMetadata(isAsynchronous: options.statusMonitors != nil)
     }
 
-    /// Answers a request; whatever fails becomes an error object.
+    /// Answers a request. All errors become error responses.
     ///
     /// - Parameters:
-    ///   - message: method, URL and header fields.
-    ///   - body: the body, pulled as it is read.
-    ///   - principal: who asks, where the server has found out.
+    ///   - message: the method, URL and header fields.
+    ///   - body: the body, which is read on demand.
+    ///   - principal: the caller; `nil` if it was not authenticated.
     public func handle(
         _ message: HTTPRequest, _ body: ByteStream, principal: Principal? = nil
     ) async -> (HTTPResponse, ByteStream) {
@@ -105,8 +106,7 @@ public struct ODataHandler: Sendable {
         return (response, isHead ? ByteStream([]) : stream)
     }
 
-    /// The length that a GET would send: a page whose length nobody knows is counted, media know theirs
-    /// (RFC 9110, 9.3.2).
+    /// Returns the length that a GET would send. The bytes are counted if the length is unknown (RFC 9110, 9.3.2).
     private static func length(of stream: ByteStream) async -> Int64? {
         if let length = stream.length { return length }
         var length: Int64 = 0
@@ -147,7 +147,7 @@ public struct ODataHandler: Sendable {
                 provider: provider, model: model, capabilities: decoder.traits.capabilities, metadata: metadata,
                 incoming: incoming)
             let preferences = incoming.request.preferences
-            // A stream from the socket ends with the request: what uploads one is answered at once.
+            // An upload reads from the connection, which ends with the request, so it is answered synchronously.
             if let asynchronous, isAsynchronous {
                 let progress = BatchProgress(incoming, model, share: asynchronous.monitors.share(of: caller))
                 exchange.progress = progress
@@ -167,13 +167,13 @@ public struct ODataHandler: Sendable {
         }
     }
 
-    /// Where this client sees the service.
+    /// Returns the service root from the client's point of view.
     private func publicRoot(for message: HTTPRequest) throws(ODataError) -> ServiceRoot {
         if let publicRoot { return publicRoot.resolved(for: message) }
         return try options.forwarded(serviceRoot.resolved(for: message), message)
     }
 
-    /// The id of a status monitor in a URL, and how many answers to a batch the client has already.
+    /// Returns the id of a status monitor in a URL, and the number of batch responses that the client already has.
     private static func monitor(in url: String) -> (id: String, position: Int)? {
         guard url.hasPrefix(AsynchronousExchange.path) else { return nil }
         let parts = url.dropFirst(AsynchronousExchange.path.count).split(
@@ -185,7 +185,7 @@ public struct ODataHandler: Sendable {
         return (String(parts[0]), max(0, position))
     }
 
-    /// What may be done with a resource (RFC 9110, 9.3.7).
+    /// Returns the response with the methods of a resource (RFC 9110, 9.3.7).
     private static func allowed(_ methods: [String]) -> (HTTPResponse, ByteStream) {
         var response = HTTPResponse(status: .noContent)
         response.headerFields[.allow] = (methods + ["OPTIONS"]).joined(separator: ", ")
@@ -195,9 +195,9 @@ public struct ODataHandler: Sendable {
 }
 
 extension ODataHandler.Options {
-    /// The root as clients see it who come through a proxy that is trusted.
+    /// Returns the root under which clients reach the service through a trusted proxy.
     ///
-    /// - Throws: ``ODataError`` 421 if the proxy names a host that is not accepted.
+    /// - Throws: ``ODataError`` 421 if the proxy states a host that is not accepted.
     func forwarded(_ root: ServiceRoot, _ message: HTTPRequest) throws(ODataError) -> ServiceRoot {
         guard trustsForwarded else { return root }
         let address = ForwardedAddress(message.headerFields)
@@ -211,7 +211,7 @@ extension ODataHandler.Options {
 }
 
 extension IncomingRequest {
-    /// Says who asks and what the request may use, in the parts of a batch too.
+    /// Sets the caller and the budget of the request and of the parts of a batch.
     fileprivate mutating func identify(_ principal: Principal?, _ budget: RequestBudget?) {
         guard principal != nil || budget != nil else { return }
         request.context.principal = principal
@@ -227,6 +227,6 @@ extension IncomingRequest {
         if !parts.isEmpty { request.body = .batch(parts.compactMap(\.item)) }
     }
 
-    /// Whether the body is pulled from the connection while the request is answered.
+    /// Whether the body is read from the connection while the request is executed.
     var isUpload: Bool { if case .media = request.body { true } else { false } }
 }

@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// One request that was read: asks the provider and writes the answer, whatever comes.
+/// Executes a decoded request and encodes the response, or the error.
 struct ProviderExchange: Sendable {
     let provider: any ODataProvider
     let model: EntityDataModel
@@ -11,15 +11,15 @@ struct ProviderExchange: Sendable {
     let capabilities: PublishedCapabilities?
     let metadata: PublishedMetadata
     let incoming: IncomingRequest
-    /// Keeps the answers to a batch that is answered later.
+    /// Retains the responses to a batch that is executed asynchronously.
     var progress: BatchProgress?
 
-    /// Answers; `fields` are those of the request.
+    /// Executes the request; `fields` are its header fields.
     func answer(_ fields: HTTPFields) async -> (HTTPResponse, ByteStream) {
         do {
             if let progress {
                 var request = incoming.request
-                // Whoever keeps the request keeps no answers.
+                // A provider that retains the request must not retain the responses.
                 request.batchObserver = { [weak progress] in await progress?.add($0) }
                 let response = try await provider.execute(request)
                 if case .batch(let results) = response.body { await progress.addMissing(results) }
@@ -41,7 +41,7 @@ struct ProviderExchange: Sendable {
         }
     }
 
-    /// A part of a stream where one is asked for: of media, which are what people read in parts (RFC 9110, 14.2).
+    /// Returns the requested range of a stream (RFC 9110, 14.2).
     private func part(
         of answer: (HTTPResponse, ByteStream), _ fields: HTTPFields
     ) throws(ODataError) -> (HTTPResponse, ByteStream) {
@@ -65,9 +65,10 @@ struct ProviderExchange: Sendable {
         }
     }
 
-    /// Reads the first chunk before the head goes out, so that an error before the first byte is still refused in full.
+    /// Reads the first chunk before the head is sent, so that an early error becomes an error response.
     ///
-    /// A page of JSON may be all in one chunk: then its length is known to the client. Media are not waited for.
+    /// If a page of JSON has a single chunk, the client also gets its length. The second chunk of a stream is not
+    /// awaited.
     private func begun(_ answer: (HTTPResponse, ByteStream)) async throws -> (HTTPResponse, ByteStream) {
         let (response, stream) = answer
         let isJSON = response.headerFields[.contentType]?.hasPrefix("application/json") == true
@@ -76,7 +77,7 @@ struct ProviderExchange: Sendable {
 }
 
 extension IncomingRequest {
-    /// Whether the bytes of a media entity or a stream property are read.
+    /// Whether the request reads the bytes of a media entity or a stream property.
     fileprivate var isStreamRead: Bool {
         guard request.method == .read else { return false }
         switch bound.resource.target {

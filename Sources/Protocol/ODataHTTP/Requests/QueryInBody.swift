@@ -2,16 +2,16 @@ import HTTPTypes
 import ODataModel
 import ODataService
 
-/// A query in the body of a POST to `…/$query`, which stands for one in the URL
-/// (OData URL Conventions 4.01, 4.17 *Passing Query Options in the Request Body*).
+/// A query in the body of a POST to `…/$query` (OData URL Conventions 4.01, 4.17 *Passing Query Options in the
+/// Request Body*).
 struct QueryInBody {
-    /// The path that the query is for, and what of it stands in the URL.
+    /// The path without `/$query`, and the query options in the URL.
     private let path: String
     private let existing: String
 
-    /// Looks at a URL relative to the service root; `nil` unless its path ends in `/$query`.
+    /// Creates the query of a URL relative to the service root; `nil` unless its path ends in `/$query`.
     init?(_ url: String) {
-        // Byte by byte: of every request it is asked, and characters would be put together for the answer.
+        // The check runs for every request, so it compares bytes instead of characters.
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") }
         let suffix: StaticString = "/$query"
         let length = suffix.utf8CodeUnitCount
@@ -22,10 +22,10 @@ struct QueryInBody {
         existing = String(url[path.endIndex...].dropFirst())
     }
 
-    /// The URL with what the body holds in its query.
+    /// Returns the URL with the query options of the body.
     ///
-    /// - Throws: ``ODataError`` with status 400 for a body that cannot be read, 413 for one too large, 415 for a
-    ///   media type other than the three of the standard.
+    /// - Throws: ``ODataError`` with status 400 for an unreadable body, 413 for a body that is too large, and 415
+    ///   for a non-standard media type.
     func url(_ fields: HTTPFields, _ body: ByteStream) async throws -> String {
         let options = try await self.options(fields, body)
         let query = [existing, options].filter { !$0.isEmpty }.joined(separator: "&")
@@ -51,7 +51,8 @@ struct QueryInBody {
         return isForm ? text.replacing("+", with: "%20") : HeaderTokens.trim(text)
     }
 
-    /// The members of an object as options: numbers for `$top`, `$skip` and `$index`, strings for the others.
+    /// Returns the members of a JSON object as options: numbers for `$top`, `$skip` and `$index`, strings for the
+    /// others.
     private static func options(json bytes: [UInt8]) throws(ODataError) -> String {
         do throws(JSONError) {
             return try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
@@ -81,7 +82,7 @@ struct QueryInBody {
         }
     }
 
-    /// Percent-encodes everything that could end an option.
+    /// Percent-encodes all characters that could end an option.
     private static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []

@@ -2,7 +2,7 @@ import ODataModel
 import ODataService
 
 extension RequestBody {
-    /// Takes out the entity tags of entities: before 4.01 they are no conditions (OData Protocol 4.01, 11.4.3).
+    /// Removes the entity tags of entities, which are not conditions before 4.01 (OData Protocol 4.01, 11.4.3).
     mutating func removeETags() {
         switch self {
         case .entity(let entity): self = .entity(entity.withoutETags)
@@ -16,7 +16,7 @@ extension RequestBody {
 }
 
 extension ODataEntity {
-    /// The entity without its entity tag and those of the entities within it.
+    /// The entity without its entity tag and those of nested entities.
     fileprivate var withoutETags: ODataEntity {
         var entity = self
         if entity.control.etag != nil { entity.control.etag = nil }

@@ -2,9 +2,9 @@ import ODataModel
 import ODataService
 
 extension RequestBody {
-    /// The ids by which the body refers to entities: bindings, references, ids of nested entities, links of a delta.
+    /// The ids of other entities in the body: bindings, references, ids of nested entities and links of a delta.
     ///
-    /// The id of a single entity that is the whole body is none of them: the URL says which entity it is.
+    /// The id of a single entity in the body is not included, because the URL identifies the entity.
     var references: [String] {
         switch self {
         case .reference(let id): [id]
@@ -19,8 +19,8 @@ extension RequestBody {
         }
     }
 
-    /// The navigation property whose related entities stand within the body; `nil` if there are only references
-    /// (`@odata.bind`) or nothing.
+    /// A navigation property whose related entities are nested in the body; `nil` if the body has only references
+    /// or none.
     var inlineNavigation: String? {
         switch self {
         case .entity(let entity): entity.inlineNavigation

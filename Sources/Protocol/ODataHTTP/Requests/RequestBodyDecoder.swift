@@ -4,7 +4,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Reads the body that a method and a resource ask for (OData Protocol 4.01, 11.4, 11.5 and 11.7).
+/// Decodes the body that a method and a resource require (OData Protocol 4.01, 11.4, 11.5 and 11.7).
 struct RequestBodyDecoder {
     let decoder: RequestDecoder
     let method: ODataRequest.Method
@@ -16,13 +16,13 @@ struct RequestBodyDecoder {
         case (_, .read), (_, .delete): return .none
         case (.operation(let operation), _): return try await parameters(of: operation, body)
         case (.entities(let shape, _), .create):
-            // Whatever its media type is (11.4.7.1).
+            // A media entity accepts any media type (11.4.7.1).
             if shape.hasStream { return media(body) }
             return try await entity(shape, body)
-        // The changes to make to each member (11.4.13).
+        // The changes apply to each member (11.4.13).
         case (.entities(let shape, _), .update) where bound.resource.steps.contains(.each):
             return try await entity(shape, body)
-        // What is to change in it, or what it is to hold (11.4.12, 11.4.13).
+        // The body contains changes to the collection, or all its members (11.4.12, 11.4.13).
         case (.entities(let shape, _), _): return try await changes(shape, body)
         case (.entity(let shape, _), _): return try await entity(shape, body)
         case (.property(let property, _), _) where property.type.primitive == .stream: return media(body)
@@ -41,7 +41,7 @@ struct RequestBodyDecoder {
 
     private var mediaType: MediaType? { fields[.contentType].flatMap { MediaType($0) } }
 
-    /// Refuses anything but JSON in UTF-8 (OData Protocol 4.01, 8.1.1).
+    /// Checks that the body is JSON in UTF-8 (OData Protocol 4.01, 8.1.1).
     private func requireJSON() throws(ODataError) {
         guard let type = mediaType else {
             throw unsupported(fields[.contentType].map { "\($0) is no media type" } ?? "Content-Type is missing")
@@ -64,7 +64,7 @@ struct RequestBodyDecoder {
     }
 
     private func json(_ body: ByteStream) async throws -> [UInt8] {
-        // Without a body the media type does not matter: the body is missing.
+        // If the media type is missing too, the error is about the missing body.
         if fields[.contentType] != nil { try requireJSON() }
         guard let bytes = try await optionalJSON(body) else {
             throw ODataError(status: 400, code: "MissingBody", message: "The request has no body.")
@@ -72,9 +72,9 @@ struct RequestBodyDecoder {
         return bytes
     }
 
-    /// The bytes of a body of JSON; `nil` for an empty body, whatever its media type.
+    /// Returns the bytes of a JSON body; `nil` for an empty body of any media type.
     private func optionalJSON(_ body: ByteStream) async throws -> [UInt8]? {
-        // A body that is known to have bytes is refused before they are read.
+        // A body with a wrong media type is refused before it is read.
         if body.length.map({ $0 > 0 }) ?? false { try requireJSON() }
         let bytes = try await body.collect(limit: decoder.maxBodySize)
         guard !bytes.isEmpty else { return nil }
@@ -100,7 +100,7 @@ struct RequestBodyDecoder {
         }
     }
 
-    /// Changes to many entities at once, as a delta, or all members that a collection is to have.
+    /// Decodes changes to several entities as a delta, or all members of a collection.
     private func changes(_ shape: TypeShape, _ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         var reader = CollectionPayloadReader(model: decoder.model, type: shape.name, strictness: .strict)
@@ -142,7 +142,7 @@ struct RequestBodyDecoder {
         return .delta(page)
     }
 
-    /// A link of a delta; PUT has none, as it gives members and not changes.
+    /// Returns a changed link of a delta. A PUT contains members instead of links.
     private func changed(_ link: DeltaLink, isDeleted: Bool) throws(ODataError) -> ChangedLink {
         guard method == .update else {
             throw ODataError(status: 400, code: "InvalidBody", message: "PUT gives members, and no links.")
@@ -154,7 +154,7 @@ struct RequestBodyDecoder {
     private func value(_ property: Property, _ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         do {
-            // POST adds one member to a collection (11.4.9.4); PUT and PATCH give the whole value.
+            // POST adds one member to a collection (11.4.9.4); PUT and PATCH contain the whole value.
             let type = method == .create ? property.type.element : property.type
             let value = try ValuePayload(json: bytes, type: type, model: decoder.model, strictness: .strict).value
             guard !value.isNull || property.isNullable || method == .create else {
@@ -191,7 +191,7 @@ struct RequestBodyDecoder {
         }
     }
 
-    /// All that a collection is to link to (11.4.6.3).
+    /// Decodes the references to all entities that a collection is to link to (11.4.6.3).
     private func references(_ body: ByteStream) async throws -> RequestBody {
         let bytes = try await json(body)
         do {
@@ -219,7 +219,7 @@ struct RequestBodyDecoder {
         }
     }
 
-    /// The parameters that the body of a call may have: overloads of an action have one URL.
+    /// Returns the parameters of all overloads of an action, which have the same URL.
     private func declared(_ operation: ODataOperation) -> [ODataOperation.Parameter] {
         var declared: [ODataOperation.Parameter] = []
         for overload in decoder.model.overloads(of: operation) {
@@ -246,7 +246,7 @@ struct RequestBodyDecoder {
 }
 
 extension ODataError {
-    /// The refusal of a body that cannot be read: 400 with the place.
+    /// Creates the 400 error for a body that cannot be read, with the position.
     init(body error: PayloadError) {
         switch error {
         case .malformed(let error):

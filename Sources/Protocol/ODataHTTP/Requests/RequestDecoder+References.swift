@@ -2,11 +2,12 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// What the body of a request may say of other entities.
+/// Checks of references to other entities in a request.
 extension RequestDecoder {
-    /// Checks that all references of a request are to entities of this service (OData Protocol 4.01, 4.1 and 11.4.2.1).
+    /// Checks that all references of a request are to entities of this service (OData Protocol 4.01, 4.1 and
+    /// 11.4.2.1).
     ///
-    /// - Throws: ``ODataError`` 400 for a reference to another host, or to something below the service root that is no entity.
+    /// - Throws: ``ODataError`` 400 for a reference to another host, or to a resource other than an entity.
     func checkReferences(of request: ODataRequest) throws(ODataError) {
         if let id = request.url.options.id { try checkReference(id, target: "$id") }
         for reference in request.body.references { try checkReference(reference) }
@@ -19,14 +20,14 @@ extension RequestDecoder {
                 message: "\"\(reference.prefix(200))\" \(reason). A reference names an entity below \(publicRoot).",
                 target: target)
         }
-        // A reference without a scheme has that of the service.
+        // A reference without a scheme has the scheme of the service.
         let absolute = reference.hasPrefix("//") ? "http:\(reference)" : reference
         guard !Self.hasForeignScheme(absolute), let relative = relative(absolute) else {
             throw refuse("is of another service")
         }
         let path = Self.withoutLeadingDots(relative)
-        // The id of another request of a batch stands for what that made. A single segment is read by the provider, which also
-        // knows what a key must be.
+        // The id of another request in a batch refers to its entity. The provider checks single segments, since it
+        // also knows the key types.
         guard !path.hasPrefix("$"), Self.hasSeveralSegments(path) else { return }
         guard let resource = try? bind(path, references: [:]).resolved.bound.resource, case .entity = resource.target
         else {
@@ -34,7 +35,7 @@ extension RequestDecoder {
         }
     }
 
-    /// Whether a text begins with a scheme that is not that of a web service, such as `urn:`.
+    /// Returns whether a text begins with a scheme other than http and https, such as `urn:`.
     private static func hasForeignScheme(_ text: String) -> Bool {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         guard scheme.first?.isLetter == true, text.dropFirst(scheme.count).first == ":" else { return false }
@@ -42,7 +43,7 @@ extension RequestDecoder {
             || text.dropFirst(scheme.count + 3).prefix { $0 != "/" }.contains("@")
     }
 
-    /// A relative reference without the steps up to the service root that it begins with.
+    /// Returns a relative reference without leading `.` and `..` segments.
     private static func withoutLeadingDots(_ text: String) -> String {
         var rest = text[...]
         while true {
@@ -56,7 +57,7 @@ extension RequestDecoder {
         }
     }
 
-    /// Whether a path has a slash before its end that is not within quotes.
+    /// Returns whether a path contains a slash outside quotes before its end.
     private static func hasSeveralSegments(_ path: String) -> Bool {
         var isQuoted = false
         for byte in path.utf8.dropLast() {

@@ -3,63 +3,63 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// A request as a service understands it: the semantic request and what its answer must look like.
+/// A decoded request and the required form of its response.
 public struct IncomingRequest: Sendable {
     /// The request.
     public var request: ODataRequest
     /// The same URL resolved against the model.
     public var bound: BoundURL { resolved.bound }
-    /// How the answer is written, links included.
+    /// The format of the response, including links.
     public var format: ResponseFormat
-    /// What `Content-Type` says of an answer in JSON, spelled as the client spelled it.
+    /// The `Content-Type` of a JSON response, in the notation of the client.
     public var contentType: String
-    /// Whether the client asked for a character set, which text then names.
+    /// Whether the client requested a character set, which a text response then states.
     public var namesCharset: Bool
-    /// Whether the answer is JSON, where it can be something else: multipart of `$batch`, XML of `$metadata`.
+    /// Whether the response is JSON, if multipart (`$batch`) or XML (`$metadata`) is possible too.
     public var answersAsJSON: Bool
-    /// `$batch`: the requests in it, those that cannot be read included.
+    /// The requests of a batch, including unreadable ones.
     var parts: [IncomingPart] = []
-    /// Whether the client said if a batch goes on behind an error.
+    /// Whether the client states `continue-on-error`.
     var statesContinueOnError = false
-    /// The URL with references to other requests of a batch put in, resolved.
+    /// The resolved URL, in which references to other requests of a batch are replaced.
     let resolved: ResolvedURL
 }
 
-/// Turns HTTP messages into semantic requests: the receiving half of a service, strict by purpose
-/// (OData Protocol 4.01, 8.1, 8.2 and 11, and 13.1 on what a service must refuse).
+/// Decodes HTTP messages into requests for a service, strictly as the standard requires (OData Protocol 4.01, 8.1,
+/// 8.2, 11 and 13.1).
 ///
 /// ```swift
 /// let decoder = RequestDecoder(serviceRoot: root, model: model)
 /// let incoming = try await decoder.decode(message, body: stream)
 /// ```
 public struct RequestDecoder: Sendable {
-    /// The most bytes of a body that is not media, unless another limit is set.
+    /// The default maximum size of a body other than a stream: 64 MiB.
     public static let defaultMaxBodySize = 64 << 20
-    /// The most bytes of a URL below the service root.
+    /// The maximum length of a URL below the service root, in bytes.
     public static let maxURLLength = 65_536
 
-    /// Where the service is: what requests name.
+    /// The service root in requests.
     public let serviceRoot: ServiceRoot
-    /// Where clients see the service, through a proxy perhaps: what links start with.
+    /// The service root in links, which may be that of a proxy.
     public let publicRoot: ServiceRoot
-    /// The service's model.
+    /// The model of the service.
     public let model: EntityDataModel
-    /// The most bytes of a body that is not media.
+    /// The maximum size of a body other than a stream, in bytes.
     public let maxBodySize: Int
-    /// The features of the service besides its model.
+    /// The features of the service that are not part of its model.
     public let traits: ProviderTraits
 
     var queryLanguage: QueryLanguage { traits.queryLanguage }
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
     /// - Parameters:
-    ///   - serviceRoot: where the service is.
-    ///   - publicRoot: where clients see it; the same place unless a proxy stands between.
-    ///   - model: the service's model.
-    ///   - maxBodySize: the most bytes of a body that is not media.
-    ///   - traits: the features of the service besides its model. All decoders of one query language share the URLs that
-    ///     were read before.
+    ///   - serviceRoot: the service root in requests.
+    ///   - publicRoot: the service root in links; the same unless there is a proxy.
+    ///   - model: the model of the service.
+    ///   - maxBodySize: the maximum size of a body other than a stream, in bytes.
+    ///   - traits: the features of the service that are not part of its model. Decoders with the same query
+    ///     language share the cache of resolved URLs.
     public init(
         serviceRoot: ServiceRoot, publicRoot: ServiceRoot? = nil, model: EntityDataModel,
         maxBodySize: Int = RequestDecoder.defaultMaxBodySize, traits: ProviderTraits = .standard
@@ -71,15 +71,15 @@ public struct RequestDecoder: Sendable {
         self.maxBodySize = maxBodySize
     }
 
-    /// Reads a request.
+    /// Decodes a request.
     ///
-    /// - Throws: ``ODataError`` with the status that says what is wrong: 400 with the place for what cannot be
-    ///   read, 404 for what does not exist, 405 with what is allowed, 406, 412, 413, 414, 415, 501.
+    /// - Throws: ``ODataError`` with a status that describes the fault: 400 with the position in an unreadable
+    ///   text, 405 with the allowed methods, or 404, 406, 412, 413, 414, 415, 501.
     public func decode(_ message: HTTPRequest, body: ByteStream) async throws -> IncomingRequest {
         try await decode(message, body, references: [:])
     }
 
-    /// Reads a request that may refer to earlier ones of the same batch by their ids.
+    /// Decodes a request that may refer to earlier requests of the same batch.
     func decode(
         _ message: HTTPRequest, _ body: ByteStream, references: [String: IncomingRequest]
     ) async throws -> IncomingRequest {
@@ -108,8 +108,7 @@ public struct RequestDecoder: Sendable {
         let bound = resolved.bound
         let url = reference ?? resolved.url
         if let schemaVersion = url.options.schemaVersion { try SchemaVersion(model).check(schemaVersion) }
-        // Nothing that is served keeps an order of its own that members could be put into (11.4.9.4): an option that has
-        // no effect must not be taken as if it had one (11.2.1).
+        // No supported resource is ordered (11.4.9.4), and an option without effect must be refused (11.2.1).
         guard url.options.index == nil else { throw ODataError.notImplemented("$index") }
         var method: ODataRequest.Method
         switch requested {
@@ -128,12 +127,11 @@ public struct RequestDecoder: Sendable {
         .agree(on: representation(of: bound.resource, method, preferences))
         var format = agreement.format
         format.serviceRoot = publicRoot.resolved(for: message).description
-        // A reference leads to an entity that only the provider knows.
+        // Only the provider knows the entity of a reference.
         var request =
             reference.map { ODataRequest(method, $0, format: format) } ?? ODataRequest(method, resolved, format: format)
         request.preferences = preferences
-        // What is no list of entity tags is the tag of nothing: a request that depends on it is not processed, and one that
-        // is not to happen for it, happens.
+        // A text that is not a list of entity tags matches no resource.
         request.ifMatch = fields.ifMatch
         request.ifNoneMatch = fields.ifNoneMatch
         try requireSingleResource(request, bound.resource)
@@ -150,12 +148,12 @@ public struct RequestDecoder: Sendable {
             let isJSON = type?.matches("application", "json") ?? false
             incoming.statesContinueOnError = PreferenceFields.statesContinueOnError(fields.prefer)
             if isJSON, !incoming.statesContinueOnError {
-                // A batch in JSON goes on unless it is told not to (OData JSON Format 4.01, 19.4).
+                // A JSON batch continues after an error by default (OData JSON Format 4.01, 19.4).
                 incoming.request.preferences.continueOnError = true
             }
             incoming.parts = try await IncomingBatch(decoder: self, host: message).read(body)
             incoming.request.body = .batch(incoming.parts.compactMap(\.item))
-            // Without a wish in Accept, the answer is of the same kind as the question.
+            // Without Accept, the response has the format of the request.
             if fields.accept == nil || fields.accept == "*/*" {
                 incoming.answersAsJSON = isJSON
             }
@@ -174,9 +172,9 @@ public struct RequestDecoder: Sendable {
         return incoming
     }
 
-    /// Takes an entity tag within the body of an update for a condition, as `If-Match` is one (Protocol 4.01, 11.4.3).
+    /// Treats an entity tag in the body of an update as a condition like `If-Match` (Protocol 4.01, 11.4.3).
     ///
-    /// - Throws: 412 where the field asks for another one.
+    /// - Throws: 412 if it contradicts the field.
     private static func addCondition(
         ofBodyTo request: inout ODataRequest, _ resource: BoundResource
     ) throws(ODataError) {
@@ -189,8 +187,10 @@ public struct RequestDecoder: Sendable {
         request.ifMatch = etag
     }
 
-    /// Refuses related entities within an update of 4.0. A client that sends back what it has read expanded does not mean that all
-    /// others are to be related no more (Protocol 4.01, 11.4.3.1).
+    /// Refuses related entities in a 4.0 update.
+    ///
+    /// A client that returns an expanded entity does not intend to unlink all other related entities (Protocol
+    /// 4.01, 11.4.3.1).
     ///
     /// - Throws: 400 with the navigation property as target.
     private static func requireNoInlineEntities(_ request: ODataRequest) throws(ODataError) {
@@ -203,9 +203,9 @@ public struct RequestDecoder: Sendable {
                 + "\(name)@odata.bind, or send OData-Version: 4.01.", target: name)
     }
 
-    /// The methods that the resource of a request has, as `Allow` lists them: what OPTIONS asks for.
+    /// Returns the methods of a request's resource, for `Allow` in the response to OPTIONS.
     ///
-    /// - Throws: ``ODataError`` when the URL names nothing.
+    /// - Throws: ``ODataError`` if the URL addresses no resource.
     func allowedMethods(_ message: HTTPRequest) throws(ODataError) -> [String] {
         let text = try relativeURL(of: message)
         if QueryInBody(text) != nil { return ["POST"] }
@@ -214,7 +214,7 @@ public struct RequestDecoder: Sendable {
 
     // MARK: URL
 
-    /// What of a request's URL stands below the service root.
+    /// Returns the part of a request's URL after the service root.
     func relativeURL(of message: HTTPRequest) throws(ODataError) -> String {
         let path = message.path ?? "/"
         guard path.utf8.count <= Self.maxURLLength else {
@@ -228,17 +228,18 @@ public struct RequestDecoder: Sendable {
         return relative
     }
 
-    /// What of a URL within a body stands below the root, as clients see it or as it is.
+    /// Returns the part of a URL in a body after the public or internal service root.
     func relative(_ url: String) -> String? { publicRoot.relative(url) ?? serviceRoot.relative(url) }
 
-    /// Reads a URL relative to the service root, as requests name it; one that was read before is found by its text.
+    /// Parses a URL relative to the service root, or finds it in the cache.
     ///
-    /// - Throws: ``ODataError`` 400 with the place for what cannot be read, 404 for names that the model does not have.
+    /// - Throws: ``ODataError`` 400 with the position in an unreadable URL, 404 for names that the model does not
+    ///   have.
     public func url(_ text: String) throws(ODataError) -> ODataURL { try bind(text, references: [:]).resolved.url }
 
-    /// Reads and resolves a URL relative to the root.
+    /// Parses and resolves a URL relative to the service root.
     ///
-    /// - Returns: the URL as it was read if it refers to another request of the batch, and the URL resolved.
+    /// - Returns: the parsed URL if it refers to another request of the batch, and the resolved URL.
     func bind(
         _ text: String, references: [String: IncomingRequest]
     ) throws(ODataError) -> (reference: ODataURL?, resolved: ResolvedURL) {
@@ -260,7 +261,7 @@ public struct RequestDecoder: Sendable {
         return ResolvedURL(url: url, bound: try queryLanguage.bind(url, model: model), model: model, isByID: isByID)
     }
 
-    /// The URL that `$entity?$id=…` stands for (OData URL Conventions 4.01, 4.8).
+    /// Returns the URL of the entity that `$entity?$id=…` identifies (OData URL Conventions 4.01, 4.8).
     private func dereferenced(_ url: ODataURL, _ id: String) throws(QueryError) -> ODataURL {
         guard let relative = relative(id) else {
             throw QueryError(.unknownName, "\(id) is no entity of this service.", part: "$id")
@@ -274,9 +275,9 @@ public struct RequestDecoder: Sendable {
 
     // MARK: Headers
 
-    /// The isolation that is asked for; what cannot be given must not be left out (Protocol 8.2.6).
+    /// Returns the requested isolation. An unsupported isolation must be refused (Protocol 8.2.6).
     private func isolation(_ fields: RequestFields) throws(ODataError) -> ODataRequest.Isolation? {
-        // Where both stand, the name of 4.01 counts.
+        // The 4.01 name takes precedence.
         let name: HTTPField.Name = fields.isolation == nil ? .odataIsolation : .isolation
         guard let text = fields.isolation ?? fields.odataIsolation else { return nil }
         guard traits.supportsIsolation, let isolation = ODataRequest.Isolation(rawValue: HeaderTokens.trim(text)) else {
@@ -287,7 +288,7 @@ public struct RequestDecoder: Sendable {
         return isolation
     }
 
-    /// Bodies are taken as they are: a packed one would be stored packed, or be no JSON (RFC 9110, 8.4.1).
+    /// Refuses encoded bodies, which would be stored compressed or could not be parsed (RFC 9110, 8.4.1).
     private func requireIdentity(_ fields: RequestFields) throws(ODataError) {
         guard let coding = fields.contentEncoding.map({ HeaderTokens.trim($0).lowercased() }),
             !coding.isEmpty, coding != "identity"
@@ -297,7 +298,7 @@ public struct RequestDecoder: Sendable {
             target: "Content-Encoding")
     }
 
-    /// Conditions state the tag of one resource: a batch has none (Protocol 8.2.4), nor has a collection.
+    /// Refuses conditions on batches (Protocol 8.2.4) and collections, since an entity tag belongs to one resource.
     private func requireSingleResource(
         _ request: ODataRequest, _ resource: BoundResource
     ) throws(ODataError) {
@@ -309,7 +310,7 @@ public struct RequestDecoder: Sendable {
                     message: "Conditions are stated on the requests of a batch, not on the batch.",
                     target: request.ifMatch == nil ? "If-None-Match" : "If-Match")
             }
-        // `*` asks for no tag in particular, and what is changed of a collection are members that exist.
+        // `*` matches any tag, and the changed members of a collection exist.
         case .entities where request.ifMatch == "*" && [.update, .replace, .delete].contains(request.method): break
         case .entities where request.method != .read && request.ifMatch != nil:
             throw ODataError(
@@ -323,7 +324,7 @@ public struct RequestDecoder: Sendable {
         }
     }
 
-    /// `return` is a preference of single requests (Protocol 8.2.8.7).
+    /// Refuses `return` on a batch; it is a preference of single requests (Protocol 8.2.8.7).
     private func requireNoReturn(_ preferences: Preferences) throws(ODataError) {
         guard let returns = preferences.returns else { return }
         throw ODataError(
@@ -345,8 +346,9 @@ public struct RequestDecoder: Sendable {
         default: .json
         }
     }
-    /// Whether the response of a change has no body (OData Protocol 4.01, 11.4.2 to 11.4.9 and 8.2.8.7), unless the change
-    /// creates an entity that was to be updated.
+    /// Returns whether the response to a change has no body (OData Protocol 4.01, 11.4.2 to 11.4.9 and 8.2.8.7).
+    ///
+    /// The result ignores updates that create their entity, which may have a response body.
     private static func hasNoBody(
         _ resource: BoundResource, _ method: ODataRequest.Method, _ preferences: Preferences
     ) -> Bool {
@@ -365,7 +367,7 @@ public struct RequestDecoder: Sendable {
 }
 
 extension BoundResource {
-    /// Whether an operation is called that is bound to nothing or to a collection.
+    /// Whether the path calls an operation that is unbound or bound to a collection.
     fileprivate var callsWithoutEntity: Bool {
         for case .operation(let operation, _) in steps {
             return !operation.isBound || operation.parameters.first?.type.isCollection == true

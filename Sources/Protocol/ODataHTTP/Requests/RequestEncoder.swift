@@ -3,59 +3,58 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// How the requests of a batch are written (OData Protocol 4.01, 11.7).
+/// The format of batch requests (OData Protocol 4.01, 11.7).
 public enum BatchFormat: Hashable, Sendable {
-    /// `multipart/mixed`, which every OData 4 service understands.
+    /// The format `multipart/mixed`, which every OData 4 service supports.
     case multipart
-    /// JSON, which many services of 4.01 understand (OData JSON Format 4.01, 19).
+    /// JSON, which many services of 4.01 support (OData JSON Format 4.01, 19).
     case json
 }
 
-/// Turns semantic requests into HTTP messages: the sending half of a client
-/// (OData Protocol 4.01, 8.1, 8.2 and 11).
+/// Encodes requests of a client as HTTP messages (OData Protocol 4.01, 8.1, 8.2 and 11).
 ///
 /// ```swift
 /// let encoder = RequestEncoder(serviceRoot: root, model: model)
 /// let (message, body) = try encoder.encode(ODataRequest(.read, ODataURL(set: "Orders")))
 /// ```
 public struct RequestEncoder: Sendable {
-    /// Where the service is.
+    /// The root URL of the service.
     public let serviceRoot: ServiceRoot
-    /// The service's model.
+    /// The model of the service.
     public let model: EntityDataModel
-    /// How messages are written.
+    /// The notation of messages.
     public let dialect: MessageDialect
 
-    /// Makes an encoder for the version that the metadata tells.
+    /// Creates an encoder for the version of the metadata.
     public init(serviceRoot: ServiceRoot, model: EntityDataModel, batchFormat: BatchFormat = .multipart) {
         self.init(
             serviceRoot: serviceRoot, model: model,
             dialect: MessageDialect(version: model.version, batchFormat: batchFormat))
     }
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     public init(serviceRoot: ServiceRoot, model: EntityDataModel, dialect: MessageDialect) {
         self.serviceRoot = serviceRoot
         self.model = model
         self.dialect = dialect
     }
 
-    /// How batches are written.
+    /// The format of batch requests.
     public var batchFormat: BatchFormat { dialect.batchFormat }
 
-    /// The version that bodies are written in: what the service's metadata says.
+    /// The version of request bodies, from the metadata of the service.
     var version: ODataVersion { dialect.version < .v401 ? .v4 : .v401 }
 
-    /// The writer for services before V4; `nil` for V4.
+    /// The encoder for services before V4; `nil` for V4.
     var older: V2RequestEncoder? {
         dialect.version < .v4 ? V2RequestEncoder(serviceRoot: serviceRoot, model: model, dialect: dialect) : nil
     }
 
-    /// Writes a request.
+    /// Encodes a request.
     ///
-    /// - Returns: the head with an absolute URL, and the body if there is one.
-    /// - Throws: ``TransportError/invalidURL(_:)`` for a link that is no URL; ``ODataError`` with status 400
-    ///   where a body cannot be written, as a value without a type or media within a batch.
+    /// - Returns: the head with an absolute URL, and the body; `nil` if there is none.
+    /// - Throws: ``TransportError/invalidURL(_:)`` for an invalid link. ``ODataError`` with status 400 if a body
+    ///   cannot be encoded, such as a value without a type or a stream in a batch.
     public func encode(_ request: ODataRequest) throws -> (HTTPRequest, ByteStream?) {
         if let older {
             let parts = try older.parts(request)
@@ -85,9 +84,9 @@ public struct RequestEncoder: Sendable {
         return message
     }
 
-    /// Writes a request for a batch, where the URL may refer to another request of it.
+    /// Encodes a request of a batch, whose URL may refer to another request of the batch.
     ///
-    /// - Returns: the method in a head without URL, the fields, and the bytes of the body.
+    /// - Returns: the method in a head without a URL, the fields, and the bytes of the body.
     func encodePart(_ request: ODataRequest) throws -> (HTTPRequest, HTTPFields, [UInt8]) {
         var fields = fields(of: request)
         let body = try body(of: request)
@@ -104,21 +103,21 @@ public struct RequestEncoder: Sendable {
         return (HTTPRequest(method: method, scheme: nil, authority: nil, path: nil), fields, body?.bytes ?? [])
     }
 
-    /// The header fields that do not depend on the body, in the order of the specification.
+    /// Returns the header fields that do not depend on the body, in the order of the specification.
     private func fields(of request: ODataRequest) -> HTTPFields {
         var fields = HTTPFields()
         fields[.accept] = accept(of: request)
         fields[.odataMaxVersion] = ODataVersion.v401.rawValue
         if let etag = request.ifMatch { fields[.ifMatch] = etag }
         if let etag = request.ifNoneMatch { fields[.ifNoneMatch] = etag }
-        // The names with a prefix are understood by services of 4.0 and 4.01.
+        // Services of 4.0 and 4.01 understand the names with the prefix.
         var preferences = request.preferences
         if case .batch = request.body, batchFormat == .json, !preferences.continueOnError {
-            // A batch in JSON goes on after an error unless it is told not to (OData JSON Format 4.01, 19.4).
+            // A JSON batch continues after an error by default (OData JSON Format 4.01, 19.4).
             preferences.others.append(Preference.continueOnError(false).description(prefixed: version == .v4))
         }
         if let prefer = PreferenceFields.field(preferences, prefixed: version == .v4) { fields[.prefer] = prefer }
-        // The name that services of 4.0 and 4.01 understand.
+        // Services of 4.0 and 4.01 understand this name.
         if let isolation = request.isolation { fields[.odataIsolation] = isolation.rawValue }
         if let repeatability = request.repeatability { repeatability.write(to: &fields) }
         return fields
@@ -138,7 +137,7 @@ public struct RequestEncoder: Sendable {
     }
 
     private struct Body {
-        /// What is sent, unless it streams.
+        /// The bytes of the body, unless it is a stream.
         let bytes: [UInt8]
         var stream: ByteStream
         var contentType: String
@@ -176,7 +175,7 @@ public struct RequestEncoder: Sendable {
         }
     }
 
-    /// Changes to the members of a collection (OData Protocol 4.01, 11.4.12): a payload that only 4.01 has.
+    /// Encodes changes to the members of a collection (OData Protocol 4.01, 11.4.12), a payload of 4.01 only.
     private func delta(_ page: EntityPage, _ request: ODataRequest) throws -> [UInt8] {
         let bound = try request.bound(in: model)
         guard case .entities(let shape, let set) = bound.resource.target else {
@@ -186,7 +185,7 @@ public struct RequestEncoder: Sendable {
             .page(page, shape: shape, context: "#$delta", set: set?.name ?? "")
     }
 
-    /// The action that a request calls, whose parameter types tell how values are written.
+    /// Returns the action that a request calls, whose parameter types determine the notation of values.
     private func operation(_ request: ODataRequest) -> ODataOperation? {
         guard request.link == nil, let bound = try? request.bound(in: model) else { return nil }
         guard case .operation(let operation, _)? = bound.resource.steps.last else { return nil }

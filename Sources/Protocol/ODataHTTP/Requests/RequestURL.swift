@@ -1,13 +1,11 @@
 import ODataQuery
 
-/// The URL of a request below the service root as clients send it: read by the standard, and where that fails, with
-/// what clients commonly do otherwise and no standard URL can mean.
+/// The URL of a request below the service root, with tolerance for common deviations from the standard.
 ///
-/// - A slash at the end of the path leads nowhere else.
-/// - Empty query options, as in `$top=1&`, say nothing.
-/// - HTML forms and the URL functions of several languages write a space as a plus sign. A plus sign is one by
-///   RFC 3986, and stays one in every URL that can be read with it, except in `$search`: there it separates words
-///   either way, and nobody searches for it.
+/// - A slash at the end of the path is ignored.
+/// - Empty query options, as in `$top=1&`, are ignored if the URL is invalid with them.
+/// - A plus sign is a plus sign by RFC 3986, but HTML forms and several languages encode spaces as one. It becomes
+///   a space if the URL is invalid otherwise, and always in `$search`, where it separates words in either case.
 struct RequestURL {
     private let path: Substring
     private let query: Substring?
@@ -20,9 +18,9 @@ struct RequestURL {
         query = options
     }
 
-    /// Reads the URL.
+    /// Parses the URL.
     ///
-    /// - Throws: ``QueryError`` of the reading that comes further.
+    /// - Throws: ``QueryError`` of the attempt that parsed more of the text.
     func parsed(_ options: ParsingOptions = ParsingOptions()) throws(QueryError) -> ODataURL {
         guard let query else { return try ODataURL(parsing: String(path), options: options) }
         let text = Self.separatingWords(query)
@@ -35,13 +33,13 @@ struct RequestURL {
             do throws(QueryError) {
                 return try ODataURL(parsing: "\(path)?\(other)", options: lenient)
             } catch let second {
-                // The sign before which the first reading ends is not what is wrong.
+                // The plus sign at which the first attempt ends may not be the error.
                 throw (second.offset ?? 0) > (error.offset ?? 0) ? second : error
             }
         }
     }
 
-    /// The query with blanks for the plus signs in `$search`.
+    /// Returns the query with spaces in place of the plus signs in `$search`.
     private static func separatingWords(_ query: Substring) -> String {
         guard query.utf8.contains(UInt8(ascii: "+")) else { return String(query) }
         let options = query.split(separator: "&", omittingEmptySubsequences: false)
@@ -52,8 +50,7 @@ struct RequestURL {
         }.joined(separator: "&")
     }
 
-    /// The query without empty options; `nil` if there is none and no plus sign either, so that a second reading would be
-    /// the same.
+    /// Returns the query without empty options; `nil` if a second attempt would parse the same text.
     private static func withoutEmptyOptions(_ query: String) -> String? {
         let options = query.split(separator: "&", omittingEmptySubsequences: true).joined(separator: "&")
         return options == query && !query.utf8.contains(UInt8(ascii: "+")) ? nil : options

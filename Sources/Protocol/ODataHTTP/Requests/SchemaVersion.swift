@@ -1,10 +1,10 @@
 import ODataModel
 import ODataService
 
-/// Which version of the schema a service has, and whether a request is made against it
-/// (OData Protocol 4.01, 11.2.12 *System Query Option `$schemaversion`*).
+/// The versions of a service's schema, for the check of a request's version (OData Protocol 4.01, 11.2.12 *System
+/// Query Option `$schemaversion`*).
 struct SchemaVersion {
-    /// What `Core.SchemaVersion` says of the schemas; empty where no schema has a version.
+    /// The values of `Core.SchemaVersion`; empty if no schema has a version.
     let known: Set<String>
 
     init(_ model: EntityDataModel) {
@@ -12,7 +12,7 @@ struct SchemaVersion {
             model.schemas.compactMap { $0.annotations.annotation(Vocabulary.schemaVersion)?.value?.string })
     }
 
-    /// Refuses a request against a version that does not exist. The present one, `*`, always does.
+    /// Refuses a request for an unknown version. The current version, `*`, always exists.
     ///
     /// - Parameter asked: the value of `$schemaversion`.
     /// - Throws: ``ODataError`` 404.

@@ -1,17 +1,19 @@
 import ODataModel
 import ODataService
 
-/// The order of what a delta tells: of several items about one entity the last one counts (OData JSON Format 4.01, 15). A
-/// page has what is there and what is gone apart, and would not tell.
+/// The order of items in a delta, in which the last item about an entity takes precedence (OData JSON Format 4.01,
+/// 15).
+///
+/// A page has separate lists of entities and removed entities, so that it does not contain the order.
 struct DeltaOrder {
-    /// For each removed entity, how many others came before it.
+    /// The number of entities before each removed entity.
     private var removedBehind: [Int] = []
 
     mutating func noteRemoval(behind count: Int) { removedBehind.append(count) }
 
-    /// Takes what a later item about the same entity has overtaken out of a page.
+    /// Removes items that a later item about the same entity replaces.
     ///
-    /// - Parameter keyInID: the key that stands in an id.
+    /// - Parameter keyInID: returns the key in an id.
     func settle(_ page: inout EntityPage, keyInID: (String) -> EntityKey?) {
         guard !removedBehind.isEmpty, !page.entities.isEmpty else { return }
         var lastCome: [EntityKey: Int] = [:]

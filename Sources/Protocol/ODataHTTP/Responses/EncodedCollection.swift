@@ -2,8 +2,9 @@ import ODataFormat
 import ODataModel
 import ODataService
 
-/// A collection that stayed encoded because the request asked for a format (``ODataRequest/format``): its rows are taken
-/// straight from the bytes, as they arrive, and no entity is made of them.
+/// A collection that stays encoded because the request asked for a format (``ODataRequest/format``).
+///
+/// Its rows are read directly from the bytes as they arrive, without creating entities.
 ///
 /// ```swift
 /// guard var collection = EncodedCollection(response, to: request, model: model, type: shape.name) else { … }
@@ -14,12 +15,12 @@ import ODataService
 /// } while !part.isLast
 /// ```
 public struct EncodedCollection: Sendable {
-    /// Some bytes of the collection.
+    /// A part of the collection's bytes.
     public struct Part: Sendable {
         fileprivate var chunks: [[UInt8]] = []
-        /// How many bytes they are.
+        /// The size of the part in bytes.
         public fileprivate(set) var byteCount = 0
-        /// Whether nothing follows.
+        /// Whether the part is the last one.
         public fileprivate(set) var isLast = false
     }
 
@@ -29,15 +30,15 @@ public struct EncodedCollection: Sendable {
     private let url: String
     @usableFromInline var reader: CollectionPayloadReader
 
-    /// Takes over the body of a response.
+    /// Wraps the body of a response.
     ///
     /// - Parameters:
     ///   - response: the response.
     ///   - request: the request that it answers.
     ///   - model: the model of the service.
     ///   - type: the declared type of the entities.
-    ///   - strictness: what is made of undeclared properties, and of values that cannot be read.
-    /// - Returns: `nil` when the body is not an encoded collection.
+    ///   - strictness: the treatment of undeclared properties and unreadable values.
+    /// - Returns: `nil` if the body is not an encoded collection.
     public init?(
         _ response: ODataResponse, to request: ODataRequest, model: EntityDataModel, type: QualifiedName,
         strictness: Strictness = .lenient
@@ -50,10 +51,10 @@ public struct EncodedCollection: Sendable {
         reader = CollectionPayloadReader(model: model, type: type, strictness: strictness)
     }
 
-    /// Receives about so many bytes, or what there is up to the end. It goes on with the stream alone, so that what was
-    /// received before can be read meanwhile.
+    /// Receives about the given number of bytes, or fewer at the end. It does not use the reader, so an earlier
+    /// part can be read at the same time.
     ///
-    /// - Throws: what the stream throws.
+    /// - Throws: the errors of the stream.
     public func receive(_ count: Int) async throws -> Part {
         var part = Part()
         while part.byteCount < count {
@@ -67,10 +68,10 @@ public struct EncodedCollection: Sendable {
         return part
     }
 
-    /// Gives a sink every element whose bytes have arrived with a part; the parts must come in their order.
+    /// Passes the elements that are complete with a part to a sink. The parts must be read in order.
     ///
-    /// - Throws: ``ODataError`` where the service broke off with an error object, ``InvalidResponseError`` where the text
-    ///   cannot be read, and what the sink throws.
+    /// - Throws: ``ODataError`` if the service ended with an error object, ``InvalidResponseError`` if the text
+    ///   cannot be read, and the errors of the sink.
     @inlinable
     public mutating func read<Sink: CollectionSink>(_ part: Part, into sink: inout Sink) throws {
         append(part)
@@ -90,7 +91,7 @@ public struct EncodedCollection: Sendable {
     @usableFromInline
     func refusal(_ error: any Error) -> any Error {
         switch error {
-        // An error object within a successful response is the service's word (OData JSON Format 4.01, 21.2).
+        // An error object within a successful response is an error of the service (OData JSON Format 4.01, 21.2).
         case PayloadError.service(let payload): ODataError(payload, status: 500)
         case let error as PayloadError: malformed(error.description)
         case let error as JSONError: malformed(error.description)
@@ -102,13 +103,12 @@ public struct EncodedCollection: Sendable {
         InvalidResponseError(status: status, problem: .malformed(problem), url: url)
     }
 
-    /// A link that the end of the collection gave, made absolute where it was relative to the URL that was requested.
+    /// Returns a link in the summary of the collection as an absolute URL.
     public func resolved(_ link: String, in summary: CollectionSummary) -> String {
         base.map { LinkResolution.resolve(link, context: summary.context, request: $0) } ?? link
     }
 
-    /// That the collection ended before its end: whoever sweeps away what did not come must be able to trust that all
-    /// has come.
+    /// The error for a collection without an end. Rows that are missing from it must not be removed locally.
     public var incomplete: InvalidResponseError {
         malformed("the collection has no end")
     }

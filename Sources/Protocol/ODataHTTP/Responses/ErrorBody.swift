@@ -3,18 +3,16 @@ import HTTPTypes
 import ODataFormat
 import ODataService
 
-/// The body of a response that refuses, in whatever form it comes: an OData error object in JSON or XML, a
-/// web page of a proxy, plain text, nothing (OData JSON Format 4.01, 21; OData Protocol 4.01, 9.4).
+/// The body of an error response: an OData error object in JSON or XML, a web page of a proxy, plain text, or empty
+/// (OData JSON Format 4.01, 21; OData Protocol 4.01, 9.4).
 package struct ErrorBody {
     private let bytes: [UInt8]
 
-    /// The most bytes of an error body that are read.
+    /// The maximum number of bytes that are read of an error body.
     package static let maxSize = 1 << 20
 
-    /// Takes a body.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The refusal.
     package func error(for response: HTTPResponse) -> ODataError {
         var error = content(status: response.status.code)
         let fields = response.headerFields
@@ -39,12 +37,12 @@ package struct ErrorBody {
         if let payload = try? ODataErrorPayload(xml: bytes) { return ODataError(payload, status: status) }
         let text = String(decoding: bytes.prefix(16_384), as: UTF8.self)
         if let title = Self.title(of: text) { return ODataError(status: status, code: "", message: title) }
-        // Plain text is the message; anything else would only confuse.
+        // Plain text is the message; other text would be confusing.
         let isText = !text.contains("<") && !text.hasPrefix("{")
         return ODataError(status: status, code: "", message: isText ? String(text.prefix(500)) : "")
     }
 
-    /// The title of a web page.
+    /// Returns the title of a web page.
     static func title(of text: String) -> String? {
         for name in ["title", "TITLE", "h1"] {
             guard let start = text.firstRange(of: "<\(name)") else { continue }

@@ -4,15 +4,13 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Refusals as messages: an error object with the fields that go with it (OData Protocol 4.01, 9.4; OData JSON
-/// Format 4.01, 21.1).
+/// Error responses with an error object and header fields (OData Protocol 4.01, 9.4; OData JSON Format 4.01, 21.1).
 enum ErrorResponse {
-    /// The whole message.
+    /// Returns the whole response.
     static func write(_ error: ODataError, _ format: ResponseFormat) -> (HTTPResponse, ByteStream) {
         (head(error, format), ByteStream(ErrorObject.bytes(error)))
     }
 
-    /// Status and fields.
     static func head(_ error: ODataError, _ format: ResponseFormat) -> HTTPResponse {
         var response = HTTPResponse(status: .init(code: (400...599).contains(error.status) ? error.status : 500))
         response.headerFields[.odataVersion] = format.version.rawValue
@@ -22,7 +20,8 @@ enum ErrorResponse {
         if !error.allowedMethods.isEmpty {
             response.headerFields[.allow] = MethodRules.listed(error.allowedMethods)
         }
-        // Where to read anew what a delta link no longer tells the changes of (OData Protocol 4.01, 11.3.2).
+        // The location at which to read the data again after a delta link has expired (OData Protocol 4.01,
+        // 11.3.2).
         if error.status == 410, let link = error.headers["Location"] { response.headerFields[.location] = link }
         if let seconds = error.retryAfter { response.headerFields[.retryAfter] = String(seconds) }
         if let result = error.repeatabilityResult { response.headerFields[.repeatabilityResult] = result.rawValue }
@@ -31,7 +30,7 @@ enum ErrorResponse {
     }
 }
 
-/// Turns whatever was thrown into an answer.
+/// Converts any error to an error response.
 struct RefusalWriter {
     static func refusal(_ error: any Error) -> ODataError {
         switch error {
@@ -42,13 +41,13 @@ struct RefusalWriter {
         case is TransportError, is InvalidResponseError:
             ODataError(status: 502, code: "BadGateway", message: "The service behind this one cannot be reached.")
         case let error as any CodedError where error.failureKind == .connection:
-            // A store without a connection cannot ask its service, which is no fault within.
+            // A store without a connection cannot reach its service, which is not an internal error.
             ODataError(status: 503, code: "NotConnected", message: "\(error)")
         default: .internalError
         }
     }
 
-    /// A refusal of a request that could not be read: in the version that it can be read in.
+    /// Writes the error for an unreadable request, in a version that the client understands.
     func write(_ error: any Error, to message: HTTPRequest) -> (HTTPResponse, ByteStream) {
         let maxVersion = message.headerFields[.odataMaxVersion]
         let version = try? VersionHeaders(version: nil, maxVersion: maxVersion).responseVersion()

@@ -3,20 +3,19 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// What a response's body is expected to be.
 enum ExpectedContent {
-    /// A collection of entities; of rows that no type declares where it is the result of `$apply`.
+    /// A collection of entities; rows without a declared type if the collection is the result of `$apply`.
     case collection(TypeShape, isResult: Bool)
     case entity(TypeShape)
     case value(TypeReference)
     case references
     case serviceDocument
-    /// Bytes that are not OData's.
+    /// Bytes in a format other than OData's.
     case stream
 
     var isCollection: Bool { if case .collection = self { true } else { false } }
 
-    /// What a request gives.
+    /// Determines the content of the response to a request.
     init?(_ bound: BoundURL, method: ODataRequest.Method, model: EntityDataModel) {
         switch bound.resource.target {
         case .service: self = .serviceDocument
@@ -55,7 +54,7 @@ enum ExpectedContent {
         }
     }
 
-    /// What a context URL says.
+    /// Determines the content from a context URL.
     init(_ content: PayloadContext.Content) {
         switch content {
         case .serviceDocument: self = .serviceDocument
@@ -67,7 +66,7 @@ enum ExpectedContent {
     }
 }
 
-/// The context URL of a body, wherever it stands at the top.
+/// The context URL of a body, at any position in the object.
 enum ContextMember {
     static func read(_ bytes: [UInt8]) throws(JSONError) -> String? {
         try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
@@ -81,8 +80,8 @@ enum ContextMember {
     }
 }
 
-/// Reads the rows of an `$apply` result, whose shape is known from the query alone
-/// (OData Data Aggregation 4.0, 3.3: the result is dynamic instances).
+/// A reader of the rows of an `$apply` result, whose shape follows only from the query (OData Data Aggregation 4.0,
+/// 3.3).
 struct ResultRows: JSONValueReading {
     let model: EntityDataModel
     let shape: TypeShape

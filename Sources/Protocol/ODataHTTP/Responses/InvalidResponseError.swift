@@ -1,40 +1,42 @@
 import ErrorCodes
 import ODataModel
 
-/// An answer that says success but cannot be read. A change that was answered so may have acted, which is
-/// why this is no ``ODataError``: those say that the service refused.
+/// A successful response that cannot be read.
+///
+/// The error is not an ``ODataError``, because the service did not refuse the request: a change with such a
+/// response may have been made.
 public struct InvalidResponseError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong with the answer.
+    /// The kind of problem.
     public enum Problem: Hashable, Sendable {
-        /// A web page came: a sign-in form, a proxy.
+        /// The body is a web page, such as a sign-in form or an error page of a proxy.
         case webPage(title: String?)
-        /// The media type is not one that can be read here.
+        /// The media type is not supported.
         case mediaType(String?)
-        /// The body is malformed; the place and what was expected.
+        /// The body is malformed, with the position and the expected text.
         case malformed(String)
-        /// What the body is cannot be told: it has no context URL, or names something unknown.
+        /// The content of the body is unknown: the context URL is missing or contains an unknown name.
         case unknownContext(String?)
-        /// The answer leads elsewhere.
+        /// The response is a redirect.
         case redirect(to: String?)
-        /// The body exceeds what is decoded as a whole.
+        /// The body exceeds the limit for bodies that are decoded as a whole.
         case tooLarge(limit: Int)
     }
 
-    /// The HTTP status of the answer.
+    /// The HTTP status of the response.
     public var status: Int
-    /// What is wrong.
+    /// The problem.
     public var problem: Problem
-    /// The URL that was requested, without its query.
+    /// The requested URL, without its query.
     public var url: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(status: Int, problem: Problem, url: String) {
         self.status = status
         self.problem = problem
         self.url = url
     }
 
-    /// What is wrong, with URL and status.
+    /// A message with the problem, the URL and the status.
     public var description: String {
         let text =
             switch problem {

@@ -1,19 +1,19 @@
 import ODataModel
 import ODataQuery
 
-/// Keys that stand in entity ids.
+/// Keys in entity ids.
 ///
-/// Whoever looks for the key of an entity that a delta names by its id alone goes by this one rule: two rules that do not agree
-/// would hold two items about one entity for items about two.
+/// All code that needs the key of an entity in a delta uses this one rule. Two different rules could treat two
+/// items about one entity as items about two.
 package enum KeyInID {
-    /// The key that stands at the end of an entity id such as `http://host/service/Orders(1)`, `Boxes(1)/Slips(2)` for what
-    /// is contained, or `Papers(1)/Depot.Letter` for what is of a derived type; services before V4 write it in their own
-    /// way, as in `Orders(1L)`.
+    /// Returns the key at the end of an entity id, such as `http://host/service/Orders(1)`.
     ///
-    /// - Returns: `nil` when the id does not follow the conventions, or is one of something else.
+    /// The id may also be that of a contained entity, as in `Boxes(1)/Slips(2)`, or have a type cast, as in
+    /// `Papers(1)/Depot.Letter`. Services before V4 use their own notation, as in `Orders(1L)`.
+    ///
+    /// - Returns: `nil` if the id does not follow the conventions, or identifies an entity of another type.
     package static func key(_ id: String, shape: TypeShape, model: EntityDataModel) -> EntityKey? {
-        // Where the service root ends, the id does not tell: the last segments that mean an entity are it, as many as a path may
-        // have.
+        // The id does not show the end of the service root, so the shortest trailing path of an entity is used.
         let segments = id.split(separator: "/")
         let dialects: [QueryDialect] = model.version < .v4 ? [.v2, .v4] : [.v4]
         for count in 1...min(max(1, segments.count), QueryLimits.maxDepth) {
@@ -29,7 +29,7 @@ package enum KeyInID {
         return nil
     }
 
-    /// Whether one of two types derives from the other, or both are one.
+    /// Returns whether one of two types derives from the other, or both are the same.
     private static func isKin(_ one: TypeShape, _ other: TypeShape, _ model: EntityDataModel) -> Bool {
         func derives(_ shape: TypeShape, from base: TypeShape) -> Bool {
             var type: TypeShape? = shape

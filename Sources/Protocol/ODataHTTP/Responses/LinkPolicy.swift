@@ -1,30 +1,30 @@
 import HTTPTypes
 
-/// Decides where the links lead that a service gives: next and delta links, and those to the result of a request that goes on.
+/// A policy for the links of a service: next links, delta links and links to asynchronous results.
 ///
-/// | the link | what happens |
+/// | link | result |
 /// | --- | --- |
-/// | has the scheme, host and port of the service root | is asked as it is |
-/// | leads to one of ``followedHosts`` | is followed, without credentials |
-/// | has a path below the service root | is asked at the service root's own scheme, host and port |
-/// | leads anywhere else | is refused |
+/// | scheme, host and port of the service root | is requested unchanged |
+/// | one of ``followedHosts`` | is requested without credentials |
+/// | a path below the service root | is requested at the scheme, host and port of the service root |
+/// | any other | is refused |
 ///
-/// The third row is for services behind a proxy, which know their own address only as it is behind it. No link leads from https
-/// to http.
+/// The third row is for services behind a proxy that only know their internal address. A link from https to http is
+/// always refused.
 public struct LinkPolicy: Hashable, Sendable {
-    /// The hosts besides the service's own to which links are followed, in lower case: `host`, or `host:port` for one port alone.
+    /// Additional hosts to which links are followed, in lower case: `host`, or `host:port` for a single port.
     public var followedHosts: Set<String>
 
-    /// Makes a policy.
+    /// Creates a policy.
     ///
-    /// - Parameter followedHosts: hosts besides the service's own, with or without a port.
+    /// - Parameter followedHosts: additional hosts to which links are followed, with or without a port.
     public init(followedHosts: Set<String> = []) { self.followedHosts = Set(followedHosts.map { $0.lowercased() }) }
 
-    /// The address at which a link is asked.
+    /// Returns the URL at which a link is requested.
     ///
     /// - Parameters:
-    ///   - link: absolute, or relative to the service root.
-    ///   - root: where the service is.
+    ///   - link: the link, absolute or relative to the service root.
+    ///   - root: the root URL of the service.
     /// - Throws: ``TransportError``: `foreignLink`, `insecureLink`, `invalidURL`.
     public func address(of link: String, in root: ServiceRoot) throws(TransportError) -> String {
         guard let own = root.origin else { return link }
@@ -56,7 +56,8 @@ public struct LinkPolicy: Hashable, Sendable {
             || followedHosts.contains("\(host):\(origin.port)")
     }
 
-    /// A path and its query without the segments `.` and `..` (RFC 3986, 5.2.4), encoded ones (6.2.2.2) included.
+    /// Returns a path and its query without `.` and `..` segments (RFC 3986, 5.2.4), including encoded ones
+    /// (6.2.2.2).
     static func withoutDots(_ path: String) -> String {
         let end = path.firstIndex(of: "?") ?? path.endIndex
         var segments: [Substring] = []
@@ -76,7 +77,7 @@ public struct LinkPolicy: Hashable, Sendable {
 }
 
 extension ServiceRoot {
-    /// Whether a path, with or without a query, is the root's or below it.
+    /// Returns whether a path, with or without a query, is that of the root or below it.
     fileprivate func isAbove(_ text: String) -> Bool {
         if text.utf8.starts(with: path.utf8) { return true }
         return text.prefix { $0 != "?" } == path.dropLast()

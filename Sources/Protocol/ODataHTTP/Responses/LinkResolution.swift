@@ -1,14 +1,14 @@
-/// Resolves relative links of a payload (RFC 3986, 5.2; OData JSON Format 4.01, 4.5.1: relative to the
-/// context URL, which is itself relative to the request URL).
+/// Resolution of relative links in a payload (RFC 3986, 5.2). They are relative to the context URL, which is
+/// relative to the request URL (OData JSON Format 4.01, 4.5.1).
 enum LinkResolution {
-    /// A link made absolute; absolute links stay exactly as they came.
+    /// Returns a link as an absolute URL. Absolute links are returned unchanged.
     static func resolve(_ link: String, context: String?, request: String) -> String {
         if isAbsolute(link) { return link }
         let base = context.map { resolve($0, base: request) } ?? request
         return resolve(link, base: base)
     }
 
-    /// One reference against one absolute URL.
+    /// Resolves a reference against an absolute URL.
     static func resolve(_ reference: String, base: String) -> String {
         if isAbsolute(reference) { return reference }
         guard let scheme = base.firstRange(of: "://") else { return reference }

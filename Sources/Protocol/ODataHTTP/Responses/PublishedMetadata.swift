@@ -2,8 +2,10 @@ import ODataModel
 import ODataService
 import Synchronization
 
-/// The model as `$metadata` shows it: with what the provider and the protocol can do said in annotations, where the
-/// model does not say it (OData Protocol 4.01, 13.2.1 (13)).
+/// The model for `$metadata`, with annotations for the capabilities of the provider and the protocol (OData
+/// Protocol 4.01, 13.2.1 (13)).
+///
+/// Annotations of the model take precedence.
 final class PublishedMetadata: Sendable {
     private struct Made {
         var model: EntityDataModel
@@ -11,14 +13,13 @@ final class PublishedMetadata: Sendable {
         var published: EntityDataModel
     }
 
-    /// Whether requests may be answered later.
+    /// Whether requests may be answered asynchronously.
     private let isAsynchronous: Bool
     private let last = Mutex<Made?>(nil)
 
     init(isAsynchronous: Bool) { self.isAsynchronous = isAsynchronous }
 
-    /// The model to show; the model itself for a provider without capabilities of its own, as one that stands
-    /// before another service.
+    /// Returns the published model; the model itself if the provider states no capabilities.
     func model(_ model: EntityDataModel, _ capabilities: PublishedCapabilities?) throws -> EntityDataModel {
         guard let capabilities else { return model }
         if let made = last.withLock({ $0 }), made.model === model, made.capabilities == capabilities {

@@ -4,33 +4,33 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Turns HTTP messages into semantic responses: the receiving half of a client, lenient by purpose
-/// (OData Protocol 4.01, 13.3: a client must not trip over what it does not know).
+/// Decodes HTTP messages into responses for a client, tolerating unknown content (OData Protocol 4.01, 13.3).
 ///
 /// ```swift
 /// let decoder = ResponseDecoder(serviceRoot: root, model: model)
 /// let response = try await decoder.decode(message, body: stream, to: request)
 /// ```
 public struct ResponseDecoder: Sendable {
-    /// The most bytes of a body that is decoded as a whole, unless another limit is set.
+    /// The default maximum size of a body that is decoded as a whole: 256 MiB.
     public static let defaultMaxBodySize = 256 << 20
 
-    /// Where the service is.
+    /// The root URL of the service.
     public let serviceRoot: ServiceRoot
-    /// The service's model.
+    /// The model of the service.
     public let model: EntityDataModel
-    /// The most bytes of a body that is decoded as a whole.
+    /// The maximum size of a body that is decoded as a whole, in bytes.
     public let maxBodySize: Int
-    /// What is made of undeclared properties, and of values that cannot be read.
+    /// The treatment of undeclared properties and unreadable values.
     public let strictness: Strictness
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     ///
     /// - Parameters:
-    ///   - serviceRoot: the service's root.
-    ///   - model: the service's model.
-    ///   - maxBodySize: the most bytes of a body that is decoded as a whole.
-    ///   - strictness: with `forgiving`, a value that cannot be read costs its property alone.
+    ///   - serviceRoot: the root URL of the service.
+    ///   - model: the model of the service.
+    ///   - maxBodySize: the maximum size of a body that is decoded as a whole, in bytes.
+    ///   - strictness: the treatment of undeclared properties and unreadable values. With `forgiving`, an
+    ///     unreadable value omits only its property.
     public init(
         serviceRoot: ServiceRoot, model: EntityDataModel, maxBodySize: Int = ResponseDecoder.defaultMaxBodySize,
         strictness: Strictness = .lenient
@@ -41,12 +41,12 @@ public struct ResponseDecoder: Sendable {
         self.maxBodySize = maxBodySize
     }
 
-    /// Reads a response.
+    /// Decodes a response.
     ///
-    /// What the body is follows from the request's URL, or from the body's context URL where a link was
-    /// followed. A collection stays encoded when the request asks for a format.
-    /// - Throws: ``ODataError`` when the service refuses or breaks off with an error object,
-    ///   ``InvalidResponseError`` when the answer cannot be read, and what the stream throws.
+    /// The request's URL determines the content of the body, or the context URL if a link was followed. A
+    /// collection stays encoded if the request asks for a format.
+    /// - Throws: ``ODataError`` if the service refuses the request or ends the body with an error object.
+    ///   ``InvalidResponseError`` if the response cannot be read, and the errors of the stream.
     public func decode(
         _ message: HTTPResponse, body: ByteStream, to request: ODataRequest
     ) async throws -> ODataResponse {
@@ -58,7 +58,7 @@ public struct ResponseDecoder: Sendable {
         if (300..<400).contains(status), status != 304 {
             throw invalid(.redirect(to: message.headerFields[.location]), status, request)
         }
-        // 202 stands for an answer that comes later: where, is in Location (OData Protocol 4.01, 11.6).
+        // 202 announces an asynchronous response at Location (OData Protocol 4.01, 11.6).
         if status == 204 || status == 304 || status == 202, !isBatch(request) { return response }
         response.body = try await self.body(message, body, request)
         if case .encoded = response.body { response.baseURL = url(of: request) }
@@ -106,7 +106,7 @@ public struct ResponseDecoder: Sendable {
             let bytes = try await collect(stream, status, request)
             return .batch(try await BatchAnswers(decoder: self).read(bytes, contentType: contentType, to: items))
         }
-        // Beside a link, the URL tells at least that bytes are expected.
+        // Beside a link, the URL only shows that a stream is expected.
         if request.link == nil || request.url.path.segments.last == .value {
             switch request.url.path.segments.last {
             case .count?: return .count(try count(try await collect(stream, status, request), status, request))
@@ -162,7 +162,7 @@ public struct ResponseDecoder: Sendable {
         }
     }
 
-    /// Reads a collection or delta as it arrives.
+    /// Decodes a collection or delta as it arrives.
     private func page(
         _ stream: ByteStream, _ shape: TypeShape, _ decoder: PayloadDecoder, _ status: Int, _ request: ODataRequest
     ) async throws -> EntityPage {
@@ -181,7 +181,7 @@ public struct ResponseDecoder: Sendable {
         } catch let error as PayloadError {
             throw refusal(error, status, request)
         }
-        // Whoever sweeps away what did not come must be able to trust that all has come.
+        // Rows that are missing from an incomplete collection must not be removed locally.
         guard isWhole else { throw invalid(.malformed("the collection has no end"), status, request) }
         if page.entities.contains(where: { !$0.related.isEmpty }) {
             for index in page.entities.indices {
@@ -192,7 +192,7 @@ public struct ResponseDecoder: Sendable {
         return page
     }
 
-    /// Takes what can be read so far; whether the end was among it.
+    /// Takes the complete elements; returns whether the end was among them.
     private func take(
         _ reader: inout EntityStreamReader, into page: inout EntityPage, _ order: inout DeltaOrder,
         _ context: inout String?, _ request: ODataRequest
@@ -206,7 +206,7 @@ public struct ResponseDecoder: Sendable {
                 page.removed.append(
                     RemovedEntity(
                         id: id ?? "", key: entity?.key, reason: RemovedEntity.Reason(rawValue: reason) ?? .changed))
-            // Links that came or went show in the entities' own deltas; a page has no place for them.
+            // Changed links also appear in the deltas of the entities, and a page does not store them.
             case .link, .deletedLink: break
             case .finished(let summary):
                 isWhole = true
@@ -222,13 +222,14 @@ public struct ResponseDecoder: Sendable {
     // MARK: What the body is
 
     private func expectedContent(of request: ODataRequest) -> ExpectedContent? {
-        // A followed link is opaque; a URL beside it tells what it continues.
+        // A followed link is opaque; a URL beside it shows the content that the link continues.
         guard !request.url.path.segments.isEmpty || request.link == nil else { return linkedContent(of: request) }
         guard let bound = try? request.bound(in: model) else { return nil }
         return ExpectedContent(bound, method: request.method, model: model)
     }
 
-    /// What a link leads to. Bodies before V4 do not say what they are, so that the path of the link must.
+    /// Returns the content of a followed link. Bodies before V4 do not state their content, so it is derived from
+    /// the path.
     private func linkedContent(of request: ODataRequest) -> ExpectedContent? {
         guard model.version < .v4, let link = request.link,
             let relative = serviceRoot.relative(LinkResolution.resolve(link, base: serviceRoot.description)),
@@ -264,14 +265,14 @@ public struct ResponseDecoder: Sendable {
         }
     }
 
-    /// As much of a refusal's body as there is: that it breaks off is no reason not to tell of the refusal.
+    /// Returns the beginning of an error body, even if the body is incomplete.
     private func prefix(of stream: ByteStream, limit: Int) async -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < limit, let chunk = try? await stream.next() { bytes += chunk }
         return bytes
     }
 
-    /// The stream with its beginning looked at: as many chunks as it takes to tell what it is. `nil` when there is none.
+    /// Returns the stream with the chunks that are needed to recognise its format; `nil` for an empty stream.
     private func withoutEmptiness(_ stream: ByteStream) async throws -> (stream: ByteStream, first: [UInt8])? {
         guard var first = try await stream.next() else { return nil }
         while first.count < 1024, start(of: first).count < Self.verboseStart.count, let chunk = try await stream.next()
@@ -288,7 +289,7 @@ public struct ResponseDecoder: Sendable {
 
     private func count(_ bytes: [UInt8], _ status: Int, _ request: ODataRequest) throws -> Int64 {
         var text = HeaderTokens.trim(String(decoding: bytes.prefix(64), as: UTF8.self).filter { !$0.isNewline })
-        // Some services put a byte order mark before the digits.
+        // Some services write a byte order mark before the digits.
         if text.hasPrefix("\u{FEFF}") { text.removeFirst() }
         guard let count = Int64(text) else {
             throw invalid(.malformed("\"\(text.prefix(40))\" is no count"), status, request)
@@ -296,7 +297,7 @@ public struct ResponseDecoder: Sendable {
         return count
     }
 
-    /// The format of a body: what its media type says, or what it looks like where that says nothing.
+    /// Returns the format of a body from its media type, or from its beginning if the type is not specific.
     private func format(
         _ message: HTTPResponse, _ first: [UInt8], _ request: ODataRequest
     ) throws -> PayloadFormat {
@@ -315,12 +316,12 @@ public struct ResponseDecoder: Sendable {
             }
             if type.isJSON || type.subtype == "json" { return json(version, start) }
         }
-        // Misnamed JSON is JSON all the same.
+        // JSON with a wrong media type is accepted.
         guard isObject else { throw invalid(.mediaType(contentType), status, request) }
         return json(version, start)
     }
 
-    /// What a body begins with, blanks and a byte order mark aside.
+    /// Returns the beginning of a body without blanks and byte order mark.
     private func start(of bytes: [UInt8]) -> [UInt8] {
         Array(
             bytes.lazy.filter { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }.prefix(Self.verboseStart.count))
@@ -328,14 +329,14 @@ public struct ResponseDecoder: Sendable {
 
     private static let verboseStart = Array("{\"d\"".utf8)
 
-    /// The JSON of a version. V3 has two, and services do not always say which: the verbose one begins with `d`.
+    /// Returns the JSON format of a version. V3 has two formats, of which the verbose one begins with `d`.
     private func json(_ version: ODataVersion, _ start: [UInt8]) -> PayloadFormat {
         if version >= .v4 { return .json(version) }
         let isVerbose = version < .v3 || start == Self.verboseStart
         return isVerbose ? .verboseJSON(version) : .json(version)
     }
 
-    /// The version of an answer: what it says, within what the metadata makes possible.
+    /// Returns the stated version of a response, limited to the versions that the metadata allow.
     private func version(_ message: HTTPResponse) -> ODataVersion {
         let fields = message.headerFields
         let stated = (fields[.odataVersion] ?? fields[.dataServiceVersion]).flatMap { text in
@@ -356,7 +357,7 @@ public struct ResponseDecoder: Sendable {
     }
 
     private func refusal(_ error: PayloadError, _ status: Int, _ request: ODataRequest) -> any Error {
-        // An error object within a successful response is the service's word (OData JSON Format 4.01, 21.2).
+        // An error object within a successful response is an error of the service (OData JSON Format 4.01, 21.2).
         if case .service(let payload) = error { return ODataError(payload, status: 500) }
         return invalid(.malformed(error.description), status, request)
     }
@@ -369,7 +370,7 @@ public struct ResponseDecoder: Sendable {
 }
 
 extension ODataEntity {
-    /// Makes the next links of expanded collections absolute, at whatever depth.
+    /// Makes the next links of expanded collections absolute, at any depth.
     fileprivate mutating func resolveLinks(_ resolved: (String) -> String) {
         for (name, others) in related {
             switch others {

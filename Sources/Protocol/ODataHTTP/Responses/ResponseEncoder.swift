@@ -3,8 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Turns semantic responses into HTTP messages: the sending half of a service
-/// (OData Protocol 4.01, 8.3, 9 and 10; OData JSON Format 4.01).
+/// Encodes responses of a service as HTTP messages (OData Protocol 4.01, 8.3, 9 and 10; OData JSON Format 4.01).
 ///
 /// ```swift
 /// let encoder = ResponseEncoder(model: model)
@@ -12,15 +11,15 @@ import ODataService
 /// let (refusal, text) = encoder.encode(error, format: incoming.format)
 /// ```
 public struct ResponseEncoder: Sendable {
-    /// The service's model.
+    /// The model of the service.
     public let model: EntityDataModel
 
-    /// Makes an encoder.
+    /// Creates an encoder.
     public init(model: EntityDataModel) { self.model = model }
 
-    /// Writes a response.
+    /// Encodes a response.
     ///
-    /// - Throws: ``ODataError`` with status 500 where a response does not fit the request.
+    /// - Throws: ``ODataError`` with status 500 if the response does not fit the request.
     public func encode(
         _ response: ODataResponse, to incoming: IncomingRequest
     ) async throws(ODataError) -> (HTTPResponse, ByteStream) {
@@ -28,7 +27,7 @@ public struct ResponseEncoder: Sendable {
         let isStream = if case .raw = response.body { true } else { false }
         if case .metadata(let model) = response.body {
             let document = metadataDocument(model, incoming)
-            // So that clients can keep it and ask whether it is still so.
+            // The ETag lets clients cache the document and revalidate it.
             response.etag = response.etag ?? Self.etag(of: document.bytes)
             response.body = .raw(ByteStream(document.bytes), contentType: document.contentType)
         }
@@ -39,7 +38,7 @@ public struct ResponseEncoder: Sendable {
         message.headerFields = fields(of: response, incoming)
         guard response.status != 304, response.status != 204 else { return (message, ByteStream([])) }
         guard let body = try await body(of: response, incoming) else {
-            // Nothing to show: what was 200 or 201 says so by having no content (OData Protocol 4.01, 9.1.4).
+            // An empty response with 200 or 201 becomes 204 (OData Protocol 4.01, 9.1.4).
             if response.status == 200 || response.status == 201 { message.status = .noContent }
             return (message, ByteStream([]))
         }
@@ -48,14 +47,16 @@ public struct ResponseEncoder: Sendable {
         return (message, body.stream)
     }
 
-    /// Writes a refusal as an error object (OData JSON Format 4.01, 21.1).
+    /// Encodes an error as an error object (OData JSON Format 4.01, 21.1).
     public func encode(_ error: ODataError, format: ResponseFormat = ResponseFormat()) -> (HTTPResponse, ByteStream) {
         ErrorResponse.write(error, format)
     }
 
-    /// 304 where the client has what it would get (RFC 9110, 13.1.2), in case the provider leaves that to us.
+    /// Returns a 304 response if the client already has the representation (RFC 9110, 13.1.2).
     ///
-    /// - Throws: 412 where the client wants to see another state than the present one (OData Protocol 4.01, 8.2.4).
+    /// The check is needed if the provider does not evaluate the condition.
+    ///
+    /// - Throws: 412 if `If-Match` requires another state (OData Protocol 4.01, 8.2.4).
     private func unchanged(
         _ response: ODataResponse, _ incoming: IncomingRequest
     ) throws(ODataError) -> ODataResponse {
@@ -64,7 +65,7 @@ public struct ResponseEncoder: Sendable {
         var etag = response.etag
         if case .entity(let entity) = response.body { etag = etag ?? entity.control.etag }
         guard let etag else { return response }
-        // The condition of a function is about the entity that it is bound to, which the provider knows (11.5.4.1).
+        // The condition of a bound function refers to its entity, which the provider checks (11.5.4.1).
         let isResult = incoming.bound.resource.steps.contains { if case .operation = $0 { true } else { false } }
         guard isResult || Conditions.allowRead(request.ifMatch, of: etag) else {
             throw .preconditionFailed(request.url.urlEncoded())
@@ -102,17 +103,17 @@ public struct ResponseEncoder: Sendable {
         return fields
     }
 
-    /// What is created and not returned is named (OData Protocol 4.01, 8.3.4); its URL is its id unless the provider
-    /// says otherwise.
+    /// Returns the id of a created entity that the response does not contain (OData Protocol 4.01, 8.3.4). The
+    /// default is its URL.
     private func createdID(_ response: ODataResponse, _ incoming: IncomingRequest) -> String? {
         guard incoming.request.method == .create, case .none = response.body else { return nil }
         return response.location
     }
 
-    /// What an answer depends on besides its URL: caches must know (OData Protocol 4.01, 8.3.8).
+    /// The request fields on which a response depends, for caches (OData Protocol 4.01, 8.3.8).
     private static let vary = "Accept, OData-MaxVersion, Prefer"
 
-    /// 4.0 knows its own preferences only with a prefix (OData Protocol 4.0, 8.2.8).
+    /// Adds the prefix that 4.0 requires for its own preferences (OData Protocol 4.0, 8.2.8).
     private func prefixed(_ preference: String) -> String {
         let name = preference.prefix { $0 != "=" }
         let standard = ["return", "respond-async", "wait", "omit-values"]
@@ -147,7 +148,7 @@ public struct ResponseEncoder: Sendable {
         case .none: return nil
         case .entity(let entity):
             let declared = declaredType(incoming)
-            // Only what derives from the declared type is told by the context.
+            // The context only states types that derive from the declared type.
             let isOfType = declared.map { model.isType(entity.shape.name, $0) } ?? true
             let instance = isOfType ? entity.shape.name : declared
             let bytes = writer.entity(entity, declared: declared, context: context(incoming, of: instance))
@@ -188,8 +189,8 @@ public struct ResponseEncoder: Sendable {
         return (CSDLWriter.xml(model, version: incoming.format.version), "application/xml" + charset)
     }
 
-    /// An ETag that is the same as long as the bytes are: their number and a digest (FNV-1a), as nobody gains
-    /// anything by making two documents with one.
+    /// Returns an ETag from the number of bytes and a digest (FNV-1a). Collisions need not be prevented, since
+    /// nobody would gain by them.
     private static func etag(of bytes: [UInt8]) -> String {
         let digest = bytes.withUnsafeBufferPointer { buffer in
             buffer.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
@@ -197,7 +198,8 @@ public struct ResponseEncoder: Sendable {
         return "\"\(bytes.count)-\(String(digest, radix: 16))\""
     }
 
-    /// The media type of text, with its character set for whoever asked for one (OData Protocol 4.01, 8.2.1).
+    /// Returns the media type of text, with the character set if the client requested one (OData Protocol 4.01,
+    /// 8.2.1).
     private func text(_ type: String, _ incoming: IncomingRequest) -> String {
         type == "text/plain" && incoming.namesCharset ? "text/plain;charset=utf-8" : type
     }
@@ -212,7 +214,7 @@ public struct ResponseEncoder: Sendable {
             shape = incoming.bound.query?.resultShape ?? declared
             setName = set?.name ?? ""
         case .crossJoin(_, let declared): shape = incoming.bound.query?.resultShape ?? declared
-        // Of any type: each entity states its own.
+        // Each entity of any type states its own type.
         case .all:
             if case .cast(let cast)? = incoming.bound.resource.steps.last { shape = cast } else { shape = .untyped }
         case .operation(let operation):
@@ -226,14 +228,14 @@ public struct ResponseEncoder: Sendable {
             throw ODataError(
                 status: 500, code: "InternalError", message: "A collection is no answer to this request.")
         }
-        // The answer to a change of a collection is a delta as the request is one (OData Protocol 4.01, 11.4.12).
+        // The response to a delta request is also a delta (OData Protocol 4.01, 11.4.12).
         var isDelta = !page.removed.isEmpty || incoming.request.url.options.deltaToken != nil
         if case .delta = incoming.request.body, incoming.request.method == .update { isDelta = true }
         let context = context(incoming, isDelta: isDelta)
         guard case .all = incoming.bound.resource.target, writer.format.metadata != .none else {
             return writer.page(page, shape: shape, context: context, set: setName)
         }
-        // Each entity says which set or singleton it is of (OData Protocol 4.01, 10.19).
+        // Each entity states its set or singleton (OData Protocol 4.01, 10.19).
         return writer.page(page, shape: shape, context: context, set: setName) { entity in
             let url = incoming.resolved.url
             let own = PayloadContext(
@@ -262,7 +264,7 @@ public struct ResponseEncoder: Sendable {
         else {
             return nil
         }
-        // What POST to a collection creates is one of its entities.
+        // A POST to a collection creates one of its entities.
         let isInCollection = if case .entities = incoming.bound.resource.target { true } else { false }
         return incoming.format.serviceRoot + context.text + (instance != nil && isInCollection ? "/$entity" : "")
     }

@@ -1,20 +1,20 @@
 import HTTPTypes
 
-/// Header fields that keep a browser from running what somebody has uploaded as if it were a page of the service
-/// (WHATWG Fetch, 3.6; RFC 6266; Content Security Policy Level 3, 6.3).
+/// Header fields that prevent a browser from executing uploaded content as a page of the service (WHATWG Fetch,
+/// 3.6; RFC 6266; Content Security Policy Level 3, 6.3).
 enum StreamProtection {
-    /// A browser never guesses another media type.
+    /// Prevents browsers from guessing another media type.
     static let noSniffing = "nosniff"
-    /// A document is shown without scripts, forms and plug-ins, as of no origin, and loads nothing.
+    /// Shows a document without scripts, forms, plug-ins and external resources, in an opaque origin.
     static let policy = "default-src 'none'; sandbox"
 
-    /// The media types that a browser shows without interpreting them; everything else is saved to a file.
+    /// The media types that a browser shows without executing content. Other types are downloaded.
     private static let shown: Set<String> = [
         "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "text/plain", "audio/mpeg",
         "audio/ogg", "audio/wav", "audio/webm", "audio/mp4", "video/mp4", "video/webm", "video/ogg",
     ]
 
-    /// Adds the fields to a response that holds the bytes of a stream.
+    /// Adds the fields to a response with the bytes of a stream.
     static func add(to response: inout HTTPResponse) {
         let type = response.headerFields[.contentType].flatMap { MediaType($0) }
         if type == nil { response.headerFields[.contentType] = "application/octet-stream" }

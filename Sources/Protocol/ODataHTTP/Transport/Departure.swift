@@ -1,13 +1,14 @@
 import Synchronization
 
-/// How often a request has left in vain or for good: where none has, and it fails, it certainly did not act.
+/// A record of a request's attempts, which shows whether a failed request certainly had no effect.
 ///
-/// The steps of a session tell it; one around a session that does not pass the options on keeps it from knowing anything.
+/// The transports of a session update the record. The record is useless if a transport around the session does not
+/// pass the options on.
 package final class Departure: Sendable {
     private struct State {
-        /// Whether the one who has the request tells when it leaves.
+        /// Whether the current transport reports when the request leaves.
         var isWatched = true
-        /// How often it left and was not certainly refused entrance.
+        /// The number of attempts that were sent and not certainly rejected.
         var sendings = 0
     }
 
@@ -15,18 +16,18 @@ package final class Departure: Sendable {
 
     package init() {}
 
-    /// The request is given to somebody who may not tell.
+    /// Records that the request was passed to a transport that may not report its departure.
     package func handOver() { state.withLock { $0.isWatched = false } }
 
-    /// Whoever has the request will tell.
+    /// Records that the current transport reports the departure.
     package func watch() { state.withLock { $0.isWatched = true } }
 
-    /// The request goes to the network.
+    /// Records that the request is sent to the network.
     package func leave() { state.withLock { $0.sendings += 1 } }
 
-    /// It has not acted the last time: it was let in nowhere.
+    /// Records that the last attempt certainly had no effect.
     package func comeBack() { state.withLock { $0.sendings = max(0, $0.sendings - 1) } }
 
-    /// Whether the request certainly did not act.
+    /// Whether the request certainly had no effect.
     package var isCertainlyUnsent: Bool { state.withLock { $0.isWatched && $0.sendings == 0 } }
 }

@@ -1,9 +1,9 @@
 import HTTPTypes
 import ODataService
 
-/// Joins a client and a service in one process: a request goes to the handler without a socket.
+/// A transport that passes requests to a handler in the same process, without a socket.
 ///
-/// Both directions of the codec run, so that a test over it sees what would go over the wire.
+/// Requests and responses are encoded and decoded, so that a test covers the messages of a real connection.
 ///
 /// ```swift
 /// let handler = ODataHandler(provider: store)
@@ -12,20 +12,20 @@ import ODataService
 public struct LoopbackTransport: HTTPTransport {
     private let handle: @Sendable (HTTPRequest, ByteStream) async -> (HTTPResponse, ByteStream)
 
-    /// Joins to a handler.
+    /// Creates a transport to a handler.
     public init(_ handler: ODataHandler) {
         handle = { await handler.handle($0, $1) }
     }
 
-    /// Joins to any function that answers requests.
+    /// Creates a transport to any function that answers requests.
     public init(handle: @escaping @Sendable (HTTPRequest, ByteStream) async -> (HTTPResponse, ByteStream)) {
         self.handle = handle
     }
 
-    /// Hands the request to the handler.
+    /// Passes the request to the handler.
     ///
-    /// - Throws: ``TransportError/truncated(host:reason:)`` from the response's stream where a service over
-    ///   a socket would cut the connection.
+    /// - Throws: the stream of the response throws ``TransportError/truncated(host:reason:)`` if a service would
+    ///   close the connection early.
     public func send(
         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
     ) async throws -> (HTTPResponse, ByteStream) {

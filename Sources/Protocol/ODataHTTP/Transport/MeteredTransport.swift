@@ -1,7 +1,7 @@
 import HTTPTypes
 import ODataService
 
-/// Another transport whose requests and bytes are counted.
+/// A transport that counts the requests and bytes of another one.
 ///
 /// ```swift
 /// let transport = MeteredTransport(try NIOTransport())
@@ -10,20 +10,20 @@ import ODataService
 /// print(transport.meter.received)
 /// ```
 public struct MeteredTransport<Base: HTTPTransport>: HTTPTransport {
-    /// The transport that does the work.
+    /// The wrapped transport.
     public let base: Base
     /// The counts so far.
     public let meter: TransferMeter
 
     /// Wraps a transport.
     ///
-    /// - Parameter meter: a meter that may count several transports.
+    /// - Parameter meter: the meter, which may count several transports.
     public init(_ base: Base, meter: TransferMeter = TransferMeter()) {
         self.base = base
         self.meter = meter
     }
 
-    /// Whether the wrapped transport keeps a session.
+    /// Whether the wrapped transport manages a session.
     public var keepsSession: Bool { base.keepsSession }
     /// The client certificate of the wrapped transport.
     public var configuredIdentity: ClientIdentity? { base.configuredIdentity }

@@ -1,15 +1,16 @@
 import HTTPTypes
 
-/// Scheme, host and port of a URL: whom credentials may be shown to (RFC 6454, 4; RFC 9110, 4.3.1).
+/// The scheme, host and port of a URL, which determine the recipients of credentials (RFC 6454, 4; RFC 9110,
+/// 4.3.1).
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
-    /// `http` or `https`.
+    /// The scheme, `http` or `https`.
     public let scheme: String
-    /// The host in lower case, an IPv6 address without its brackets.
+    /// The host in lower case, an IPv6 address without brackets.
     public let host: String
-    /// The port, that of the scheme where the URL names none.
+    /// The port, or the default port of the scheme.
     public let port: Int
 
-    /// Makes an origin; `nil` unless the scheme is http or https, the host is not empty and the port is one.
+    /// Creates an origin; `nil` unless the scheme is http or https, the host is not empty and the port is valid.
     public init?(scheme: String, authority: String) {
         let scheme = scheme.lowercased()
         guard scheme == "http" || scheme == "https" else { return nil }
@@ -36,29 +37,30 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
         host = String(name)
     }
 
-    /// The origin that a request goes to; `nil` when it has no http URL.
+    /// Creates the origin of a request; `nil` if it has no http URL.
     public init?(_ request: HTTPRequest) {
         guard let scheme = request.scheme, let authority = request.authority else { return nil }
         self.init(scheme: scheme, authority: authority)
     }
 
-    /// Whether what is said to it is encrypted.
+    /// Whether messages to the origin are encrypted.
     public var isSecure: Bool { scheme == "https" }
 
-    /// Whether the host is an address and no name; certificates name addresses seldom.
+    /// Whether the host is an address. Certificates rarely contain addresses.
     public var isAddress: Bool {
         host.contains(":")
             || (host.split(separator: ".", omittingEmptySubsequences: false).count == 4
                 && host.allSatisfy { $0 == "." || ("0"..."9").contains($0) })
     }
 
-    /// Whether it is this machine, so that nothing said to it is on any wire (RFC 6761, 6.3; RFC 5735, 3; RFC 4291, 2.5.3).
+    /// Whether the host is this machine, so that messages do not leave it (RFC 6761, 6.3; RFC 5735, 3; RFC 4291,
+    /// 2.5.3).
     public var isLoopback: Bool { Self.isLoopback(host) }
 
-    /// Whether what is said to it can be read on the way: neither encrypted nor to this machine.
+    /// Whether messages can be read on the network: neither encrypted nor to this machine.
     public var isPlain: Bool { !isSecure && !isLoopback }
 
-    /// Whether a host, without brackets, is this machine.
+    /// Returns whether a host, without brackets, is this machine.
     package static func isLoopback(_ host: String) -> Bool {
         let name = host.lowercased()
         if name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || name == "0:0:0:0:0:0:0:1" {
@@ -69,7 +71,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
-    /// The origin as it stands in a URL, without the scheme's own port.
+    /// The origin in the notation of URLs, without a default port.
     public var description: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"

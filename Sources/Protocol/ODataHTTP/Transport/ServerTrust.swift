@@ -1,8 +1,8 @@
-/// Whom a client believes to be the server it asked for (RFC 9110, 4.3.4).
+/// The policy by which a client trusts a server (RFC 9110, 4.3.4).
 ///
-/// A chain of certificates is checked against authorities, the host's name and the time. One that fails is shown to
-/// ``decide`` where that is given, and refused else; pins are asked for in either case. There is no way to accept
-/// any certificate without looking at it.
+/// A certificate chain is checked against authorities, the host name and the time. A chain that fails is passed to
+/// ``decide``, or rejected if there is no such function. Pins are checked in either case. No setting accepts every
+/// certificate without a check.
 ///
 /// ```swift
 /// var trust = ServerTrust.system
@@ -10,25 +10,26 @@
 /// trust.pins = [currentKey, nextKey]
 /// ```
 public struct ServerTrust: Sendable {
-    /// Who may vouch for a server.
+    /// The certificate authorities that a client trusts.
     public enum Authorities: Sendable, Hashable {
-        /// Those of the operating system.
+        /// The authorities of the operating system.
         case system
-        /// Those of a PEM text alone, such as one that comes with the app.
+        /// Only the authorities in a PEM text, such as one that is part of the app.
         case only(CertificateSource)
-        /// Those of the operating system and of a PEM text.
+        /// The authorities of the operating system and those in a PEM text.
         case systemAnd(CertificateSource)
     }
 
-    /// Those whose word counts.
+    /// The trusted authorities.
     public var authorities: Authorities
-    /// SHA-256 digests of public keys (their SubjectPublicKeyInfo, as RFC 7469, 2.4 has them), base64; where there
-    /// are any, one of the chain's keys must be among them, whoever vouches for it.
+    /// SHA-256 digests of public keys (their SubjectPublicKeyInfo, as in RFC 7469, 2.4) in base64.
+    ///
+    /// If there are any, one key of the chain must be among them, even if an authority vouches for it.
     public var pins: Set<String>
-    /// Asked about a chain that is not trusted; `nil` refuses it. A chain that is trusted is accepted without a call.
+    /// Decides about a chain that is not trusted; `nil` rejects it. It is not called for a trusted chain.
     public var decide: (@Sendable (ServerTrustQuestion) async -> Bool)?
 
-    /// Makes a policy.
+    /// Creates a policy.
     public init(
         authorities: Authorities = .system, pins: Set<String> = [],
         decide: (@Sendable (ServerTrustQuestion) async -> Bool)? = nil
@@ -38,30 +39,30 @@ public struct ServerTrust: Sendable {
         self.decide = decide
     }
 
-    /// The authorities of the operating system and nobody else.
+    /// The policy that trusts the authorities of the operating system.
     public static let system = ServerTrust()
 }
 
-/// Where certificates are written down as PEM (RFC 7468).
+/// The source of PEM certificates (RFC 7468).
 public enum CertificateSource: Sendable, Hashable {
-    /// In a file; read when the transport is made.
+    /// A file, which is read when the transport is created.
     case file(String)
-    /// In memory, such as those that come with an app.
+    /// Bytes in memory, such as certificates that are part of an app.
     case pem([UInt8])
 }
 
-/// A chain that is not trusted by itself, and why.
+/// A certificate chain that is not trusted, and the reason.
 public struct ServerTrustQuestion: Sendable, Hashable {
-    /// The host that was asked for.
+    /// The requested host.
     public let host: String
-    /// Its port.
+    /// The requested port.
     public let port: Int
-    /// What the server showed, its own certificate first.
+    /// The certificates of the server, its own first.
     public let chain: [ServerCertificate]
-    /// Why it is not trusted, for people.
+    /// The reason for the distrust, for people.
     public let reason: String
 
-    /// Makes a question.
+    /// Creates a question.
     public init(host: String, port: Int, chain: [ServerCertificate], reason: String) {
         self.host = host
         self.port = port
@@ -70,32 +71,32 @@ public struct ServerTrustQuestion: Sendable, Hashable {
     }
 }
 
-/// What a certificate says (RFC 5280, 4.1).
+/// The contents of a certificate (RFC 5280, 4.1).
 public struct ServerCertificate: Sendable, Hashable {
-    /// Whom it is about, as a distinguished name.
+    /// The subject, as a distinguished name.
     public let subject: String
-    /// The common name within the subject, if there is one.
+    /// The common name of the subject; `nil` if it has none.
     public let commonName: String?
-    /// Who vouches, as a distinguished name.
+    /// The issuer, as a distinguished name.
     public let issuer: String
-    /// The common name of who vouches.
+    /// The common name of the issuer; `nil` if it has none.
     public let issuerCommonName: String?
     /// The serial number, in hexadecimal digits.
     public let serialNumber: String
-    /// The first moment of its validity, in seconds since 1970.
+    /// The start of the validity, in seconds since 1970.
     public let notBefore: Int64
-    /// The last moment of its validity, in seconds since 1970.
+    /// The end of the validity, in seconds since 1970.
     public let notAfter: Int64
-    /// The host names and addresses that it speaks for.
+    /// The host names and addresses for which the certificate is valid.
     public let names: [String]
     /// The SHA-256 digest of the certificate, in hexadecimal digits.
     public let fingerprint: String
-    /// The digest of its public key, as ``ServerTrust/pins`` has them.
+    /// The digest of the public key, in the notation of ``ServerTrust/pins``.
     public let pin: String
     /// The certificate itself (DER).
     public let bytes: [UInt8]
 
-    /// Makes one of what a transport has read.
+    /// Creates a certificate from the values that a transport has read.
     public init(
         subject: String, commonName: String?, issuer: String, issuerCommonName: String?, serialNumber: String,
         notBefore: Int64, notAfter: Int64, names: [String], fingerprint: String, pin: String, bytes: [UInt8]

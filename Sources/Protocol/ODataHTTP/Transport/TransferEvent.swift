@@ -1,33 +1,34 @@
-/// Something that happens while a request is on its way.
+/// An event during the transfer of a request.
 ///
-/// The moments come from transports, the rest from the steps around them. What a transport cannot see it leaves
-/// out: a connection in memory is never secured.
+/// Transports report the times, and the transports around them the other events. Events that a transport cannot
+/// observe are missing: a connection in memory is never secured.
 public enum TransferEvent: Sendable {
-    /// The exchange took its turn: it left the queue.
+    /// The exchange left the queue and started.
     case started(ContinuousClock.Instant)
-    /// A new connection stands; TLS follows where the URL asks for it.
+    /// A new connection was established. TLS follows if the URL requires it.
     case connected(ContinuousClock.Instant)
-    /// TLS is agreed and the server's certificate is trusted.
+    /// The TLS handshake has finished, and the certificate of the server is trusted.
     case secured(ContinuousClock.Instant)
-    /// A kept connection is used again: neither connecting nor TLS takes time.
+    /// An existing connection is reused, without time for connecting and TLS.
     case reusedConnection(ContinuousClock.Instant)
-    /// The last byte of the request was handed to the connection, or the answer came before it was.
+    /// The last byte of the request was passed to the connection, or the response arrived earlier.
     case requestSent(ContinuousClock.Instant)
-    /// The head of the response began to arrive.
+    /// The first byte of the response arrived.
     case firstByte(ContinuousClock.Instant)
-    /// The body of the response came packed in this coding, `gzip` or `deflate`, and is unpacked on the way.
+    /// The body of the response is decompressed from a coding, `gzip` or `deflate`.
     case unpacked(coding: String)
     /// The body of the response is complete.
     case lastByte(ContinuousClock.Instant)
-    /// So many bytes of the request's body were taken by the transport, of so many in all where that is known.
-    /// A smaller number than before means that the body is sent anew, after a challenge for instance.
+    /// The number of bytes of the request body that the transport has taken, and the total number if it is known. A
+    /// smaller number than before means that the body is sent again.
     case sent(Int64, of: Int64?)
-    /// So many bytes of the response's body were read, of so many in all where that is known.
+    /// The number of bytes of the response body that were read, and the total number if it is known.
     case received(Int64, of: Int64?)
     /// A redirect is followed.
     case redirected(to: String, status: Int)
-    /// The service or a proxy wants to know who asks, and a step is asked for an answer.
+    /// The service or a proxy requires authentication, and the authentication steps of the session are asked to
+    /// answer.
     case authenticationNeeded(host: String, realm: String?, isProxy: Bool)
-    /// The exchange failed, or the service asked to wait, and will be tried again after a while.
+    /// The exchange failed, or the service asked to wait; it will be retried after a time.
     case interrupted(any Error, retryAfter: Duration)
 }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Counts the requests of a transport and the bytes of their bodies, for progress, reports and the event log of a store.
+/// A counter of the requests of a transport and the bytes of their bodies, for progress, reports and the event log
+/// of a store.
 ///
 /// ```swift
 /// let meter = TransferMeter()
@@ -10,19 +11,19 @@ import Synchronization
 public final class TransferMeter: Sendable {
     private let count = Mutex((sent: Int64(0), received: Int64(0), requests: 0))
 
-    /// Makes a meter that stands at zero.
+    /// Creates a meter with all counts at zero.
     public init() {}
 
-    /// The bytes of request bodies so far.
+    /// The number of bytes of request bodies.
     public var sent: Int64 { count.withLock { $0.sent } }
-    /// The bytes of response bodies so far, after they were unpacked.
+    /// The number of bytes of response bodies, after decompression.
     public var received: Int64 { count.withLock { $0.received } }
-    /// The bytes of both.
+    /// The number of bytes of all bodies.
     public var total: Int64 { count.withLock { $0.sent + $0.received } }
-    /// The requests so far.
+    /// The number of requests.
     public var requests: Int { count.withLock { $0.requests } }
 
-    /// Wraps a transport so that this meter counts its requests.
+    /// Returns a transport whose requests this meter counts.
     public func transport<Base: HTTPTransport>(over base: Base) -> MeteredTransport<Base> {
         MeteredTransport(base, meter: self)
     }

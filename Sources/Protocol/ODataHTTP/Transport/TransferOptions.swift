@@ -1,47 +1,49 @@
 import ODataService
 
-/// What is different for one request, and who wants to know how it goes.
+/// The options of one request, including the observer of its progress.
 ///
-/// Transports read the identity, the proxy's credentials, the packing and ``report``; the rest is for the steps around
-/// them. A transport that cannot show an identity or a proxy's credentials refuses the request with
-/// ``TransportError/unsupportedOption(_:transport:)``; `TransportCheck` checks it.
+/// Transports use the identity, the proxy credentials, the compression and ``report``; the transports around them
+/// use the other options. A transport that does not support an identity or proxy credentials throws
+/// ``TransportError/unsupportedOption(_:transport:)``, which `TransportCheck` tests.
 public struct TransferOptions: Sendable {
-    /// Where a request stands in a queue.
+    /// The priority of a request in a queue.
     public enum Priority: Sendable, Hashable, CaseIterable {
-        /// In the order of coming.
+        /// In the order of arrival.
         case normal
-        /// Before those of normal priority, though not for ever.
+        /// Before requests of normal priority, but without starving them.
         case high
     }
 
-    /// How long the whole exchange may take, from its start (after waiting in a queue) to the last byte of the
-    /// response; `nil` for what the session says.
+    /// The maximum time from the start of the exchange (after the queue) to the last byte of the response; `nil`
+    /// for the session's value.
     public var wholeTimeout: Duration?
-    /// Whether a packed answer is asked for; `nil` for what the transport is configured with.
+    /// Whether a compressed response is requested; `nil` for the configuration of the transport.
     public var acceptsCompression: Bool?
-    /// Where the request stands in the session's queue.
+    /// The priority in the queue of the session.
     public var priority: Priority
-    /// A name under which the request stands in the queue's list, for people.
+    /// The name of the request in the list of the queue, for people.
     public var label: String?
-    /// Who the client is within TLS; `nil` for what the transport is configured with.
+    /// The client certificate; `nil` for the configuration of the transport.
     public var clientIdentity: ClientIdentity?
-    /// The value of `Proxy-Authorization` for a proxy that asks for one; `nil` for what the transport is
-    /// configured with.
+    /// The value of `Proxy-Authorization` for a proxy that requires authentication; `nil` for the configuration of
+    /// the transport.
     public var proxyAuthorization: String?
-    /// Whether the request may be sent again although it may have acted, because the service recognises a repeat
-    /// (OData Repeatable Requests 1.0) or a condition guards it; `nil` lets the method decide (RFC 9110, 9.2.2).
+    /// Whether the request may be repeated although an earlier attempt may have been executed.
+    ///
+    /// Set it if the service recognises a repeat (OData Repeatable Requests 1.0) or a condition prevents it. With
+    /// `nil`, the method decides (RFC 9110, 9.2.2).
     public var isRepeatable: Bool?
-    /// How many bytes a chunk of the response's body has at most; `nil` for what the session says.
+    /// The maximum size of a chunk of the response body; `nil` for the session's value.
     public var chunkSize: ChunkSize?
-    /// Whether credentials for a proxy may go to it unencrypted, unless it is on this machine; see
+    /// Whether proxy credentials may be sent unencrypted to another machine; see
     /// ``TransportError/plainHTTP(host:)``.
     public var allowsPlainHTTP = false
-    /// Notes whether the request has left.
+    /// Records whether the request was sent.
     package var departure: Departure?
-    /// Told of each step of the exchange as it happens, from any thread; it should return at once.
+    /// Receives each event of the exchange, on any thread; it should return at once.
     public var report: (@Sendable (TransferEvent) -> Void)?
 
-    /// Makes options; nothing is different unless said.
+    /// Creates options, which by default change nothing.
     public init(
         wholeTimeout: Duration? = nil, acceptsCompression: Bool? = nil, priority: Priority = .normal,
         label: String? = nil, clientIdentity: ClientIdentity? = nil, proxyAuthorization: String? = nil,
@@ -59,7 +61,7 @@ public struct TransferOptions: Sendable {
         self.report = report
     }
 
-    /// These options with one more listener, which is told first.
+    /// Returns the options with an additional listener, which is called first.
     public func reporting(to listener: @escaping @Sendable (TransferEvent) -> Void) -> TransferOptions {
         var options = self
         let other = report
@@ -72,10 +74,10 @@ public struct TransferOptions: Sendable {
 }
 
 extension TransferOptions: CustomStringConvertible, CustomReflectable {
-    /// The options without what is secret.
+    /// The options without secrets.
     public var description: String {
         "TransferOptions(priority: \(priority), label: \(label ?? "none"), wholeTimeout: \(wholeTimeout as Duration?))"
     }
-    /// Nothing of what it holds.
+    /// A mirror without the contents.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,40 +1,41 @@
 import ErrorCodes
 
-/// Why no response came, or only a part of it.
+/// The error for a missing or incomplete response.
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The URL is not one this transport can send to.
+    /// The transport does not support the URL.
     case invalidURL(String)
-    /// No connection could be made: nothing reached the service.
+    /// No connection was established, so the request did not reach the service.
     case cannotConnect(host: String, reason: String)
-    /// The server's certificate is not trusted: nothing was sent.
+    /// The certificate of the server is not trusted, so the request was not sent.
     case untrustedCertificate(host: String, reason: String)
-    /// The server refused the certificate that the client showed, or wants one: nothing acted.
+    /// The server rejected the client certificate, or requires one. The request was not executed.
     case clientCertificateRefused(host: String, reason: String)
-    /// The proxy wants to know who asks (RFC 9110, 15.5.8): nothing reached the service.
+    /// The proxy requires authentication (RFC 9110, 15.5.8), so the request did not reach the service.
     case proxyAuthenticationRequired(proxy: String)
-    /// Nothing came in time; the request may have acted.
+    /// The response did not arrive in time; the request may have been executed.
     case timedOut(host: String)
-    /// The connection was lost after the request had begun: it may have acted.
+    /// The connection was lost after the request had started; the request may have been executed.
     case connectionLost(host: String, reason: String)
     /// The body ended early or broke the protocol.
     case truncated(host: String, reason: String)
-    /// The answer is not HTTP: something else listens at this address, or answers in between.
+    /// The response is not HTTP: another service uses this address, or an intermediary responded.
     case malformed(host: String, reason: String)
-    /// The answer exceeds a limit of the client, as an attack or a faulty service does: the same request would give the
-    /// same answer.
+    /// The response exceeds a limit of the client, because of an attack or a faulty service. A repeat would give
+    /// the same response.
     case tooLarge(host: String, reason: String)
-    /// The body of the answer came more slowly than a limit of the client allows.
+    /// The body of the response arrived more slowly than a limit of the client allows.
     case tooSlow(host: String, reason: String)
-    /// Credentials, or header fields that may hold some, would go over plain http to another machine: nothing was sent.
+    /// Credentials, or fields that may contain them, would be sent unencrypted to another machine; nothing was
+    /// sent.
     case plainHTTP(host: String)
-    /// A link of the service leads to another origin, and not below the service root: it was not followed.
+    /// A link of the service leads to another origin and not below the service root; it was not followed.
     case foreignLink(origin: String, service: String)
-    /// A link of a service that is reached over https leads to plain http: it was not followed.
+    /// A link of an https service leads to plain http; it was not followed.
     case insecureLink(origin: String, service: String)
-    /// The transport cannot do something that the request's options ask for: nothing was sent.
+    /// The transport does not support a requested option; nothing was sent.
     case unsupportedOption(String, transport: String)
 
-    /// Whether the service certainly did not see the request, so that it can be sent again.
+    /// Whether the service certainly did not receive the request, so that it can be repeated.
     public var isCertainlyUnsent: Bool {
         switch self {
         case .invalidURL, .cannotConnect, .untrustedCertificate, .clientCertificateRefused,
@@ -44,7 +45,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What happened and with whom.
+    /// A message with the problem and the host.
     public var description: String {
         switch self {
         case .invalidURL(let url): "\(url) is not an http or https URL."

@@ -4,16 +4,15 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Serves a provider to clients of OData 2.0: Atom and verbose JSON, `$links`, `$inlinecount`, MERGE, function
-/// imports, media link entries (MS-ODATA; OData 2.0).
+/// Serves a provider to clients of OData 2.0 (MS-ODATA; OData 2.0): Atom and verbose JSON, `$links`,
+/// `$inlinecount`, MERGE, function imports and media link entries.
 ///
-/// The same provider can be served to V4 clients beside it, as ``ODataEndpoints`` does. A type that V2 does not have is
-/// written as the nearest that it has: a date as `Edm.DateTime`, a duration as `Edm.Time`, an enumeration as text, by
-/// the names of its members. What V2 cannot say is left out of its metadata, and is neither sent nor taken.
+/// ``ODataEndpoints`` serves the same provider to V4 clients too. A type that V2 lacks is written as the nearest V2
+/// type. A date becomes `Edm.DateTime`, a duration `Edm.Time`, and an enumeration the names of its members.
+/// Features that V2 cannot express are omitted from the metadata and are not available.
 ///
-/// What V4 binds to an entity is a function import here, which takes the key as parameters:
-/// `Products(7)/Shop.Activate` is `Product_Activate?ID=7`. Its metadata say `sap:action-for`, and each Atom entry has a
-/// link to it.
+/// A bound V4 operation becomes a function import with the key as parameters: `Products(7)/Shop.Activate` is
+/// `Product_Activate?ID=7`. The metadata mark it with `sap:action-for`, and each Atom entry has a link to it.
 ///
 /// ```swift
 /// let v2 = try ODataV2Handler(provider: store, serviceRoot: "/v2/")
@@ -26,12 +25,12 @@ public struct ODataV2Handler: Sendable {
     private let models = V2Model.Cache()
     private let batches: BatchShares
 
-    /// Serves at a service root.
+    /// Creates a handler for a service root.
     ///
     /// - Parameters:
-    ///   - provider: who answers.
-    ///   - serviceRoot: an absolute URL, or a path when links take scheme and host from each request.
-    ///   - options: limits, and what stands between the clients and the service. Status monitors are V4's.
+    ///   - provider: the provider that answers the requests.
+    ///   - serviceRoot: an absolute URL, or a path, with which links use the scheme and host of each request.
+    ///   - options: the limits and the configuration of proxies. Status monitors are a V4 feature and unused.
     /// - Throws: ``TransportError/invalidURL(_:)``.
     public init(
         provider: any ODataProvider, serviceRoot: String, options: ODataHandler.Options = ODataHandler.Options()
@@ -45,7 +44,7 @@ public struct ODataV2Handler: Sendable {
         batches = BatchShares(options.batchLimits)
     }
 
-    /// Answers a request; whatever fails becomes an error of V2.
+    /// Answers a request. All errors become V2 error responses.
     public func handle(
         _ message: HTTPRequest, _ body: ByteStream, principal: Principal? = nil
     ) async -> (HTTPResponse, ByteStream) {
@@ -100,8 +99,8 @@ public struct ODataV2Handler: Sendable {
         }
     }
 
-    /// The answer to a batch: 202, with an answer to each request in order, one for a change set that failed
-    /// (MS-ODATA, 2.2.7.6.4).
+    /// Returns the response to a batch: 202 with one response to each request in order, or one for a failed change
+    /// set (MS-ODATA, 2.2.7.6.4).
     private func batch(
         _ request: V2Request, _ encoder: V2ResponseEncoder, _ principal: Principal?
     ) async throws -> (HTTPResponse, ByteStream) {

@@ -1,17 +1,16 @@
 import ODataModel
 import ODataService
 
-/// The attributes of `http://www.sap.com/Protocols/SAPData` in V2 metadata: what V4 says in annotations of what can be
-/// done with sets and properties, for the clients of V2 that know no other words for it (SAP Annotations for OData
-/// Version 2.0).
+/// The attributes of `http://www.sap.com/Protocols/SAPData` in V2 metadata (SAP Annotations for OData Version 2.0).
 ///
-/// Only what differs from the attributes' defaults is written. What the model states already, stays as it is.
+/// They state capabilities of sets and properties that V4 expresses with annotations. Only values that differ from
+/// the defaults are written, and attributes in the model take precedence.
 struct SAPAnnotations {
     let capabilities: PublishedCapabilities?
 
-    /// The model with the attributes.
+    /// Returns the model with the attributes.
     ///
-    /// - Throws: ``ModelError`` where the model cannot be made again.
+    /// - Throws: ``ModelError`` if the changed model is invalid.
     func adding(to model: EntityDataModel) throws(ModelError) -> EntityDataModel {
         var schemas = model.schemas
         for index in schemas.indices {
@@ -54,7 +53,7 @@ struct SAPAnnotations {
         if !set.isPageable { attributes.append(("pageable", "false")) }
         if !set.isCountable { attributes.append(("countable", "false")) }
         if set.requiresFilter { attributes.append(("requires-filter", "true")) }
-        // The default is that nothing can be searched.
+        // By default, sets are not searchable.
         if capabilities != nil || set.isSearchable { attributes.append(("searchable", "true")) }
         return attributes + texts(of: set)
     }
@@ -66,7 +65,7 @@ struct SAPAnnotations {
         return attributes + texts(of: property)
     }
 
-    /// What V4 says of a set about a property, and V2 of the property.
+    /// Returns the restrictions of a property, which V4 states on the set and V2 on the property.
     private static func restrictions(
         on property: String, in sets: [EntitySet], of model: EntityDataModel
     ) -> [(String, String)] {
@@ -83,7 +82,7 @@ struct SAPAnnotations {
         return attributes
     }
 
-    /// What people are shown.
+    /// Returns the labels for people.
     private func texts(of element: some AnnotatedElement) -> [(String, String)] {
         [("label", element.label), ("quickinfo", element.quickInfo ?? element.summary)].compactMap { name, text in
             text.map { (name, $0) }

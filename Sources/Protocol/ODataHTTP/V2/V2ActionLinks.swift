@@ -1,32 +1,33 @@
 import ODataFormat
 import ODataModel
 
-/// What can be done with an entity, as links in its Atom entry: one for each function import whose metadata says
-/// `sap:action-for` of the type (SAP Annotations for OData Version 2.0, *Element edm:FunctionImport*).
+/// The links to callable actions in the Atom entry of an entity (SAP Annotations for OData Version 2.0, *Element
+/// edm:FunctionImport*).
 ///
-/// JSON of V2 has no place for them: there the metadata alone tells, and V3 was the first to have `actions`.
+/// Each function import with `sap:action-for` for the type gets a link. The JSON of V2 has no place for such links,
+/// which V3 added as `actions`.
 struct V2ActionLinks: Sendable {
-    /// What the links mean, in the manner of the relation that SAP has for subscriptions.
+    /// The relation of the links, modelled on SAP's relation for subscriptions.
     static let relation = "http://www.sap.com/Protocols/SAPData/rel#action"
 
     private struct Action {
         var call: FunctionImportCall
         var title: String
-        /// The path of the property that tells whether it can be called.
+        /// The path of the property that states whether the action is applicable.
         var applicable: [String]
     }
 
-    /// By type, inherited ones first.
+    /// The actions by type, inherited ones first.
     private var actions: [QualifiedName: [Action]] = [:]
 
-    /// Those of a V2 model.
+    /// Collects the actions of a V2 model.
     init(of model: EntityDataModel) {
         var own: [QualifiedName: [Action]] = [:]
         for imported in model.container.operationImports {
             guard let type = imported.actionFor.flatMap({ QualifiedName($0) }).flatMap({ model.shape($0)?.name }),
                 let call = try? FunctionImportCall(imported.name, model: model)
             else { continue }
-            // Overloads have one link, as they have one name.
+            // All overloads share one name and therefore one link.
             guard own[type]?.contains(where: { $0.call.name == imported.name }) != true else { continue }
             let path = imported.applicablePath?.split(separator: "/").map(String.init) ?? []
             own[type, default: []].append(Action(call: call, title: imported.label ?? imported.name, applicable: path))
@@ -44,8 +45,8 @@ struct V2ActionLinks: Sendable {
         }
     }
 
-    /// The links of an entity of V2, relative to the service root: the key is filled in, the other parameters that a call
-    /// needs are places in braces.
+    /// Returns the links of a V2 entity, relative to the service root. The key is filled in, and other required
+    /// parameters are placeholders in braces.
     func links(of entity: ODataEntity) -> [AtomLink] {
         guard let offered = actions[entity.shape.name] else { return [] }
         var key: [String: ODataValue] = [:]
@@ -62,7 +63,7 @@ struct V2ActionLinks: Sendable {
         }
     }
 
-    /// Whether the property at a path says that the call is possible; what is not known is no reason to hide it.
+    /// Returns whether the property at a path allows the call. An unknown value allows it.
     private static func isApplicable(_ path: [String], _ entity: ODataEntity) -> Bool {
         guard !path.isEmpty else { return true }
         var value = ODataValue.complex(entity)

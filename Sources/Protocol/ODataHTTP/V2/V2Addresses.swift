@@ -2,25 +2,27 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// URLs of a V2 client as the service's own, and the service's as V2's.
+/// Translation between the URLs of V2 clients and those of the service.
 struct V2Addresses {
     let model: V2Model
-    /// The root of the V2 service as clients see it.
+    /// The root of the V2 service from the client's point of view.
     let serviceRoot: ServiceRoot
-    /// What queries may say beyond the standard.
+    /// The query language of the service.
     var language = QueryLanguage()
 
     // MARK: From V2
 
-    /// The service's URL for one of V2: `$links` as `$ref`, paths in `$expand` and `$select` as nested options,
-    /// literals of the types that the service has.
+    /// Translates a V2 URL to a URL of the service.
     ///
-    /// - Throws: ``QueryError`` with the place.
+    /// `$links` becomes `$ref`, paths in `$expand` and `$select` become nested options, and literals get the types
+    /// of the service.
+    ///
+    /// - Throws: ``QueryError`` with the position.
     func url(_ text: String) throws(QueryError) -> ODataURL {
         try url(RequestURL(text).parsed(ParsingOptions(dialect: .v2)))
     }
 
-    /// The service's URL for one of V2 that was parsed.
+    /// Translates a parsed V2 URL to a URL of the service.
     func url(_ parsed: ODataURL) throws(QueryError) -> ODataURL {
         var url = parsed
         let hasLinks = url.path.segments.contains(.links)
@@ -28,7 +30,7 @@ struct V2Addresses {
             url.path.segments.removeAll { $0 == .links }
             if url.path.segments.last != .count { url.path.segments.append(.reference) }
         }
-        // What V2 does not see is not there, even if the service has it.
+        // Resources that the V2 model lacks do not exist for V2 clients.
         let bound = try language.bind(url, model: model.visible)
         if let shape = Self.shape(bound, in: model.service) {
             let literals = V2Literals(model: model)
@@ -43,15 +45,15 @@ struct V2Addresses {
         return url
     }
 
-    /// The service's URL for the address of an entity that a V2 client names, absolute or relative.
+    /// Translates the URL of an entity, absolute or relative, to a URL of the service.
     ///
-    /// - Throws: 400 when it is of another service or no URL.
+    /// - Throws: 400 if the URL is invalid or of another service.
     func entityID(_ text: String) throws(ODataError) -> String {
         guard let relative = serviceRoot.relative(text) else {
             throw ODataError(
                 status: 400, code: "InvalidReference", message: "\(text.prefix(200)) is of another service.")
         }
-        // The id of another request of a batch stands for what it made.
+        // The id of another request in a batch refers to the entity that it created.
         if relative.hasPrefix("$") { return relative }
         do throws(QueryError) {
             return try url(relative).urlEncoded()
@@ -73,7 +75,7 @@ struct V2Addresses {
         }
     }
 
-    /// Turns `$expand=A/B` into `$expand=A($expand=B)`, and `$select=A/X` into what is selected within the expanded A.
+    /// Converts `$expand=A/B` to `$expand=A($expand=B)`, and `$select=A/X` to a selection within the expanded A.
     private func nestPaths(_ options: inout QueryOptions, _ shape: TypeShape) {
         var nested: [ExpandItem] = []
         for item in options.expand { Self.add(item.path[...], item.options, to: &nested, shape, model.service) }
@@ -82,7 +84,7 @@ struct V2Addresses {
             guard case .path(let path) = item.kind, path.count > 1, let first = path.first,
                 shape.navigationProperty(first.text) != nil
             else {
-                // A navigation property that is selected and expanded is there because it is expanded.
+                // An expanded navigation property need not be selected too.
                 if case .path(let path) = item.kind, path.count == 1, nested.contains(where: { $0.path == path }) {
                     continue
                 }
@@ -116,7 +118,7 @@ struct V2Addresses {
         guard let first = path.first,
             let target = shape.navigationProperty(first.text).flatMap({ model.shape($0.target) })
         else { return }
-        // Selected without being expanded, the related entity itself is not there to select from.
+        // A related entity that is selected but not expanded has no properties to select from.
         guard let index = items.firstIndex(where: { $0.path == [first] }) else { return }
         let rest = path.dropFirst()
         if rest.count > 1, let next = rest.first, target.navigationProperty(next.text) != nil {
@@ -130,18 +132,18 @@ struct V2Addresses {
 
     // MARK: To V2
 
-    /// The absolute URL that a V2 client has for one of the service's.
+    /// Returns the absolute V2 URL of a URL of the service.
     func link(_ text: String) -> String {
         guard let url = try? ODataURL(parsing: text) else { return serviceRoot.url(for: text) }
         return serviceRoot.url(for: url.urlEncoded(dialect: .v2))
     }
 }
 
-/// Literals of V2 as those of the service's types, wherever the type is known from what they stand beside.
+/// Conversion of V2 literals to the types of the service, if the context determines the type.
 struct V2Literals {
     let model: V2Model
 
-    /// A path whose keys have the service's literals.
+    /// Returns a path with keys in the types of the service.
     func adapted(_ path: ResourcePath) -> ResourcePath {
         guard !model.isNative else { return path }
         var path = path
@@ -171,7 +173,8 @@ struct V2Literals {
         return path
     }
 
-    /// An expression over a type with the service's literals, and with `contains` for `substringof`.
+    /// Returns an expression with literals in the types of the service, and with `contains` in place of
+    /// `substringof`.
     func adapted(_ expression: CommonExpression, in shape: TypeShape) -> CommonExpression {
         switch expression {
         case .binary(let operation, let left, let right):
@@ -183,12 +186,12 @@ struct V2Literals {
             guard case .call(let name, let arguments) = adapted, name.text == "substringof", arguments.count == 2
             else { return adapted }
             return .call(Identifier("contains", at: name.offset), [arguments[1], arguments[0]])
-        // The members of a collection are of another type.
+        // The members of a collection have another type.
         case .path, .literal, .alias, .membership, .namedCall, .json: return expression
         }
     }
 
-    /// A literal as one of a type; anything else as it is.
+    /// Returns a literal converted to a type; other expressions are unchanged.
     private func adapted(_ expression: CommonExpression, to type: TypeReference?) -> CommonExpression {
         guard !model.isNative, case .literal(var literal) = expression else { return expression }
         switch (literal.value, type?.primitive.map { .primitive($0) } ?? type) {

@@ -4,13 +4,13 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Reads and answers the requests of a V2 batch (MS-ODATA, 2.2.7.6).
+/// Decodes and executes the requests of a V2 batch (MS-ODATA, 2.2.7.6).
 struct V2Batch {
     let decoder: V2RequestDecoder
-    /// The batch request: its parts have the same host.
+    /// The batch request, whose host applies to its parts.
     let host: HTTPRequest
 
-    /// The requests, each read like a request of its own.
+    /// Returns the requests, each decoded like a single request.
     func parts(_ body: ByteStream) async throws -> [V2Request.Part] {
         let bytes = try await body.collect(limit: decoder.maxBodySize)
         let contentType = host.headerFields[.contentType] ?? ""
@@ -32,7 +32,7 @@ struct V2Batch {
         var changeSet: String?
         var references: [String: V2Request] = [:]
         for (position, part) in read.enumerated() {
-            // A content id is known to the requests behind it in the same change set (MS-ODATA, 2.2.7.6.1).
+            // Later requests of the same change set may refer to a content id (MS-ODATA, 2.2.7.6.1).
             if part.atomicityGroup == nil || part.atomicityGroup != changeSet { references = [:] }
             changeSet = part.atomicityGroup
             var result: Result<V2Request, ODataError>

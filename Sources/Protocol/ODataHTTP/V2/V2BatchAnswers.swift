@@ -2,36 +2,37 @@ import HTTPTypes
 import ODataFormat
 import ODataService
 
-/// Answers the requests of a V2 batch in order, each on its own, whatever became of those before it, and change sets as a
-/// whole (MS-ODATA, 2.2.7.6.4).
+/// Executes the requests of a V2 batch in order, and change sets as a whole (MS-ODATA, 2.2.7.6.4).
 ///
-/// All changes are made before the answer begins, whether anybody takes it or not. The reads behind the last change are
-/// done one by one as their answers are pulled, so that however many and large they are, one is held at a time. Answers
-/// that come before a change have to wait for it: beyond a limit they become errors with status 413, and no more is read;
-/// what is changed is changed all the same.
+/// A failed request does not affect the following ones. All changes are made before the response begins, even if
+/// the client does not read it. Reads after the last change are executed on demand, so only one of their responses
+/// is held at a time.
+///
+/// Responses before a change must wait for it. Beyond a limit they become errors with status 413, without further
+/// reads; the changes are still made.
 actor V2BatchAnswers {
-    /// The most bytes of the answers that wait for a change.
+    /// The maximum size in bytes of the responses that wait for a change.
     static let maxWaitingSize = BatchResponseWriter.maxPartSize
-    /// The bytes that the answer to a change may have even where there is no more room: a client must hear of what it made.
+    /// The size in bytes that the response to a change may always have, so that clients learn the result.
     private static let changeSize = 64 << 10
-    /// The least bytes of a chunk, where there are more answers.
+    /// The minimum size of a chunk in bytes, except for the last.
     private static let chunkSize = 16 << 10
 
     private let batch: ODataRequest
     private let provider: any ODataProvider
     private let encoder: V2ResponseEncoder
     private let alone: @Sendable (V2Request) async throws -> (HTTPResponse, ByteStream)
-    /// What is answered together: a request that stands alone, or a change set.
+    /// The units of the batch: single requests and change sets.
     private let units: [[V2Request.Part]]
     private var position = 0
-    /// The answers that are there, the next one last.
+    /// The completed responses, the next one last.
     private var ready: [BatchResponsePart] = []
     private var output: BatchResponseOutput
     private var isFinished = false
 
-    /// Takes the requests of a batch; none is done yet.
+    /// Creates the execution of a batch.
     ///
-    /// - Parameter alone: answers a request that stands alone.
+    /// - Parameter alone: answers a request outside change sets.
     init(
         _ request: V2Request, provider: any ODataProvider, encoder: V2ResponseEncoder, boundary: String,
         alone: @escaping @Sendable (V2Request) async throws -> (HTTPResponse, ByteStream)
@@ -50,9 +51,9 @@ actor V2BatchAnswers {
         output = BatchResponseOutput(.multipart(boundary: boundary))
     }
 
-    /// Does all that is asked for up to the last change.
+    /// Executes all requests up to the last change.
     ///
-    /// - Throws: `CancellationError` alone.
+    /// - Throws: only `CancellationError`.
     func makeChanges() async throws {
         guard let last = units.lastIndex(where: { $0.contains(where: \.isChange) }) else { return }
         var waiting: [BatchResponsePart] = []
@@ -67,7 +68,7 @@ actor V2BatchAnswers {
         ready = waiting.reversed()
     }
 
-    /// The next bytes of the answer; `nil` after the last.
+    /// Returns the next bytes of the response; `nil` at the end.
     func next() async throws -> [UInt8]? {
         guard !isFinished else { return nil }
         var bytes: [UInt8] = []
@@ -104,7 +105,7 @@ actor V2BatchAnswers {
         }
     }
 
-    /// An answer to each request, or one for a change set that failed.
+    /// Returns a response to each request, or one response for a failed change set.
     private func answers(toChangeSet unit: [V2Request.Part], _ limit: Int) async -> [BatchResponsePart] {
         let outcomes = await make(unit)
         var answers: [BatchResponsePart] = []
@@ -131,7 +132,7 @@ actor V2BatchAnswers {
         return answers
     }
 
-    /// What became of the requests of a change set, by their ids: none is made where one cannot be read.
+    /// Returns the results of a change set's requests by id. No request is executed if one cannot be read.
     private func make(_ unit: [V2Request.Part]) async -> [String: Result<ODataResponse, ODataError>] {
         do {
             var request = batch
@@ -155,12 +156,12 @@ actor V2BatchAnswers {
 }
 
 extension V2Request.Part {
-    /// Whether it may change something.
+    /// Whether the request may change data.
     fileprivate var isChange: Bool { changeSet != nil || (try? result.get().request.method) ?? .read != .read }
 
-    /// An answer to it.
+    /// Returns the response part for a message.
     ///
-    /// - Throws: what the stream throws, and ``ODataError`` with status 413 beyond the limit.
+    /// - Throws: the errors of the stream, and ``ODataError`` with status 413 beyond the limit.
     fileprivate func answer(
         _ message: (HTTPResponse, ByteStream), atMost limit: Int
     ) async throws -> BatchResponsePart {
@@ -170,7 +171,7 @@ extension V2Request.Part {
             body: try await message.1.collect(limit: limit))
     }
 
-    /// The answer that it is refused.
+    /// Returns the response part for an error.
     fileprivate func refusal(_ error: ODataError) async -> BatchResponsePart {
         let format = (try? result.get().format) ?? .verboseJSON(.v2)
         let message = V2ResponseEncoder.encode(error, format)

@@ -1,22 +1,19 @@
 import ODataModel
 import ODataQuery
 
-/// The actions and functions that V4 binds to an entity, as V2 has them: function imports that take the key of the entity
-/// as parameters and name its type in `sap:action-for` (SAP Annotations for OData Version 2.0, *Element
-/// edm:FunctionImport*).
+/// The bound operations of V4 as V2 function imports, which have the key of the entity as parameters and state its
+/// type in `sap:action-for` (SAP Annotations for OData Version 2.0, *Element edm:FunctionImport*).
 ///
-/// `Products(7)/Shop.Activate` is `Product_Activate?ID=7` in V2. What is bound to a type without a set of its own, or
-/// with several, has no such call: nothing would tell which entity is meant.
+/// `Products(7)/Shop.Activate` is `Product_Activate?ID=7` in V2. A type with no entity set or with several is not
+/// supported, since the entity would be ambiguous.
 struct V2BoundOperations: Sendable {
-    /// What a function import calls.
+    /// The target of a function import.
     private struct Call {
-        /// Where the entities are.
         var set: EntitySet
-        /// The type that the operation is bound to.
+        /// The type to which the operation is bound.
         var type: QualifiedName
-        /// The operation.
         var operation: QualifiedName
-        /// The names of the parameters that are the key.
+        /// The names of the parameters for the key.
         var key: [String]
     }
 
@@ -24,7 +21,7 @@ struct V2BoundOperations: Sendable {
     private var imports: [OperationImport] = []
     private var operations: [ODataOperation] = []
 
-    /// Those of a V4 model; none of a model that has its function imports already.
+    /// Collects the operations of a V4 model; empty for older models, which have function imports already.
     init(of model: EntityDataModel) {
         guard model.version >= .v4 else { return }
         let container = model.container
@@ -53,7 +50,7 @@ struct V2BoundOperations: Sendable {
                     }
                 } + operation.ownParameters
             operations.append(call)
-            // One import stands for all overloads.
+            // One import represents all overloads.
             guard calls[name] == nil else { continue }
             calls[name] = Call(set: set, type: type, operation: operation.name, key: key)
             imports.append(
@@ -80,7 +77,7 @@ struct V2BoundOperations: Sendable {
         }
         var result = [attribute("action-for", shape.name.description)]
         if let label = operation.label { result.append(attribute("label", label)) }
-        // `Core.OperationAvailable` starts from the binding parameter, the attribute from the entity.
+        // `Core.OperationAvailable` starts at the binding parameter, the attribute at the entity.
         if case .path(_, let text)? = operation.annotation(Vocabulary.operationAvailable)?.value,
             let binding = operation.parameters.first?.name, text.hasPrefix(binding + "/")
         {
@@ -89,9 +86,9 @@ struct V2BoundOperations: Sendable {
         return result
     }
 
-    /// A model with the function imports.
+    /// Returns a model with the function imports.
     ///
-    /// - Throws: ``ModelError`` where the model cannot be made again.
+    /// - Throws: ``ModelError`` if the changed model is invalid.
     func adding(to model: EntityDataModel) throws(ModelError) -> EntityDataModel {
         guard !imports.isEmpty else { return model }
         var schemas = model.schemas
@@ -104,9 +101,9 @@ struct V2BoundOperations: Sendable {
             references: model.references)
     }
 
-    /// The service's URL for a call of one of the function imports; any other URL as it is.
+    /// Translates a call of a function import to a URL of the service; other URLs are unchanged.
     ///
-    /// - Throws: ``QueryError`` where a part of the key is missing or no literal.
+    /// - Throws: ``QueryError`` if a part of the key is missing or not a literal.
     func url(calledBy url: ODataURL) throws(QueryError) -> ODataURL {
         guard case .name(let name, .none)? = url.path.segments.first, let call = calls[name.text] else { return url }
         var key: [CommonExpression.NamedArgument] = []
@@ -127,7 +124,7 @@ struct V2BoundOperations: Sendable {
         return url
     }
 
-    /// The name of the function import that calls an operation of the service; `nil` for one that is not bound.
+    /// Returns the name of the function import for an operation of the service; `nil` for an unbound operation.
     func name(calling operation: ODataOperation) -> String? {
         guard operation.isBound, case .entity(let type?)? = operation.parameters.first?.type else { return nil }
         let name = "\(type.name)_\(operation.name.name)"

@@ -2,22 +2,24 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Entities as V2 clients get and send them: values of V2's types, addresses below the V2 root.
+/// Conversion of entities between V2 clients and the service: V2 types, and URLs below the V2 root.
 struct V2Entities {
     let values: V2Values
     let addresses: V2Addresses
     private let showsActions: Bool
 
-    /// - Parameter showsActions: whether entities say what can be done with them, for the formats that have room for it.
+    /// Creates a conversion.
+    ///
+    /// - Parameter showsActions: whether entities contain links to actions, for formats that support them.
     init(_ addresses: V2Addresses, showsActions: Bool = false) {
         values = V2Values(model: addresses.model)
         self.addresses = addresses
         self.showsActions = showsActions
     }
 
-    /// An entity as a V2 client gets it.
+    /// Returns an entity for a V2 client.
     ///
-    /// - Parameter path: the address of the entity where it does not have one of its own.
+    /// - Parameter path: the URL of the entity if it has none of its own.
     func visible(_ entity: ODataEntity, at path: String? = nil) -> ODataEntity {
         var result = values.visible(entity)
         let control = entity.control
@@ -57,9 +59,9 @@ struct V2Entities {
         }
     }
 
-    /// An entity that a V2 client sent as the service has it.
+    /// Returns the service's form of an entity that a V2 client sent.
     ///
-    /// - Throws: ``ODataError`` with status 400 and the property at fault.
+    /// - Throws: ``ODataError`` with status 400 and the faulty property.
     func stored(_ entity: ODataEntity) throws(ODataError) -> ODataEntity {
         var result = try values.stored(entity)
         for (name, related) in entity.related {
@@ -79,7 +81,7 @@ struct V2Entities {
         return result
     }
 
-    /// A related entity within another one. Its address must be of this service.
+    /// Returns a related entity within another one. Its URL must be of this service.
     private func storedMember(_ entity: ODataEntity) throws(ODataError) -> ODataEntity {
         if let id = entity.control.id { _ = try addresses.entityID(id) }
         return try stored(entity)

@@ -2,12 +2,13 @@ import ODataFormat
 import ODataModel
 import ODataQuery
 
-/// Gives literals the type of the property that they stand beside: V2's notation tells the types apart, and services
-/// refuse the wrong one (OData V2, *Overview*, 6).
+/// Conversion of literals to the type of the property that they are compared with.
+///
+/// The notation of V2 literals depends on the type, and services refuse wrong ones (OData V2, *Overview*, 6).
 struct V2LiteralTypes {
     let model: EntityDataModel
 
-    /// The same URL with typed literals in keys, filter and order.
+    /// Returns the same URL with typed literals in keys, filter and order.
     func adapted(_ url: ODataURL) -> ODataURL {
         var url = url
         var shape: TypeShape?
@@ -52,12 +53,12 @@ struct V2LiteralTypes {
             let type = operand.pathType(in: shape, of: model)
             return .membership(operand, in: .list(items.map { adapted($0, to: type) }))
         case .unary, .call, .typeTest: return expression.mapChildren { adapted($0, in: shape) }
-        // The members of a collection are of another type.
+        // The members of a collection have another type.
         case .path, .literal, .alias, .membership, .namedCall, .list, .json: return expression
         }
     }
 
-    /// A literal as one of a type, where that loses nothing; anything else as it is.
+    /// Returns a literal converted to a type if no information is lost; other expressions are unchanged.
     private func adapted(_ expression: CommonExpression, to type: TypeReference?) -> CommonExpression {
         guard case .literal(let literal) = expression, literal.enumeration == nil, let primitive = type?.primitive,
             let value = literal.value.legacyValue(of: primitive)
@@ -67,7 +68,7 @@ struct V2LiteralTypes {
 }
 
 extension CommonExpression {
-    /// The type of a path over a shape; `nil` for anything else.
+    /// Returns the type of a path over a shape; `nil` for other expressions.
     func pathType(in shape: TypeShape, of model: EntityDataModel) -> TypeReference? {
         guard case .path(let steps) = self else { return nil }
         var shape: TypeShape? = shape

@@ -2,27 +2,27 @@ import ODataModel
 import ODataService
 import Synchronization
 
-/// What clients of OData 2.0 see of a service: its model as V2 metadata says it, with V2's types.
+/// The model of a service for clients of OData 2.0, with V2 types.
 ///
-/// The metadata document is the table: what V2 cannot say is not in it, and is neither sent nor taken.
+/// The V2 metadata determine the model: features that V2 cannot express are neither sent nor accepted.
 struct V2Model: Sendable {
     /// The service's own model.
     let service: EntityDataModel
-    /// The model that the V2 metadata describes.
+    /// The model of the V2 metadata.
     let visible: EntityDataModel
-    /// The V2 metadata.
+    /// The V2 metadata document.
     let metadata: [UInt8]
-    /// What of the service is bound to entities, and how V2 calls it.
+    /// The bound operations of the service as function imports.
     let boundOperations: V2BoundOperations
-    /// What the entries of Atom say can be done.
+    /// The links to actions in Atom entries.
     let actionLinks: V2ActionLinks
 
-    /// Writes the metadata of a model and reads it as a client would.
+    /// Writes the V2 metadata of a model and reads them back, as a client would.
     ///
-    /// - Throws: ``CSDLError`` when the model has something that no V2 metadata can hold together.
+    /// - Throws: ``CSDLError`` if the model cannot be expressed as consistent V2 metadata.
     init(_ service: EntityDataModel, capabilities: PublishedCapabilities? = nil) throws(CSDLError) {
         self.service = service
-        // A model that was made once can be made again with attributes more.
+        // Adding attributes to a valid model does not fail.
         let whole = (try? Self.withOneContainer(service)) ?? service
         let tagged = (try? Self.statingConcurrency(of: whole)) ?? whole
         boundOperations = V2BoundOperations(of: service)
@@ -33,8 +33,10 @@ struct V2Model: Sendable {
         actionLinks = V2ActionLinks(of: visible)
     }
 
-    /// The model with all sets in the default container, which are addressed here by their names, whatever another service
-    /// before V4 calls them that the model comes from.
+    /// Returns the model with all sets in the default container.
+    ///
+    /// V2 clients address sets by their simple names, even if the model comes from an older service with qualified
+    /// names.
     private static func withOneContainer(_ model: EntityDataModel) throws(ModelError) -> EntityDataModel {
         let container = model.container
         guard
@@ -55,7 +57,8 @@ struct V2Model: Sendable {
             references: model.references)
     }
 
-    /// The model with what V4 says of a set, that changes are checked against some properties, said of the properties.
+    /// Returns the model with concurrency tokens on properties, as in V2. V4 lists the properties on the entity
+    /// set.
     private static func statingConcurrency(of model: EntityDataModel) throws(ModelError) -> EntityDataModel {
         var tokens: [QualifiedName: Set<String>] = [:]
         for set in model.container.entitySets {
@@ -79,10 +82,10 @@ struct V2Model: Sendable {
             references: model.references)
     }
 
-    /// Whether the service's types are V2's already, so that values and literals go through as they are.
+    /// Whether the service already uses V2 types, so that values and literals need no conversion.
     var isNative: Bool { service.version < .v4 }
 
-    /// Keeps the last one: a service has one model, or now and then another.
+    /// A cache of the last model.
     final class Cache: Sendable {
         private let last = Mutex<V2Model?>(nil)
 

@@ -3,22 +3,23 @@ import ODataFormat
 import ODataModel
 import ODataService
 
-/// Which format a V2 client gets: Atom unless it asks for JSON, which is the verbose one (MS-ODATA, 2.2.5.1 and
-/// 2.2.3.6.1.7).
+/// The choice of a response's format for V2 clients: Atom, or verbose JSON if it is requested (MS-ODATA, 2.2.5.1
+/// and 2.2.3.6.1.7).
 enum V2Negotiation {
-    /// What the resource can be represented as.
+    /// The kinds of representations that a resource can have.
     enum Representation {
         /// Entities, properties, links, the service document.
         case data
         /// `$metadata`: XML.
         case metadata
-        /// `$count`, `$value`, media, `$batch`: what they are; changes whose response has no body. `Accept` refuses nothing.
+        /// `$count`, `$value`, streams, `$batch`, and changes without a response body: the format is fixed and
+        /// `Accept` is not checked.
         case fixed
     }
 
     /// Chooses a format.
     ///
-    /// - Throws: 400 when `Accept` is malformed, 406 when nothing in it can be given.
+    /// - Throws: 400 if `Accept` is malformed, 406 if none of its formats is supported.
     static func format(
         _ fields: HTTPFields, formatOption: String?, _ representation: Representation
     ) throws(ODataError) -> PayloadFormat {
@@ -37,7 +38,7 @@ enum V2Negotiation {
             target: formatOption == nil ? "Accept" : "$format")
     }
 
-    /// The format of a refusal, whatever else is wrong with the request.
+    /// Returns the format of an error response, for any request.
     static func errorFormat(_ message: HTTPRequest) -> PayloadFormat {
         let wantsJSON = message.path?.contains("$format=json") ?? false
         if wantsJSON { return .verboseJSON(.v2) }
@@ -67,7 +68,7 @@ enum V2Negotiation {
             || range.matches("application", "atom+xml") || range.matches("application", "atomsvc+xml")
         if isXML { return .atom(.v2) }
         guard representation != .metadata, range.matches("application", "json") else { return nil }
-        // Levels of metadata are V4's: who asks for them does not understand the verbose format.
+        // Metadata levels are part of V4: a client that requests them does not understand the verbose format.
         let isVerbose = range.parameters.allSatisfy { ["odata", "charset"].contains($0.name) }
         guard isVerbose, range["odata"].map({ $0 == "verbose" }) ?? true else { return nil }
         return .verboseJSON(.v2)

@@ -4,20 +4,21 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// A V2 request as the service understands it.
+/// A decoded V2 request.
 struct V2Request: Sendable {
     var request: ODataRequest
-    /// The URL with a reference to another request of a batch put in, resolved against the service's model.
+    /// The URL resolved against the service's model, in which a reference to another request of a batch is
+    /// replaced.
     let resolved: ResolvedURL
     var bound: BoundURL { resolved.bound }
-    /// The URL as the client wrote it, relative to the root.
+    /// The URL of the client, relative to the root.
     var relativeURL: String
-    /// How the answer is written.
+    /// The format of the response.
     var format: PayloadFormat
-    /// `$batch`: the requests in it, in order, those that cannot be read included.
+    /// The requests of a batch in order, including unreadable ones.
     var parts: [Part] = []
 
-    /// One request of a batch.
+    /// A request of a batch.
     struct Part: Sendable {
         var id: String
         var hasOwnID: Bool
@@ -26,23 +27,23 @@ struct V2Request: Sendable {
     }
 }
 
-/// Turns messages of V2 clients into semantic requests (MS-ODATA, 2.2.7 and 3.2).
+/// Decodes messages of V2 clients into requests (MS-ODATA, 2.2.7 and 3.2).
 struct V2RequestDecoder {
     let addresses: V2Addresses
-    /// Where requests address the service.
+    /// The service root in requests.
     let serviceRoot: ServiceRoot
     let maxBodySize: Int
 
     private var model: V2Model { addresses.model }
 
-    /// The most entities of a page, whatever the service gives in one; the rest is behind next links
-    /// (MS-ODATA, 2.2.6.3.2.1).
+    /// The maximum number of entities on a page, independent of the service. The following entities are behind next
+    /// links (MS-ODATA, 2.2.6.3.2.1).
     static let maxPageSize = 1000
 
-    /// Reads a request.
+    /// Decodes a request.
     ///
-    /// - Parameter references: in a batch, the requests before this one by their content ids; else `nil`.
-    /// - Throws: ``ODataError`` with the status that says what is wrong.
+    /// - Parameter references: the earlier requests of a batch by content id; `nil` outside a batch.
+    /// - Throws: ``ODataError`` with a status that describes the fault.
     func decode(
         _ message: HTTPRequest, _ body: ByteStream, references: [String: V2Request]? = nil
     ) async throws -> V2Request {
@@ -67,9 +68,9 @@ struct V2RequestDecoder {
         request.ifMatch = Conditions.tags(fields[values: .ifMatch])
         request.ifNoneMatch = Conditions.tags(fields[values: .ifNoneMatch])
         request.repeatability = try Repeatability(RequestFields(fields))
-        // A creation returns the entity, a change returns nothing (MS-ODATA, 2.2.7.1.1 and 2.2.7.3).
+        // A creation returns the entity, a change returns no content (MS-ODATA, 2.2.7.1.1 and 2.2.7.3).
         request.preferences.returns = request.method == .create ? .representation : .minimal
-        // A feed is written from the entities of a page, so a page has a bound even where V4 streams without one.
+        // A feed is written from decoded entities, so its pages are limited even if V4 pages are streamed.
         if request.method == .read {
             request.preferences.maxPageSize = Self.maxPageSize
             let preferences = PreferenceFields.preferences(RequestFields(fields).prefer)
@@ -88,7 +89,7 @@ struct V2RequestDecoder {
         return result
     }
 
-    /// The methods that the resource of a message has, as `Allow` lists them.
+    /// Returns the methods of a message's resource, for `Allow`.
     func allowedMethods(_ message: HTTPRequest) throws(ODataError) -> [String] {
         allowedMethods(try bind(try relativeURL(of: message), references: [:]).resolved.bound)
     }
@@ -112,8 +113,10 @@ struct V2RequestDecoder {
         return relative
     }
 
-    /// Reads and resolves a URL relative to the root; one that starts with `$1` goes on from what the request of the
-    /// batch with this content id makes or addresses (MS-ODATA, 2.2.7.6.1).
+    /// Parses and resolves a URL relative to the root.
+    ///
+    /// A URL that starts with `$1` continues at the entity of the request in the batch with this content id
+    /// (MS-ODATA, 2.2.7.6.1).
     private func bind(
         _ text: String, references: [String: V2Request]
     ) throws(ODataError) -> (reference: ODataURL?, resolved: ResolvedURL) {
@@ -142,7 +145,7 @@ struct V2RequestDecoder {
         ResolvedURL(url: url, bound: try addresses.language.bind(url, model: model.service), model: model.service)
     }
 
-    /// A function import that is an action of the service is called by whatever method its metadata says.
+    /// Returns the method. A function import for an action uses the method that its metadata state.
     private func method(_ stated: ODataRequest.Method, _ bound: BoundURL) throws(ODataError) -> ODataRequest.Method {
         let rules = MethodRules(bound.resource)
         guard rules.isAllowed(stated) else {
@@ -168,7 +171,7 @@ struct V2RequestDecoder {
         switch bound.resource.target {
         case .metadata: .metadata
         case .batch, .count, .rawValue: .fixed
-        // Updates, deletions and links are answered with 204 (MS-ODATA, 2.2.7.3 to 2.2.7.5).
+        // The response to updates, deletions and link changes is 204 (MS-ODATA, 2.2.7.3 to 2.2.7.5).
         case .references where method != .read: .fixed
         case .operation(let operation) where operation.returnType == nil: .fixed
         case .entity, .property: [.update, .replace, .delete].contains(method) ? .fixed : .data
@@ -230,7 +233,7 @@ struct V2RequestDecoder {
         return try V2Entities(addresses).stored(entity)
     }
 
-    /// What a body says, or 400 with the place where it cannot be read.
+    /// Reads a body; throws 400 with the position if it cannot be read.
     private static func read<Content>(_ body: () throws(PayloadError) -> Content) throws(ODataError) -> Content {
         do throws(PayloadError) {
             return try body()
@@ -262,7 +265,7 @@ struct V2RequestDecoder {
         return bytes
     }
 
-    /// The parameters of a function import stand in the query (MS-ODATA, 2.2.3.6.1).
+    /// Returns the parameters of a function import, which are query options (MS-ODATA, 2.2.3.6.1).
     private func parameters(_ operation: ODataOperation, _ options: QueryOptions) throws -> [String: ODataValue] {
         var values: [String: ODataValue] = [:]
         let overload = model.service.overload(of: operation, taking: Set(options.custom.map(\.name)))

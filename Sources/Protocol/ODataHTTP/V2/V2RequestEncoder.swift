@@ -4,20 +4,19 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Turns semantic requests into messages for services of OData 1.0 to 3.0: the client's counterpart of
-/// ``ODataV2Handler`` (MS-ODATA, 2.2; OData 3.0 Core).
+/// Encodes requests of a client as messages to services of OData 1.0 to 3.0 (MS-ODATA, 2.2; OData 3.0 Core).
 ///
-/// Requests are the same as for V4. What V2 says otherwise is written otherwise; what it cannot say is refused with
-/// status 501 and the feature's name before anything is sent.
+/// It translates V4 requests to the notation of V2. A feature that V2 cannot express is refused with status 501 and
+/// its name, before the request is sent.
 struct V2RequestEncoder {
     let serviceRoot: ServiceRoot
     let model: EntityDataModel
     let dialect: MessageDialect
 
-    /// One request, in a batch or alone.
+    /// An encoded request, in a batch or alone.
     struct Parts {
         var method: String
-        /// Relative to the service root, but for links that came absolute.
+        /// The URL relative to the service root, or an absolute link.
         var url: String
         var fields: HTTPFields
         var body: [UInt8]?
@@ -28,9 +27,10 @@ struct V2RequestEncoder {
 
     // MARK: Requests
 
-    /// Writes a request.
+    /// Encodes a request.
     ///
-    /// - Throws: ``ODataError`` with status 501 for what V2 cannot say, 400 for a body that cannot be written.
+    /// - Throws: ``ODataError`` with status 501 for features that V2 cannot express, 400 for a body that cannot be
+    ///   encoded.
     func parts(_ request: ODataRequest) throws -> Parts {
         let call = try functionImport(request)
         let url = try request.link ?? call?.url ?? self.url(request.url)
@@ -57,7 +57,7 @@ struct V2RequestEncoder {
         if version == .v3, request.method != .read, let returns = request.preferences.returns {
             fields[.prefer] = returns == .minimal ? "return-no-content" : "return-content"
         }
-        // V4's, for services that tell what changed to clients of V2 too: others ignore it (RFC 7240, 2).
+        // Some services support the V4 preference for V2 clients too; others ignore it (RFC 7240, 2).
         if request.method == .read, request.preferences.trackChanges { fields[.prefer] = "odata.track-changes" }
         if let repeatability = request.repeatability { repeatability.write(to: &fields) }
         return fields
@@ -81,7 +81,7 @@ struct V2RequestEncoder {
 
     // MARK: URLs
 
-    /// The URL of a request in V2's dialect, relative to the service root.
+    /// Returns the URL of a request in the V2 dialect, relative to the service root.
     func url(_ url: ODataURL) throws(ODataError) -> String {
         do throws(QueryError) {
             var translated = try V2LiteralTypes(model: model).adapted(withLinkTarget(withSearchOption(url)))
@@ -97,8 +97,8 @@ struct V2RequestEncoder {
         }
     }
 
-    /// SAP's services have `search` as an option of their own where V4 has `$search` (SAP Annotations for OData
-    /// Version 2.0, `sap:searchable`).
+    /// Replaces `$search` by the option `search` of SAP services (SAP Annotations for OData Version 2.0,
+    /// `sap:searchable`).
     private func withSearchOption(_ url: ODataURL) -> ODataURL {
         guard let search = url.options.search, let text = Self.plainText(search) else { return url }
         guard case .name(let set, _)? = url.path.segments.first, let set = model.entitySet(set.text), set.isSearchable
@@ -109,8 +109,10 @@ struct V2RequestEncoder {
         return url
     }
 
-    /// Which link of a collection is meant stands after the property in V2: `Orders(1)/$links/Items(2)` for
-    /// `Orders(1)/Items/$ref?$id=Items(2)` (MS-ODATA, 2.2.7.4.3). An id that has no key stays, and is refused.
+    /// Moves the target of a link into the path, as V2 requires: `Orders(1)/Items/$ref?$id=Items(2)` becomes
+    /// `Orders(1)/$links/Items(2)` (MS-ODATA, 2.2.7.4.3).
+    ///
+    /// An id without a key is not moved, and is refused later.
     private func withLinkTarget(_ url: ODataURL) -> ODataURL {
         let property = url.path.segments.count - 2
         guard let id = url.options.id, property > 0, url.path.segments.last == .reference,
@@ -133,7 +135,7 @@ struct V2RequestEncoder {
         }
     }
 
-    /// A call of a function import: its parameters stand in the query (MS-ODATA, 2.2.3.6.1).
+    /// Encodes a call of a function import, whose parameters are query options (MS-ODATA, 2.2.3.6.1).
     private func functionImport(_ request: ODataRequest) throws -> (method: String, url: String)? {
         guard request.link == nil, case .name(let name, let arguments)? = request.url.path.segments.first,
             model.entitySet(name.text) == nil, !model.operationImports(name.text).isEmpty
@@ -188,7 +190,7 @@ struct V2RequestEncoder {
         case .none: break
         case .entity(let entity):
             try check(entity.textBeyondXML, format)
-            // The change of a Swift type may have been read from another version's model.
+            // The entity of a Swift type may have the shape of another model version.
             set(encoder.entity(absolute(entity)), .entry)
         case .value(let value, let type):
             if case .value? = request.url.path.segments.last {
@@ -213,7 +215,7 @@ struct V2RequestEncoder {
         }
     }
 
-    /// Refuses a text that would lose characters on its way.
+    /// Refuses a text that cannot be represented in Atom.
     private func check(_ path: String?, _ format: PayloadFormat) throws(ODataError) {
         guard let path, case .atom = format else { return }
         throw ODataError(
@@ -229,7 +231,7 @@ struct V2RequestEncoder {
         return nil
     }
 
-    /// References among related entities are absolute in V2.
+    /// Makes the references among related entities absolute, as V2 requires.
     private func absolute(_ entity: ODataEntity) -> ODataEntity {
         guard !entity.related.isEmpty else { return entity }
         var entity = entity
@@ -244,7 +246,7 @@ struct V2RequestEncoder {
         return entity
     }
 
-    /// The absolute V2 URL of an entity; the reference to another request of a batch stays as it is.
+    /// Returns the absolute V2 URL of an entity. A reference to another request of a batch is unchanged.
     private func absolute(_ id: String) -> String {
         if id.hasPrefix("$") { return id }
         if serviceRoot.relative(id) == id, let parsed = parsed(id), let text = try? url(parsed) {
@@ -253,7 +255,8 @@ struct V2RequestEncoder {
         return serviceRoot.url(for: id)
     }
 
-    /// The URL below the service root that an id is: a relative one as V4 has it, else as the service writes it.
+    /// Parses an id into a URL below the service root: a relative one in V4 notation, otherwise in the notation of
+    /// the service.
     private func parsed(_ id: String) -> ODataURL? {
         guard let relative = serviceRoot.relative(id) else { return nil }
         if relative == id, let url = try? ODataURL(parsing: id) { return url }
@@ -262,7 +265,7 @@ struct V2RequestEncoder {
 
     // MARK: Batches
 
-    /// The parts of a batch: changes stand in change sets, reads outside of them (MS-ODATA, 2.2.7.6.1).
+    /// Encodes the parts of a batch: changes in change sets, reads outside of them (MS-ODATA, 2.2.7.6.1).
     func batch(_ items: [BatchItem]) throws -> [BatchRequestPart] {
         try items.map { item in
             var parts = try self.parts(item.request)

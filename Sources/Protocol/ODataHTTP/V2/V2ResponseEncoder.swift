@@ -4,14 +4,13 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Turns semantic responses into messages for V2 clients (MS-ODATA, 2.2.6 and 2.2.7).
+/// Encodes responses as messages to V2 clients (MS-ODATA, 2.2.6 and 2.2.7).
 struct V2ResponseEncoder {
     let addresses: V2Addresses
 
     private var model: V2Model { addresses.model }
     private static let version = "2.0"
 
-    /// Writes a response.
     func encode(_ response: ODataResponse, to request: V2Request) async throws -> (HTTPResponse, ByteStream) {
         var message = HTTPResponse(status: .init(code: response.status))
         message.headerFields[.dataServiceVersion] = Self.version
@@ -33,7 +32,7 @@ struct V2ResponseEncoder {
         return (message, body.stream)
     }
 
-    /// Writes a refusal: JSON or XML, as V2 has them (MS-ODATA, 2.2.6.3.5 and 2.2.6.2.11).
+    /// Encodes an error as JSON or XML of V2 (MS-ODATA, 2.2.6.3.5 and 2.2.6.2.11).
     static func encode(_ error: ODataError, _ format: PayloadFormat) -> (HTTPResponse, ByteStream) {
         var message = ErrorResponse.head(error, ResponseFormat())
         message.headerFields[.odataVersion] = nil
@@ -69,7 +68,7 @@ struct V2ResponseEncoder {
                 ? response.location : ODataURL(path: request.request.url.path).urlEncoded()
             return data(encoder.entity(entities.visible(entity, at: address)), .entry)
         case .page(let page):
-            // Only verbose JSON has a place for the number of complex values.
+            // Only verbose JSON can contain the number of complex values.
             if case .operation(let operation) = request.bound.resource.target, isAtom,
                 let type = operation.returnType, case .complex = type.element
             {
@@ -125,7 +124,7 @@ struct V2ResponseEncoder {
         return writer.takeBytes()
     }
 
-    /// What a value is called: the last name of the path.
+    /// Returns the name of a value: the last name of the path.
     private func name(_ request: V2Request) -> String {
         if case .operation(let operation) = request.bound.resource.target,
             let name = model.boundOperations.name(calling: operation)
@@ -138,7 +137,7 @@ struct V2ResponseEncoder {
         return "value"
     }
 
-    /// The type that V2 has for a property or result.
+    /// Returns the V2 type of a property or result.
     private func visibleType(_ type: TypeReference, _ request: V2Request) -> TypeReference {
         switch request.bound.resource.target {
         case .property(let property, let shape):

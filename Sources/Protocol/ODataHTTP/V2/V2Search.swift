@@ -4,20 +4,20 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Free text search for clients of V2: an OpenSearch description for each set that can be searched, and the query
-/// option that its template names (OpenSearch 1.1; OData 2.0 has none of its own).
+/// Full-text search for V2 clients: an OpenSearch description for each searchable set, and the query option in its
+/// template (OpenSearch 1.1). OData 2.0 itself defines no search.
 struct V2Search {
     let addresses: V2Addresses
 
-    /// What follows the name of a set in the URL of its description.
+    /// The segment after the name of a set in the URL of its description.
     static let documentName = "OpenSearchDescription.xml"
     static let mediaType = "application/opensearchdescription+xml"
-    /// The query option with the words.
+    /// The query option that contains the words.
     static let option = "search"
 
     private var searchable: [EntitySet] { addresses.model.visible.container.entitySets.filter(\.isSearchable) }
 
-    /// The description that a URL relative to the root names; `nil` for any other URL.
+    /// Returns the description at a URL relative to the root; `nil` for other URLs.
     func description(at relative: String) -> [UInt8]? {
         let parts = relative.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1] == Self.documentName,
@@ -30,7 +30,7 @@ struct V2Search {
         ).write()
     }
 
-    /// The service document as Atom has it, with the links to the descriptions and to itself.
+    /// Returns the Atom service document, with links to itself and to the descriptions.
     func serviceDocument() -> [UInt8] {
         var document = AtomServiceDocument(
             model: addresses.model.visible, baseURL: addresses.serviceRoot.description)
@@ -49,7 +49,7 @@ struct V2Search {
         return document.write(version: .v2)
     }
 
-    /// A URL with the words of the option as its search: all of them must be found.
+    /// Returns a URL with the words of the option as its search. All words must match.
     static func applying(to url: ODataURL) -> ODataURL {
         guard let option = url.options.custom.first(where: { $0.name == Self.option }) else { return url }
         var url = url

@@ -2,22 +2,22 @@ import ODataFormat
 import ODataModel
 import ODataService
 
-/// Values of the service's types as values of V2's, and back.
+/// Conversion of values between the types of the service and those of V2.
 ///
 /// | 4.01 | V2 |
 /// |---|---|
 /// | `Edm.Date` | `Edm.DateTime` at midnight |
 /// | `Edm.TimeOfDay`, `Edm.Duration` | `Edm.Time` |
-/// | an enumeration | `Edm.String`, its members by name |
+/// | an enumeration | `Edm.String` with the names of its members |
 /// | a type definition | its underlying type |
-/// | complex types | the same, of what V2 can say |
-/// | collections, streams, geo values, dynamic properties | left out |
+/// | complex types | the same, with the properties that V2 supports |
+/// | collections, streams, geo values, dynamic properties | omitted |
 struct V2Values {
     let model: V2Model
 
     // MARK: To V2
 
-    /// A value as a V2 client gets it.
+    /// Returns a value for a V2 client.
     func visible(_ value: ODataValue, from type: TypeReference, to visibleType: TypeReference) -> ODataValue {
         switch (value, type) {
         case (.date, _): return value.legacyValue(of: .dateTime) ?? value
@@ -25,14 +25,14 @@ struct V2Values {
         case (.enumeration(let number), .enumeration(let name)):
             return .string(model.service.enumType(name)?.text(of: number) ?? String(number))
         case (.complex(let complex), _): return .complex(visible(complex))
-        // The result of an operation may be a collection, though no property is one.
+        // The result of an operation may be a collection, in contrast to properties.
         case (.collection(let members), _):
             return .collection(members.map { visible($0, from: type.element, to: visibleType.element) })
         default: return value
         }
     }
 
-    /// The properties of an entity or complex value that V2 has, with V2's values; nothing else of it.
+    /// Returns the V2 properties of an entity or complex value with V2 values, without other content.
     func visible(_ entity: ODataEntity) -> ODataEntity {
         guard let shape = model.visible.shape(entity.shape.name) else { return entity }
         var result = ODataEntity(shape: shape)
@@ -47,12 +47,12 @@ struct V2Values {
 
     // MARK: From V2
 
-    /// A value that a V2 client sent as the service has it.
+    /// Returns the service's form of a value that a V2 client sent.
     ///
-    /// - Parameter target: the property's name, for errors.
-    /// - Throws: 400 where the service's type has no such value.
+    /// - Parameter target: the name of the property, for errors.
+    /// - Throws: 400 if the type of the service has no such value.
     func stored(_ value: ODataValue, as type: TypeReference, target: String) throws(ODataError) -> ODataValue {
-        // A type definition has the values of the type below it.
+        // A type definition has the values of its underlying type.
         switch (value, type.primitive.map { .primitive($0) } ?? type) {
         case (.dateTime(let instant), .primitive(.date)):
             guard instant.timeOfDay.picoseconds == 0 else {
@@ -76,7 +76,7 @@ struct V2Values {
         }
     }
 
-    /// The properties of an entity or complex value as the service has them; nothing else of it.
+    /// Returns the properties of an entity or complex value in the service's form, without other content.
     func stored(_ entity: ODataEntity) throws(ODataError) -> ODataEntity {
         guard let shape = model.service.shape(entity.shape.name) else { return entity }
         var result = ODataEntity(shape: shape)

@@ -1,12 +1,12 @@
 import HTTPTypes
 import ODataService
 
-/// Packs responses for clients that accept gzip (RFC 9110, 8.4.1.3 and 12.5.3).
+/// Compresses responses for clients that accept gzip (RFC 9110, 8.4.1.3 and 12.5.3).
 enum Compression {
-    /// Bodies that are known to be smaller are sent as they are.
+    /// The number of bytes below which a body is not compressed.
     static let minLength: Int64 = 1024
 
-    /// The packed answer, or the same where packing is not wanted or not worth it.
+    /// Returns the compressed response, or the original one if compression is not accepted or not worthwhile.
     static func apply(
         to answer: HTTPResponse, _ stream: ByteStream, for request: HTTPRequest
     ) async -> (HTTPResponse, ByteStream) {
@@ -18,12 +18,14 @@ enum Compression {
         guard request.method != .head, accepts(accepted), let encoder = GzipEncoder() else { return (answer, stream) }
         answer.headerFields[.contentEncoding] = "gzip"
         answer.headerFields[.contentLength] = nil
-        // Other bytes need another strong tag; a weak one tells of the same state in both forms.
+        // A strong ETag identifies the exact bytes. A weak one stays valid, because it identifies the state of
+        // the entity.
         if let etag = answer.headerFields[.eTag], !etag.hasPrefix("W/") { answer.headerFields[.eTag] = "W/" + etag }
         return (answer, ByteStream { try await encoder.next(of: stream) })
     }
 
-    /// Text packs well; media are packed already, and a part of a stream is a part of what was not packed.
+    /// Returns whether compression is worthwhile. Text compresses well; media is usually compressed already,
+    /// and a part of a stream (206) refers to the uncompressed bytes.
     private static func isWorthIt(_ answer: HTTPResponse, _ stream: ByteStream) -> Bool {
         guard answer.status.code != 206, answer.status.code >= 200, ![204, 304].contains(answer.status.code),
             answer.headerFields[.contentEncoding] == nil, stream.length.map({ $0 >= minLength }) ?? true,
@@ -34,7 +36,7 @@ enum Compression {
             || type == "application/http"
     }
 
-    /// Whether gzip is named with a weight, or everything is.
+    /// Returns whether gzip or `*` is accepted with a weight above 0.
     static func accepts(_ header: String) -> Bool {
         var wildcard = false
         for item in header.split(separator: ",") {

@@ -1,11 +1,12 @@
 import CZlib
 import ODataService
 
-/// Packs a stream with gzip (RFC 1952) as it is read: holds one chunk and zlib's window, however long the stream.
+/// Compresses a stream with gzip (RFC 1952) while it is read. It buffers one chunk and zlib's window, whatever
+/// the length of the stream.
 actor GzipEncoder {
-    /// The bytes that are given out at once.
+    /// The number of bytes that are returned at once.
     private static let bufferSize = 16_384
-    /// More than zlib can hold back.
+    /// A size greater than the amount of output that zlib can buffer.
     private static let flushSize = 1 << 20
 
     private let state: DeflateState
@@ -13,18 +14,18 @@ actor GzipEncoder {
     private var position = 0
     private var isFinishing = false
     private var isDone = false
-    /// The error that ended the stream, once the bytes before it have been given out.
+    /// The error of the stream. It is thrown after all bytes before it have been returned.
     private var failure: (any Error)?
 
-    /// Makes an encoder; `nil` when there is no memory for it.
+    /// Creates an encoder; returns `nil` if there is not enough memory.
     init?() {
         guard let state = DeflateState() else { return nil }
         self.state = state
     }
 
-    /// The next packed bytes of a stream; `nil` at the end.
+    /// Returns the next compressed bytes of a stream, or `nil` at the end.
     ///
-    /// - Throws: what the stream throws, behind all bytes that came before.
+    /// - Throws: The error of the stream, after all bytes before it have been returned.
     func next(of stream: ByteStream) async throws -> [UInt8]? {
         if let failure { throw failure }
         var output: [UInt8] = []
@@ -39,7 +40,7 @@ actor GzipEncoder {
                     }
                 } catch {
                     failure = error
-                    // An error object may stand in what zlib holds back.
+                    // The buffered output of zlib may contain an OData error object.
                     output += state.deflate([], .everythingSoFar, limit: Self.flushSize).output
                     guard output.isEmpty else { return output }
                     throw error
@@ -55,12 +56,12 @@ actor GzipEncoder {
     }
 }
 
-/// zlib's own state, freed with its owner.
+/// The state of zlib, which is freed with its owner.
 private final class DeflateState {
     private let stream: UnsafeMutablePointer<z_stream>
-    /// A speed that keeps up with the store and still makes JSON a sixth of its size.
+    /// The compression level: fast enough for the store, with about one sixth of the size for JSON.
     private static let level: Int32 = 4
-    /// The largest window, and 16 for the header of gzip instead of zlib's.
+    /// The largest window (15), plus 16 for a gzip header.
     private static let windowBits: Int32 = 15 + 16
 
     init?() {
@@ -80,7 +81,7 @@ private final class DeflateState {
         stream.deallocate()
     }
 
-    /// What is given out of the bytes that zlib holds back.
+    /// The amount of buffered output that zlib returns.
     enum Flush {
         case nothing, everythingSoFar, end
 
@@ -93,9 +94,9 @@ private final class DeflateState {
         }
     }
 
-    /// Packs some bytes.
+    /// Compresses bytes.
     ///
-    /// - Returns: how many were taken, what came of them, and whether that was all.
+    /// - Returns: The number of consumed bytes, the output, and whether the stream has ended.
     func deflate(
         _ input: ArraySlice<UInt8>, _ flush: Flush, limit: Int
     ) -> (consumed: Int, output: [UInt8], isAtEnd: Bool) {

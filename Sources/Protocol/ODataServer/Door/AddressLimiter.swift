@@ -1,13 +1,13 @@
 import HTTPTypes
 import Synchronization
 
-/// Counts the requests of each address against ``AddressLimits``.
+/// Counts the requests of each address and enforces ``AddressLimits``.
 final class AddressLimiter: Sendable {
-    /// The most addresses that are counted each by itself. Further ones share one count until some of these have been
-    /// silent for a minute.
+    /// The maximum number of addresses with separate counts. Further addresses share one count until some
+    /// addresses have been idle for a minute.
     static let maxAddresses = 10_000
 
-    /// A place among the requests that are answered at the same time; it is free again when nothing holds it.
+    /// The place of a running request. Deallocation releases the place.
     final class Place: Sendable {
         private let limiter: AddressLimiter
         private let address: String
@@ -19,7 +19,7 @@ final class AddressLimiter: Sendable {
 
         deinit { limiter.leave(address) }
 
-        /// Counts the request after all: the further page that it asked for was refused.
+        /// Counts the request afterwards, because the further page that it requested was refused.
         func count() { limiter.count(address) }
     }
 
@@ -44,9 +44,9 @@ final class AddressLimiter: Sendable {
         start = now()
     }
 
-    /// Admits a request, or says why not.
+    /// Admits a request, or returns the limit that it exceeds.
     ///
-    /// - Parameter isCounted: whether the request counts among those of the minute.
+    /// - Parameter isCounted: Whether the request counts towards the limit per minute.
     func enter(_ address: String, isCounted: Bool) -> Result<Place, LimitExceeded> {
         let second = second
         return state.withLock { state in
@@ -71,7 +71,7 @@ final class AddressLimiter: Sendable {
         state.withLock { state in
             guard var entry = state.entries[key] else { return }
             entry.atOnce -= 1
-            // An address that is not counted by the minute leaves nothing behind.
+            // The entry of an address without counts per minute is removed.
             state.entries[key] = entry.atOnce == 0 && entry.minute.isEmpty ? nil : entry
         }
     }
@@ -81,7 +81,7 @@ final class AddressLimiter: Sendable {
         state.withLock { $0.entries[key, default: Entry()].minute.add(at: second) }
     }
 
-    /// The entry of an address: its own, or the one that all others share when there are too many.
+    /// Returns the key of an address: the address itself, or the shared key if there are too many addresses.
     private static func key(of address: String, at second: Int64, _ state: inout State) -> String {
         guard state.entries[address] == nil, state.entries.count >= maxAddresses else { return address }
         if state.lastCleanup != second {
@@ -91,7 +91,6 @@ final class AddressLimiter: Sendable {
         return state.entries.count < maxAddresses ? address : ""
     }
 
-    /// A limit that a request would exceed.
     enum LimitExceeded: Error, Hashable {
         case atOnce(Int)
         case perMinute(Int, retryAfter: Int64)
@@ -114,7 +113,7 @@ final class AddressLimiter: Sendable {
     }
 }
 
-/// How many events there were in the last sixty seconds, by the second.
+/// The number of events in the last sixty seconds, with a resolution of one second.
 struct SlidingMinute {
     private static let length: Int64 = 60
 
@@ -123,20 +122,20 @@ struct SlidingMinute {
     /// The second of the last event.
     private var last: Int64 = 0
 
-    /// Whether there never was an event.
+    /// Whether no event was ever counted.
     var isEmpty: Bool { counts.isEmpty }
 
-    /// Whether there was no event in the last minute.
+    /// Returns whether there was no event in the last minute.
     func isQuiet(at second: Int64) -> Bool { total == 0 || second - last >= Self.length }
 
-    /// Counts an event.
     mutating func add(at second: Int64) {
         advance(to: second)
         counts[Int(second % Self.length)] += 1
         total += 1
     }
 
-    /// How many seconds it takes until there were fewer events than a limit in the last minute; `nil` if that is so now.
+    /// Returns the number of seconds until the last minute has fewer events than a limit; `nil` if that is
+    /// already so.
     mutating func wait(toStayBelow limit: Int, at second: Int64) -> Int64? {
         advance(to: second)
         guard total >= limit else { return nil }
@@ -148,7 +147,7 @@ struct SlidingMinute {
         return Self.length
     }
 
-    /// Forgets what is older than a minute.
+    /// Removes events older than a minute.
     private mutating func advance(to second: Int64) {
         if counts.isEmpty { counts = [UInt32](repeating: 0, count: Int(Self.length)) }
         if second - last >= Self.length {

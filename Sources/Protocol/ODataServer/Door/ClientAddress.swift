@@ -2,9 +2,10 @@ import HTTPTypes
 import NIOCore
 import ODataHTTP
 
-/// The network address whose requests are counted together.
+/// The network address by which requests are counted.
 enum ClientAddress {
-    /// The address of a connection's other side: IPv6 by its first 64 bits, since a client has all addresses below them.
+    /// Returns the key of a peer's address. IPv6 is reduced to its first 64 bits, since a client can use all
+    /// addresses with the same prefix.
     static func counted(_ address: SocketAddress?) -> String {
         switch address {
         case .v4(let address): "\(SocketAddress.v4(address).ipAddress ?? "?")"
@@ -19,10 +20,10 @@ enum ClientAddress {
         }
     }
 
-    /// The address that a trusted proxy names: the last one in `X-Forwarded-For`, or in `Forwarded` (RFC 7239, 5.2), which
-    /// the proxy itself has written.
+    /// Returns the address that a trusted proxy states: the last one in `X-Forwarded-For` or in `Forwarded`
+    /// (RFC 7239, 5.2), which the proxy itself has written.
     ///
-    /// - Returns: `nil` if the proxy names none.
+    /// - Returns: `nil` if the proxy states no address.
     static func forwarded(_ fields: HTTPFields) -> String? {
         if let text = HTTPField.Name("Forwarded").flatMap({ fields[$0] }) {
             let element = text.split(separator: ",").last ?? ""
@@ -36,7 +37,7 @@ enum ClientAddress {
         return text?.split(separator: ",").last.flatMap { counted($0.filter { $0 != " " }) }
     }
 
-    /// The address in a field of a proxy, with its port or not.
+    /// Returns the key of an address in a proxy's field, with or without a port.
     private static func counted(_ text: String) -> String? {
         let bare = text.contains("]") || text.filter({ $0 == ":" }).count <= 1 ? text : "[\(text)]"
         guard let host = Authority(bare), host.isAddress else { return nil }

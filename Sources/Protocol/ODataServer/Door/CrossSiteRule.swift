@@ -1,16 +1,15 @@
 import HTTPTypes
 import ODataHTTP
 
-/// Keeps web pages of other origins from changing data with requests that a browser sends without asking first
-/// (WHATWG Fetch, 2.2.2 and 3.1; W3C Fetch Metadata).
+/// Prevents web pages of other origins from changing data with requests that a browser sends without a
+/// preflight (WHATWG Fetch, 2.2.2 and 3.1; W3C Fetch Metadata).
 ///
-/// `Sec-Fetch-Site` counts where a browser sends it, else `Origin`, which every browser sends with a request that changes
-/// something. A client that sends neither is no browser.
+/// `Sec-Fetch-Site` is used if the browser sends it; otherwise `Origin`, which every browser sends with a
+/// change. A client that sends neither is not a browser.
 struct CrossSiteRule: Sendable {
-    /// Which other origins may use the service; none if `nil`.
     let policy: CrossOriginPolicy?
 
-    /// The objection to a request that would change something for a page of another origin.
+    /// Returns a refusal of a change that a page of another origin requests.
     func refusal(of head: HTTPRequest) -> Refusal? {
         guard ![.get, .head, .options].contains(head.method), isForeign(head), !isAllowed(head) else { return nil }
         return Refusal(
@@ -21,7 +20,7 @@ struct CrossSiteRule: Sendable {
     private func isForeign(_ head: HTTPRequest) -> Bool {
         if let site = head.headerFields[.secFetchSite] { return site != "same-origin" && site != "none" }
         guard let origin = head.headerFields[.origin] else { return false }
-        // The scheme does not count: a proxy before the server may speak TLS in its place.
+        // The scheme is ignored, because a proxy in front of the server may handle TLS.
         guard let target = AbsoluteTarget(origin), target.path == "/", let own = head.authority,
             let foreign = Authority(target.authority), let local = Authority(own)
         else { return true }
@@ -33,12 +32,13 @@ struct CrossSiteRule: Sendable {
         guard let policy, let origin = head.headerFields[.origin] else { return false }
         switch policy.origins {
         case .these(let origins): return origins.contains(origin)
-        // Passwords and cookies go along with a simple request, and nobody asked whether they may.
+        // A browser sends a simple request with credentials and without a preflight, so `any` does not allow
+        // it.
         case .any: return !Self.isSimple(head)
         }
     }
 
-    /// Whether a browser sends a request of this media type without asking first.
+    /// Returns whether a browser sends a request of this media type without a preflight.
     private static func isSimple(_ head: HTTPRequest) -> Bool {
         guard head.method == .post else { return false }
         guard let text = head.headerFields[.contentType] else { return true }
@@ -49,8 +49,8 @@ struct CrossSiteRule: Sendable {
 }
 
 extension HTTPField.Name {
-    /// `Sec-Fetch-Site` (W3C Fetch Metadata, 2.3); the fallback can never be reached, but nothing may trap.
+    /// `Sec-Fetch-Site` (W3C Fetch Metadata, 2.3). The fallback is never reached, but avoids a trap.
     static let secFetchSite = HTTPField.Name("Sec-Fetch-Site") ?? .origin
-    /// `Referrer-Policy` (W3C Referrer Policy, 4.1).
+    /// `Referrer-Policy` (W3C Referrer Policy, 4.1). The fallback is never reached, but avoids a trap.
     static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .origin
 }

@@ -3,8 +3,8 @@ import NIOSSL
 import ODataHTTP
 import ODataService
 
-/// Everything that is settled about a request before the handler sees it, in order: its form, its host, the limits of its
-/// address, the origin of the page that sends it, and who its caller is.
+/// The checks of a request before the handler, in order: its form, its host, the limits of its address, the
+/// origin of the sending page, and the identity of the caller.
 struct FrontDoor: Sendable {
     private let configuration: ODataServer.Configuration
     private let limiter: AddressLimiter
@@ -23,19 +23,19 @@ struct FrontDoor: Sendable {
         crossSite = CrossSiteRule(policy: configuration.crossOrigin)
     }
 
-    /// What became of a check: the value, or a response in place of the handler's.
+    /// The result of a check: a value, or a refusal in place of the handler's response.
     typealias Checked<Value> = Result<Value, Refusal>
 
-    /// Settles host and scheme of a request.
+    /// Determines the host and the scheme of a request.
     ///
-    /// - Returns: the objection to the form of the request.
+    /// - Returns: A refusal if the form of the request is invalid.
     func settle(_ head: inout HTTPRequest, _ connection: ConnectionContext) -> Refusal? {
         if connection.isStreamOfHTTP2 { RequestForm.settleHost(of: &head) }
         head.scheme = configuration.tls == nil ? "http" : "https"
         return RequestForm.refusal(of: head)
     }
 
-    /// The objection to a request that is meant for another server.
+    /// Returns a refusal of a request for another server.
     func misdirection(of head: HTTPRequest) -> Refusal? {
         guard let authority = head.authority, !hosts.accepts(authority) else { return nil }
         return Refusal(
@@ -43,15 +43,15 @@ struct FrontDoor: Sendable {
             message: "The service does not answer to this host name. Its operator can allow the name.")
     }
 
-    /// Admits a request of an address.
+    /// Admits a request of an address, or returns a refusal.
     func enter(_ head: HTTPRequest, from address: String) -> Checked<AddressLimiter.Place> {
         limiter.enter(address, isCounted: !Self.isFurtherPage(head)).mapError(\.refusal)
     }
 
-    /// The objection to a change that a page of another origin asks for.
+    /// Returns a refusal of a change that a page of another origin requests.
     func crossSiteRefusal(of head: HTTPRequest) -> Refusal? { crossSite.refusal(of: head) }
 
-    /// Whether a request follows the next link of a page.
+    /// Returns whether a request follows the next link of a page.
     static func isFurtherPage(_ head: HTTPRequest) -> Bool {
         guard head.method == .get, let path = head.path, let mark = path.firstIndex(of: "?") else { return false }
         return path[mark...].dropFirst().split(separator: "&").contains { option in
@@ -60,7 +60,7 @@ struct FrontDoor: Sendable {
         }
     }
 
-    /// Finds out who the caller is; `nil` where anybody may use the service.
+    /// Identifies the caller. The result is `nil` if the service is open to everyone.
     func principal(
         of head: HTTPRequest, from address: String, _ connection: ConnectionContext
     ) async -> Checked<Principal?> {
@@ -85,13 +85,13 @@ struct FrontDoor: Sendable {
         return principal.map { .success($0) } ?? .failure(unauthorized)
     }
 
-    /// The caller, as far as what was shown is enough.
+    /// Returns the caller if the credentials are sufficient.
     private func decided(_ head: HTTPRequest, _ shown: Principal?, signedIn: Principal?) -> Principal? {
         let takesCertificates = configuration.authentication.contains { $0 is ClientCertificateAuthentication }
         guard configuration.takesSignIns else { return shown }
         guard takesCertificates else { return signedIn }
         guard configuration.certificateSuffices else { return shown == nil ? nil : signedIn }
-        // Who shows wrong credentials is not let in for another reason.
+        // A request with invalid credentials is refused, even with a valid certificate.
         return signedIn ?? (head.headerFields[.authorization] == nil ? shown : nil)
     }
 
@@ -105,8 +105,8 @@ struct FrontDoor: Sendable {
             status: .unauthorized, code: "Unauthorized", message: explanations.joined(separator: " "), fields: fields)
     }
 
-    /// Adds the fields that every response has: a browser neither guesses media types nor tells other pages where its
-    /// user was.
+    /// Adds the fields of every response, which keep a browser from guessing media types and from sending the
+    /// URL to other sites.
     static func addFields(to response: inout HTTPResponse) {
         response.headerFields[.referrerPolicy] = "no-referrer"
         response.headerFields[.xContentTypeOptions] = "nosniff"

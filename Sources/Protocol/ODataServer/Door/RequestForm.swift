@@ -1,10 +1,10 @@
 import HTTPTypes
 import ODataHTTP
 
-/// The form that a request must have whoever it is for: its target, its host and its framing (RFC 9110 and 9112).
+/// The required form of every request: its target, its host and its framing (RFC 9110 and 9112).
 enum RequestForm {
-    /// Settles where the host of a request of HTTP/2 stands: `Host` may take the place of `:authority`, or repeat it
-    /// (RFC 9113, 8.3.1).
+    /// Moves the host of an HTTP/2 request to `:authority`. `Host` may replace `:authority` or repeat it (RFC
+    /// 9113, 8.3.1).
     static func settleHost(of head: inout HTTPRequest) {
         let hosts = head.headerFields[values: .hostField]
         guard hosts.count == 1, let host = hosts.first, head.authority ?? host == host else { return }
@@ -12,9 +12,10 @@ enum RequestForm {
         head.headerFields[.hostField] = nil
     }
 
-    /// The objection to the form of a request.
+    /// Returns a refusal of a request with an invalid form.
     ///
-    /// - Parameter head: a head whose host is settled; in HTTP/1 a second `Host` still stands among its fields.
+    /// - Parameter head: The head after its host was determined. In HTTP/1, a second `Host` is still among its
+    ///   fields.
     static func refusal(of head: HTTPRequest) -> Refusal? {
         guard let authority = head.authority, head.headerFields[.hostField] == nil, Authority(authority) != nil else {
             return invalid("InvalidHost", "A request names one host, and its port if it is not the usual one.")
@@ -31,7 +32,7 @@ enum RequestForm {
         return nil
     }
 
-    /// The objection to how the end of a body is told (RFC 9112, 6.1).
+    /// Returns a refusal of an invalid message framing (RFC 9112, 6.1).
     private static func framing(_ head: HTTPRequest) -> Refusal? {
         let values = head.headerFields[values: .transferEncoding]
         guard !values.isEmpty else { return nil }
@@ -52,6 +53,6 @@ enum RequestForm {
 }
 
 extension HTTPField.Name {
-    /// `Host` among the other fields; the fallback can never be reached, but nothing may trap.
+    /// The field `Host`. The fallback is never reached, but avoids a trap.
     static let hostField = HTTPField.Name("Host") ?? .origin
 }

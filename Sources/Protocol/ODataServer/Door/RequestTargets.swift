@@ -3,23 +3,23 @@ import NIOHTTP1
 import NIOHTTPTypesHTTP1
 import ODataHTTP
 
-/// Brings the head of each HTTP/1 request into the form that everything behind it reads (RFC 9112, 3.2).
+/// Normalizes the head of each HTTP/1 request for the following handlers (RFC 9112, 3.2).
 ///
-/// The request types have one authority and no version, so what depends on the request line is settled before a head
-/// becomes one of them:
+/// The request types have one authority and no version. Rules that depend on the request line are therefore
+/// applied before a head is converted to them:
 ///
-/// - The authority of a URL in absolute form takes the place of `Host`.
-/// - A request of HTTP/1.0 without `Host` is one for the address that it came to.
-/// - A transfer coding in HTTP/1.0 makes the framing faulty (RFC 9112, 6.1).
+/// - The authority of a URL in absolute form replaces `Host`.
+/// - A request of HTTP/1.0 without `Host` is meant for the local address of the connection.
+/// - A transfer coding in HTTP/1.0 makes the framing invalid (RFC 9112, 6.1).
 ///
-/// A head without `Host`, with two or with an invalid one stays as it is: ``RequestForm`` refuses it.
+/// A head without `Host`, with two or with an invalid one is not changed: ``RequestForm`` refuses it.
 final class RequestTargets: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
     private let isSecure: Bool
 
-    /// - Parameter isSecure: whether the connection speaks TLS.
+    /// - Parameter isSecure: Whether the connection uses TLS.
     init(isSecure: Bool) { self.isSecure = isSecure }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -34,7 +34,7 @@ final class RequestTargets: ChannelInboundHandler, RemovableChannelHandler {
             let port = address.port.map { ":\($0)" } ?? ""
             head.headers.add(name: "Host", value: (host.contains(":") ? "[\(host)]" : host) + port)
         }
-        // Two codings are refused, and the connection is closed behind the response.
+        // Two codings are refused, and the connection is closed after the response.
         if head.headers.contains(name: "Transfer-Encoding") {
             head.headers.add(name: "Transfer-Encoding", value: "chunked")
         }
@@ -42,27 +42,29 @@ final class RequestTargets: ChannelInboundHandler, RemovableChannelHandler {
 
     private func settleAbsoluteForm(_ head: inout HTTPRequestHead) {
         guard let target = AbsoluteTarget(head.uri) else {
-            // A host with a port, or a URL of another scheme: no path, which is what is looked for.
+            // The target is a host with a port, or a URL of another scheme. An invalid path makes the form
+            // check refuse it.
             head.uri = "."
             return
         }
         head.uri = target.path
         let hosts = head.headers["Host"]
         guard hosts.count == 1, let host = hosts.first, Authority(host) != nil else { return }
-        // A resource of https is not given out over a connection without TLS (RFC 9110, 7.4): no host has a scheme.
+        // A resource of HTTPS is not served over a connection without TLS (RFC 9110, 7.4). A host with a scheme
+        // is invalid.
         let authority = target.isSecure == isSecure ? target.authority : "\(target.isSecure ? "https" : "http")://"
         head.headers.replaceOrAdd(name: "Host", value: authority)
     }
 }
 
-/// A request target in absolute form, taken apart (RFC 9112, 3.2.2).
+/// The parts of a request target in absolute form (RFC 9112, 3.2.2).
 struct AbsoluteTarget: Equatable {
     let isSecure: Bool
     let authority: String
-    /// The path with the query, from its slash on.
+    /// The path and the query, starting with a slash.
     let path: String
 
-    /// Takes a target apart; `nil` unless it begins with `http://` or `https://`.
+    /// Parses a target; returns `nil` unless it begins with `http://` or `https://`.
     init?(_ text: String) {
         let start = text.prefix(8).lowercased()
         isSecure = start.hasPrefix("https://")
@@ -75,7 +77,8 @@ struct AbsoluteTarget: Equatable {
     }
 }
 
-/// Puts ``RequestTargets`` before the handler that makes request types of HTTP/1 heads; a stream of HTTP/2 has none.
+/// Inserts ``RequestTargets`` before the handler that converts HTTP/1 heads. A stream of HTTP/2 has no such
+/// handler.
 final class RequestTargetsPlace: ChannelOutboundHandler, RemovableChannelHandler, Sendable {
     typealias OutboundIn = NIOAny
 

@@ -1,15 +1,16 @@
 import HTTPTypes
 import Synchronization
 
-/// Slows down the guessing of passwords as ``SignInDelays`` says.
+/// Delays sign-in attempts according to ``SignInDelays``.
 final class SignInGuard: Sendable {
-    /// The most users, addresses, and pairs of the two, that are remembered; those that were seen last stay.
+    /// The maximum number of remembered users, addresses and pairs of both; the least recently seen ones are
+    /// removed first.
     static let maxEntries = 10_000
-    /// The most attempts that may be under way at once.
+    /// The maximum number of concurrent attempts.
     static let maxAttempts = 256
-    /// How long failures count, and the longest that an attempt may wait.
+    /// The time for which failures count, and the maximum delay of an attempt.
     static let window = Duration.seconds(60)
-    /// How long a user is known at an address after a sign-in.
+    /// The time for which a user is known at an address after a sign-in.
     static let memory = Duration.seconds(24 * 3600)
 
     /// A user, an address, or a user at an address.
@@ -20,15 +21,12 @@ final class SignInGuard: Sendable {
     }
 
     private struct Record {
-        /// When the last sign-ins failed, each with the user whom it was for.
+        /// The times of the last failed sign-ins, each with its user.
         var failures: [(time: ContinuousClock.Instant, user: String)] = []
-        /// The attempts that are not decided yet, by their user.
         var pending: [String: Int] = [:]
-        /// How many attempts were made to wait.
         var delays = 0
-        /// When the next attempt may begin at the earliest.
+        /// The earliest start of the next attempt.
         var next: ContinuousClock.Instant?
-        /// When the user last signed in.
         var signedIn: ContinuousClock.Instant?
         var lastSeen: ContinuousClock.Instant
     }
@@ -62,9 +60,9 @@ final class SignInGuard: Sendable {
         self.sleep = sleep
     }
 
-    /// Lets an attempt begin when it is its turn; the outcome must be told to ``ended(_:_:hasSucceeded:)`` then.
+    /// Waits until an attempt may begin. Its result must then be passed to ``ended(_:_:hasSucceeded:)``.
     ///
-    /// - Returns: a refusal if the attempt would have to wait for too long.
+    /// - Returns: A refusal if the delay would be too long.
     func begin(_ user: String, from address: String) async -> Refusal? {
         let user = String(user.prefix(Self.maxNameLength))
         while true {
@@ -84,7 +82,7 @@ final class SignInGuard: Sendable {
         }
     }
 
-    /// Tells the outcome of an attempt; `nil` if it had none.
+    /// Records the result of an attempt; `nil` if it was cancelled.
     func ended(_ user: String, _ address: String, hasSucceeded: Bool?) {
         let user = String(user.prefix(Self.maxNameLength))
         let waiting = state.withLock { state in
@@ -112,8 +110,10 @@ final class SignInGuard: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Whether a sign-in ends the delays of a subject: of its address it does not, since others may be guessing from there,
-    /// and of its user not if the failures of others were none of its concern.
+    /// Returns whether a sign-in ends the delays of a subject.
+    ///
+    /// An address stays delayed, because someone else may be guessing from it. A user stays delayed after a
+    /// sign-in from a known address, because the failures at other addresses did not count for it.
     private func resets(_ subject: Subject, _ wasKnown: Bool) -> Bool {
         switch subject {
         case .address: false
@@ -122,7 +122,6 @@ final class SignInGuard: Sendable {
         }
     }
 
-    /// Whether a user has signed in from an address before.
     private func isKnown(_ user: String, _ address: String, state: State, now: ContinuousClock.Instant) -> Bool {
         state.records[.pair(user, address)]?.signedIn.map { now - $0 < Self.memory } ?? false
     }
@@ -141,7 +140,7 @@ final class SignInGuard: Sendable {
             fields: [.retryAfter: String(max(1, seconds))])
     }
 
-    /// Waits until an attempt of somebody is decided.
+    /// Waits until any attempt is decided.
     private func waitForOthers() async {
         await withCheckedContinuation { continuation in
             let isAlone = state.withLock { state in
@@ -187,7 +186,7 @@ final class SignInGuard: Sendable {
         return start > now ? .sleep(until: start) : .begin
     }
 
-    /// Whose failures an attempt has to wait for.
+    /// Returns the subjects with failures that delay an attempt.
     private func subjectsThatCount(
         _ user: String, _ address: String, state: State, now: ContinuousClock.Instant
     ) -> [Subject] {
@@ -198,7 +197,7 @@ final class SignInGuard: Sendable {
         _ subject: Subject, _ record: Record, state: State, now: ContinuousClock.Instant
     ) -> Bool {
         let recent = recentFailures(subject, record, state: state, now: now)
-        // Who was slowed down stays so until a minute has passed without a failure.
+        // A delayed subject stays delayed until a minute has passed without a failure.
         return recent >= delays.freeFailures || record.delays > 0 && recent > 0
     }
 
@@ -214,10 +213,10 @@ final class SignInGuard: Sendable {
         return recent.count { !slowed.contains($0.user) }
     }
 
-    /// Whether so many attempts are under way that one more might be one too many.
+    /// Returns whether the pending attempts, if they fail, use up the free failures.
     private func isFull(_ subject: Subject, _ state: State, now: ContinuousClock.Instant) -> Bool {
         guard let record = state.records[subject], !record.pending.isEmpty else { return false }
-        // Of an address, the attempts for one user are that user's matter.
+        // For an address, the attempts of one user count once.
         let isAddress = if case .address = subject { true } else { false }
         let pending = isAddress ? record.pending.count : record.pending.values.reduce(0, +)
         return recentFailures(subject, record, state: state, now: now) + pending >= delays.freeFailures
@@ -229,7 +228,7 @@ final class SignInGuard: Sendable {
         return min(delay, delays.longestDelay)
     }
 
-    /// Forgets a tenth of all records: those that were seen longest ago and of which no attempt is under way.
+    /// Removes a tenth of all records: the least recently seen ones without pending attempts.
     private static func forgetOldest(_ state: inout State) {
         let old = state.records.filter { $0.value.pending.isEmpty }.sorted { $0.value.lastSeen < $1.value.lastSeen }
         for (subject, _) in old.prefix(maxEntries / 10) { state.records[subject] = nil }

@@ -3,9 +3,9 @@ import Logging
 import Metrics
 import ODataService
 
-/// What the access log and the metrics get when a response has been sent.
+/// The data for the access log and the metrics, which are written when a response has been sent.
 ///
-/// The metrics are named as OpenTelemetry names them: the timer `http.server.request.duration` and the counter
+/// The metrics have the names of OpenTelemetry: the timer `http.server.request.duration` and the counter
 /// `http.server.response.bytes`, both by method and status.
 struct AccessRecord: Sendable {
     private let logger: Logger?
@@ -14,9 +14,8 @@ struct AccessRecord: Sendable {
     private let target: String
     private let requestID: String?
     private let start = ContinuousClock.now
-    /// Who asked, as far as is known.
     var principal: Principal?
-    /// Holds the place of the request among those of its address until its response has been written.
+    /// The place among the requests of the address, held until the response has been written.
     var place: AddressLimiter.Place?
 
     init(request: HTTPRequest, configuration: ODataServer.Configuration) {
@@ -39,7 +38,7 @@ struct AccessRecord: Sendable {
         ]
         if let principal { metadata["user"] = "\(LogText.value(principal.name))" }
         if let requestID { metadata["request"] = "\(LogText.value(requestID.prefix(100)))" }
-        // The type alone: an error's text may quote the data that was being sent.
+        // Only the type of an error is logged, because its text may quote sent data.
         if let failure { metadata["failed"] = "\(type(of: failure))" }
         logger.info("\(LogText.target(method)) \(LogText.target(target))", metadata: metadata)
     }
@@ -52,7 +51,8 @@ struct AccessRecord: Sendable {
             .increment(by: bytes)
     }
 
-    /// A method that a metric may be named by: anybody can invent others, and each would be a metric of its own.
+    /// Returns the name of a method in metrics. Unknown methods are combined, because a client could otherwise
+    /// create any number of metrics.
     private static func known(_ method: String) -> String {
         ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "MERGE"].contains(method) ? method : "other"
     }

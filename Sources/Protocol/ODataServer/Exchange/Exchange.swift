@@ -4,7 +4,8 @@ import Logging
 import NIOCore
 import ODataService
 
-/// One request and its response: the checks before the handler, the streams around it, the line in the log.
+/// One request and its response: the checks before the handler, the streams of the bodies and the line in the
+/// log.
 struct Exchange: Sendable {
     let configuration: ODataServer.Configuration
     let handler: ODataServer.IdentifiedHandler
@@ -70,14 +71,15 @@ struct Exchange: Sendable {
         }
     }
 
-    /// The request as one that can be stopped, with its budget.
+    /// Returns the request as a running one with its budget, which can be cancelled.
     private func running(_ connection: ConnectionContext, _ caller: CallerID) -> RunningRequest {
         let running = RunningRequest(RequestBudget(configuration.requestBudget, caller: caller))
         connection.state(in: channels)?.begin(running)
         return running
     }
 
-    /// The server's own response about its health, which load balancers ask for by any name.
+    /// Returns the server's own response about its health. The host is not checked, because load balancers use
+    /// various names.
     private func healthAnswer(to head: HTTPRequest) async -> (HTTPResponse, ByteStream)? {
         guard let health = configuration.health, head.path?.prefix(while: { $0 != "?" }) == health.path[...] else {
             return nil
@@ -85,7 +87,7 @@ struct Exchange: Sendable {
         return await health.answer(head)
     }
 
-    /// The server's own response: what scripts of other origins may do, or a session for a one-time code.
+    /// Returns the server's own response: to a preflight, or to a one-time code for a session.
     private func ownAnswer(to head: HTTPRequest) -> (HTTPResponse, ByteStream)? {
         if let answer = configuration.crossOrigin?.preflight(head) { return (answer, ByteStream([])) }
         for case let token as TokenSignIn in configuration.authentication {
@@ -94,7 +96,7 @@ struct Exchange: Sendable {
         return nil
     }
 
-    /// What stands against looking at the request any further.
+    /// Returns a refusal of a request that exceeds a limit or is outside of the service root.
     private func refusal(of head: HTTPRequest) -> Refusal? {
         if let refusal = configuration.limits.refusal(of: head) { return refusal }
         let path = (head.path ?? "/").prefix { $0 != "?" }

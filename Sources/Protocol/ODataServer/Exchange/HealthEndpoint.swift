@@ -1,18 +1,18 @@
 import HTTPTypes
 import ODataService
 
-/// Tells load balancers and supervisors whether the service can answer, without authentication and beside the
-/// service root.
+/// An endpoint that tells load balancers and supervisors whether the service can answer. It needs no
+/// authentication and is independent of the service root.
 public struct HealthEndpoint: Sendable {
     /// The path, such as `/health`.
     public let path: String
     private let check: @Sendable () async -> Bool
 
-    /// Makes an endpoint.
+    /// Creates an endpoint.
     ///
     /// - Parameters:
-    ///   - path: the path; it must not be one of the service's own.
-    ///   - check: whether the service can answer; a server that runs can, unless told otherwise.
+    ///   - path: The path, which must not belong to the service.
+    ///   - check: Returns whether the service can answer; by default, always `true`.
     public init(path: String = "/health", check: @escaping @Sendable () async -> Bool = { true }) {
         self.path = path
         self.check = check

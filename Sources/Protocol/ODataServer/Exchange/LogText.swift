@@ -1,17 +1,17 @@
-/// Texts of strangers as they stand in a line of the access log: no text can end its line, its field or its colour.
+/// The escaping of foreign texts in the access log: no text can end its line, its field or its colour.
 ///
-/// Letters, digits and the marks of URLs stay; everything else, above all blanks, equals signs, control characters, and the
-/// marks that turn the direction of text, is percent-encoded as in a URL.
+/// Letters, digits and the characters of URLs are kept. All other characters are percent-encoded as in a URL:
+/// spaces, equals signs, control characters, and marks that change the direction of text.
 enum LogText {
-    /// The longest text, in characters; what is longer is cut.
+    /// The maximum number of characters; longer texts are truncated.
     static let maxLength = 500
 
-    /// A value of a field: an id, a name.
+    /// Returns the value of a field, such as an id or a name.
     static func value(_ text: some StringProtocol) -> String {
         escaped(text.prefix(maxLength), keeping: "-._~:/@+$,;!*'()")
     }
 
-    /// A method or the target of a request, which is percent-encoded already and stands first in its line.
+    /// Returns a method or a request target, which is already percent-encoded and begins the line.
     static func target(_ text: some StringProtocol) -> String {
         escaped(text.prefix(maxLength * 4), keeping: "-._~:/@+$,;!*'()?&=%#|{}^`<>")
     }
@@ -30,7 +30,7 @@ enum LogText {
         return result
     }
 
-    /// Whether a character is a letter or a digit of any script.
+    /// Returns whether a character is a letter or a digit of any script.
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber: true

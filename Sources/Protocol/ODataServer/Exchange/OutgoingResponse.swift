@@ -3,17 +3,17 @@ import Hummingbird
 import NIOCore
 import ODataService
 
-/// Puts an answer on the connection: the fields that the server adds, packing, the stream, and what is left of the
-/// request's body.
+/// Sends a response: adds the fields of the server, compresses and streams the body, and disposes of the unread
+/// request body.
 struct OutgoingResponse: Sendable {
     let head: HTTPRequest
     let body: RequestBodyReader
     let connection: ConnectionContext
     let configuration: ODataServer.Configuration
-    /// The request, as soon as the handler is asked.
+    /// The running request, once the handler has been called.
     var running: RunningRequest?
 
-    /// A response without asking the handler.
+    /// Returns the response for a refusal, without the handler.
     func response(_ refusal: Refusal, _ record: AccessRecord) async -> Response {
         var answer = HTTPResponse(status: refusal.status, headerFields: refusal.fields)
         answer.headerFields[.contentType] = "application/json"
@@ -22,7 +22,7 @@ struct OutgoingResponse: Sendable {
         return await response((answer, head.method == .head ? ByteStream([]) : ByteStream(bytes)), record)
     }
 
-    /// The response to an answer of the handler.
+    /// Returns the response for an answer of the handler.
     func response(_ answer: (HTTPResponse, ByteStream), _ record: AccessRecord) async -> Response {
         var (message, stream) = answer
         configuration.csrf?.addToken(to: &message, for: head, by: record.principal)
@@ -31,7 +31,7 @@ struct OutgoingResponse: Sendable {
         if configuration.compresses { (message, stream) = await Compression.apply(to: message, stream, for: head) }
         let status = message.status
         if head.method == .head, let length = message.headerFields[.contentLength].flatMap({ Int($0) }) {
-            // The length is that of the body a GET would get; none is written.
+            // The length is that of the body for a GET; no body is written.
             let body = ResponseBody(contentLength: length) { writer in try await writer.finish(nil) }
             return finished(message, body, record: record)
         }
@@ -39,16 +39,16 @@ struct OutgoingResponse: Sendable {
             return finished(message, ResponseBody(), record: record)
         }
         do {
-            // The handler has done so already, unless it is the app's own or the bytes were packed since.
+            // The handler has read ahead already, unless the app provides its own or the body was compressed.
             let isJSON = message.headerFields[.contentType]?.hasPrefix("application/json") == true
             stream = try await stream.readingAhead(findingEnd: isJSON)
         } catch {
-            // Nothing has been sent yet, so the failure can still be told in full.
+            // No byte has been sent yet, so the error can be reported with its status.
             return finished(HTTPResponse(status: .internalServerError), ResponseBody(), record: record, failure: error)
         }
         guard let whole = stream.takeWhole() else { return streamed(message, stream, record: record) }
         guard !whole.isEmpty else { return finished(message, ResponseBody(), record: record) }
-        // A body of one chunk goes out in one write with its head. Most responses are such.
+        // A body of one chunk is sent in one write with its head. Most responses are of this kind.
         message.headerFields[.contentLength] = String(whole.count)
         return finished(message, ResponseBody(byteBuffer: ByteBuffer(bytes: whole)), record: record, bytes: whole.count)
     }
@@ -67,7 +67,7 @@ struct OutgoingResponse: Sendable {
                     try await writer.write(ByteBuffer(bytes: chunk))
                 }
             } catch {
-                // Throwing cuts the connection, so that the client cannot take the part for the whole.
+                // Throwing closes the connection, so that the client notices the truncation.
                 record.write(status: status, bytes: bytes, failure: error)
                 throw error
             }
@@ -78,7 +78,6 @@ struct OutgoingResponse: Sendable {
         return Response(status: message.status, headers: message.headerFields, body: body)
     }
 
-    /// A response that is ready as a whole.
     private func finished(
         _ message: HTTPResponse, _ whole: ResponseBody, record: AccessRecord, bytes: Int = 0,
         failure: (any Error)? = nil
@@ -94,7 +93,7 @@ struct OutgoingResponse: Sendable {
             })
     }
 
-    /// What of the request's body is unread, and the answer that says what this does to the connection.
+    /// Returns the response with its `Connection` field, and the unread part of the request body.
     private func announcingEnd(_ message: HTTPResponse) -> (HTTPResponse, UnreadBody?) {
         guard let unread = UnreadBody(of: head, body, on: connection) else { return (message, nil) }
         var message = message
@@ -104,7 +103,7 @@ struct OutgoingResponse: Sendable {
 }
 
 extension RunningRequest? {
-    /// The next chunk of a response, unless the request is stopped.
+    /// Returns the next chunk of a response, unless the request is cancelled.
     fileprivate func next(of stream: ByteStream) async throws -> [UInt8]? {
         if let chunk = stream.nextAtHand() { return chunk }
         guard let self else { return try await stream.next() }

@@ -4,16 +4,16 @@ import NIOHTTP1
 import ODataService
 import Synchronization
 
-/// Reads a request body and stops at the limit.
+/// Reads a request body up to a limit.
 ///
-/// `@unchecked Sendable`: iterator, count and leave are touched only by the caller that set `isReading`, and a second
-/// caller meanwhile gets an error, so no two tasks ever use them at once.
+/// `@unchecked Sendable`: the iterator, the count and `giveLeave` are used only by the caller that set
+/// `isReading`. A second concurrent caller receives an error, so they are never used by two tasks at once.
 final class RequestBodyReader: @unchecked Sendable {
-    /// What others may know while somebody reads.
+    /// The state that is accessible while a task reads.
     private struct State {
         var isReading = false
         var isAtEnd = false
-        /// Whether somebody has begun to read, or wanted to.
+        /// Whether any task has tried to read.
         var hasBegun = false
     }
 
@@ -21,20 +21,20 @@ final class RequestBodyReader: @unchecked Sendable {
     private var received: Int64 = 0
     private let announced: Int64?
     private let limit: Int64
-    /// Tells a client to send its body, where it waits for that.
+    /// Tells a waiting client to send its body.
     private var giveLeave: (@Sendable () -> Void)?
     private let state: Mutex<State>
-    /// Tells the channel when bytes are awaited.
+    /// The channel that is informed when bytes are awaited.
     private let channel: ChannelState?
 
-    /// Reads a body.
+    /// Creates a reader.
     ///
     /// - Parameters:
-    ///   - iterator: the body.
-    ///   - announced: its length, where the request says it.
-    ///   - limit: the most bytes that a handler gets.
-    ///   - giveLeave: tells the client to send, where it waits for that (RFC 9110, 10.1.1).
-    ///   - channel: notices a client that hardly sends anything.
+    ///   - iterator: The parts of the body.
+    ///   - announced: The length of the body, if the request states it.
+    ///   - limit: The maximum number of bytes for a handler.
+    ///   - giveLeave: Tells a waiting client to send the body (RFC 9110, 10.1.1).
+    ///   - channel: The state of the channel, which detects a client that sends too slowly.
     init(
         _ iterator: RequestBody.AsyncIterator, announced: Int64?, limit: Int64,
         giveLeave: (@Sendable () -> Void)? = nil, _ channel: ChannelState? = nil
@@ -47,14 +47,12 @@ final class RequestBodyReader: @unchecked Sendable {
         state = Mutex(State(isAtEnd: announced == 0))
     }
 
-    /// Whether all of the body has been read.
     var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
-    /// Whether anybody has asked for the body.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
-    /// The next bytes; `nil` at the end.
+    /// Returns the next bytes, or `nil` at the end.
     ///
-    /// - Throws: ``ODataError`` with status 413 beyond the limit, and what the connection throws.
+    /// - Throws: ``ODataError`` with status 413 beyond the limit, and the errors of the connection.
     func next() async throws -> [UInt8]? {
         try await exclusively {
             if let giveLeave { giveLeave() }
@@ -70,9 +68,9 @@ final class RequestBodyReader: @unchecked Sendable {
         }
     }
 
-    /// Reads what a handler left unread, up to some bytes.
+    /// Reads and discards the rest of the body, up to a number of bytes.
     ///
-    /// - Returns: whether that was all; the end of the connection is the end of the body.
+    /// - Returns: Whether the end was reached; the end of the connection counts as the end.
     func skip(upTo limit: Int64) async throws -> Bool {
         try await exclusively {
             var skipped: Int64 = 0

@@ -1,25 +1,24 @@
 import HTTPTypes
 
-/// How much a request may state before its body.
+/// The size limits of a request's head.
 ///
-/// Requests beyond are refused with 414 and 431; those far beyond end the connection, since nobody can tell where
-/// they end.
+/// Requests beyond a limit are refused with 414 or 431. Requests far beyond it close the connection, because
+/// their end cannot be found.
 public struct RequestLimits: Sendable, Hashable {
-    /// The most bytes of the URL below the host.
+    /// The maximum number of bytes of the path and the query.
     public var maxURLLength: Int
-    /// The most header fields.
+    /// The maximum number of header fields.
     public var maxFieldCount: Int
-    /// The most bytes of all header fields together, names included.
+    /// The maximum number of bytes of all header fields, including their names.
     public var maxFieldsSize: Int
 
-    /// Makes limits.
+    /// Creates limits.
     public init(maxURLLength: Int = 65_536, maxFieldCount: Int = 200, maxFieldsSize: Int = 65_536) {
         self.maxURLLength = maxURLLength
         self.maxFieldCount = maxFieldCount
         self.maxFieldsSize = maxFieldsSize
     }
 
-    /// What exceeds a limit.
     func refusal(of head: HTTPRequest) -> Refusal? {
         if (head.path ?? "").utf8.count > maxURLLength {
             return Refusal(

@@ -2,46 +2,48 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP2
 
-/// What becomes of a request body that nobody has read when the request is answered.
+/// Disposes of a request body that was not read when the request was answered.
 ///
-/// A connection that is closed while bytes are still coming is reset, and a client that sends before it reads then
-/// never sees the answer. So what is little is read, and the connection goes on. Beyond that, the answer says that the
-/// connection ends, the server's side of it is closed behind the answer, and what the client still sends is thrown
-/// away for a while (RFC 9112, 9.6). On a stream of HTTP/2 it is thrown away too, since most clients stop when they have
-/// the answer; where one goes on, the stream is reset without an error (RFC 9113, 8.1), and the connection goes on.
+/// A connection that is closed while bytes are arriving is reset, so a client that sends before it reads would
+/// never receive the response. A small rest is therefore read, and the connection stays open. Otherwise the
+/// response announces the end of the connection. The server closes its side and discards further bytes for some
+/// time (RFC 9112, 9.6).
+///
+/// On a stream of HTTP/2, further bytes are discarded too, since most clients stop after the response. If a
+/// client does not stop, the stream is reset without an error (RFC 9113, 8.1), and the connection stays open.
 struct UnreadBody: Sendable {
-    /// The most bytes that are read so that the connection can be used again.
+    /// The maximum number of bytes that are read to reuse the connection.
     static let maxSkipped: Int64 = 1 << 20
-    /// The most bytes that are read and thrown away of a connection that ends, or of a stream of HTTP/2.
+    /// The maximum number of bytes that are discarded on a closing connection or on a stream of HTTP/2.
     static let maxDiscarded: Int64 = 64 << 20
-    /// How long a connection that ends is read from.
+    /// The time for which a closing connection is read.
     static let lingerTime = TimeAmount.seconds(10)
 
     private let body: RequestBodyReader
     private let connection: ConnectionContext
-    /// Whether the connection cannot be used for another request, which the answer then says.
+    /// Whether the connection cannot be reused, which the response then states.
     let endsConnection: Bool
 
-    /// What is left of a request's body; `nil` where nothing is.
+    /// Returns the rest of a request's body, or `nil` if there is none.
     init?(of head: HTTPRequest, _ body: RequestBodyReader, on connection: ConnectionContext) {
         let length = head.headerFields[.contentLength].flatMap { Int64($0) }
-        // In HTTP/2 neither field needs to be there.
+        // In HTTP/2, both fields are optional.
         let hasBody =
             length != nil || head.headerFields[.transferEncoding] != nil
             || connection.isStreamOfHTTP2 && ![.get, .head, .delete, .options].contains(head.method)
         guard hasBody, !body.isAtEnd else { return nil }
         self.body = body
         self.connection = connection
-        // A client that was not told to send may send nothing, or everything: nobody can tell where its next request
-        // would begin.
+        // A client that was not told to send may send nothing or everything, so the start of its next request
+        // is unknown.
         let isWaiting = head.expectsContinue && !body.hasBegun
         endsConnection =
             !connection.isStreamOfHTTP2 && (isWaiting || length.map { $0 > Self.maxSkipped } ?? true)
     }
 
-    /// Reads on behind the answer.
+    /// Reads the rest of the body after the response.
     ///
-    /// - Throws: ``ConnectionEnd`` unless the connection can be used for another request.
+    /// - Throws: ``ConnectionEnd`` unless the connection can be reused.
     func dispose() async throws {
         guard endsConnection else {
             if try await body.skip(upTo: connection.isStreamOfHTTP2 ? Self.maxDiscarded : Self.maxSkipped) { return }
@@ -56,10 +58,10 @@ struct UnreadBody: Sendable {
     }
 }
 
-/// Ends a connection, or a stream of HTTP/2, on which more of a body may come that nobody wants.
+/// Ends a connection, or a stream of HTTP/2, on which unwanted bytes may still arrive.
 struct ConnectionEnd: Error {}
 
 extension HTTPRequest {
-    /// Whether the client waits to be told before it sends its body (RFC 9110, 10.1.1).
+    /// Whether the client waits for permission to send its body (RFC 9110, 10.1.1).
     var expectsContinue: Bool { headerFields[.expect]?.lowercased() == "100-continue" }
 }

@@ -1,20 +1,20 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Notices on a channel that the caller of a request has gone, or that it hardly sends the body of its request.
+/// Detects callers that have disconnected, and request bodies that arrive too slowly.
 ///
-/// A client that has closed its socket and one that has closed its sending side alone look alike until something is
-/// written. So the end of input stops a request only when nothing has been written for ``grace``: a client that still
-/// reads is served, and a write to one that has gone closes the channel.
+/// A client that has closed its socket and one that has closed only its sending side look the same until a
+/// write. Therefore the end of input cancels a request only if nothing was written for ``grace``. A client that
+/// still reads is served, and a write to a disconnected client closes the channel.
 final class CallerWatch: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
 
-    /// How long a request goes on without any write after the end of input.
+    /// The time for which a request continues without a write after the end of input.
     static let grace = TimeAmount.milliseconds(500)
-    /// How often in its period a body that is awaited is looked at.
+    /// The number of checks of an awaited body in each period.
     private static let looks: Int64 = 4
-    /// How long a channel stays open after its body was cut, for the refusal to arrive.
+    /// The time for which a channel stays open after its body was aborted, so that the refusal can arrive.
     private static let lingerTime = TimeAmount.seconds(2)
 
     private let channels: OpenChannels
@@ -24,15 +24,15 @@ final class CallerWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private var state: ChannelState?
     private var writes = 0
     private var received = 0
-    /// Whether the body of a request has not come to its end.
+    /// Whether the body of a request is incomplete.
     private var isInBody = false
-    /// The bytes of the body at the beginning of the current period.
+    /// The number of bytes of the body at the start of the current period.
     private var receivedBefore = 0
     private var periodStart = NIODeadline.now()
     private var look: Scheduled<Void>?
     private var graceEnd: Scheduled<Void>?
 
-    /// The handlers of a channel that watch the peer.
+    /// Returns the handlers that watch the peer of a channel.
     static func handlers(_ channels: OpenChannels, _ minimum: MinimumTransfer) -> [any RemovableChannelHandler] {
         let writing = WriteDeadline(minimum)
         return [writing, CallerWatch(channels, writing, minimum: minimum)]
@@ -75,7 +75,7 @@ final class CallerWatch: ChannelDuplexHandler, RemovableChannelHandler {
     private func waitForWrite(_ context: ChannelHandlerContext, since count: Int) {
         graceEnd = context.eventLoop.assumeIsolated().scheduleTask(in: Self.grace) {
             guard context.channel.isActive else { return }
-            // What is on its way shows whether the client is there.
+            // A pending write shows whether the client is still connected.
             guard self.writes == count, !self.writing.isWaiting else {
                 return self.waitForWrite(context, since: self.writes)
             }
@@ -106,7 +106,7 @@ final class CallerWatch: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Nearly every request ends in the same read as its head begins.
+        // Most requests end in the same read in which their head begins.
         if isInBody, look == nil {
             periodStart = .now()
             lookLater(context)
@@ -140,10 +140,11 @@ final class CallerWatch: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// The error with which the body of a request ends that the client hardly sends.
+/// The error that ends a request body which arrives too slowly.
 struct SlowRequestBody: Error {}
 
-/// Closes a connection of HTTP/2 whose client has closed its sending side: no stream could be controlled any more.
+/// Closes a connection of HTTP/2 when the client has closed its sending side, because its streams can no longer
+/// be controlled.
 final class ClosedInput: ChannelInboundHandler {
     typealias InboundIn = NIOAny
 

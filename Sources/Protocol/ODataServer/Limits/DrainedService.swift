@@ -1,6 +1,6 @@
 import ServiceLifecycle
 
-/// A server that ends within its drain time once it is told to stop, whatever its requests do.
+/// A service that ends within its drain time after it was told to stop, whatever its requests do.
 struct DrainedService: Service {
     let base: any Service
     let channels: OpenChannels
@@ -14,7 +14,7 @@ struct DrainedService: Service {
         }
     }
 
-    /// Gives requests most of the time, then stops them, then closes their connections.
+    /// Lets requests run for most of the drain time, then cancels them, then closes their connections.
     private func drain() async {
         try? await Task.sleep(for: drainTime * 0.7)
         channels.cancelRequests()

@@ -1,22 +1,20 @@
-/// The least that a peer has to move while the server waits for it: to send the body of its request, or to take the
-/// response.
+/// The minimum rate at which a peer must send a request body or receive a response.
 ///
-/// A slow peer is served for as long as it needs, since the time of a transfer counts for no other limit. A peer below the
-/// minimum is cut: a request body is answered with 408, an unread response ends with its connection, or with its stream of
-/// HTTP/2.
+/// A slow peer above the minimum is served without a time limit. Below the minimum, a request body is answered
+/// with 408. For an unread response, the connection or the stream of HTTP/2 is closed.
 public struct MinimumTransfer: Hashable, Sendable {
-    /// 1 KB.
+    /// The default of 1,024 bytes.
     public static let defaultBytes = 1024
-    /// 30 seconds.
+    /// The default of 30 seconds.
     public static let defaultPeriod = Duration.seconds(30)
 
-    /// The least bytes in one ``period``. On a stream of HTTP/2, whose flow is the client's to control, a response is
-    /// written in slices of 16 KB, and a client has to take one of them in a period.
+    /// The minimum number of bytes in one ``period``. On a stream of HTTP/2, a response is written in slices of
+    /// 16 KB. The client must receive at least one slice in each period.
     public var bytes: Int
-    /// The time in which the bytes have to move.
+    /// The time in which the bytes must be transferred.
     public var period: Duration
 
-    /// Makes a minimum.
+    /// Creates a minimum; fewer than 1 byte counts as 1.
     public init(bytes: Int = Self.defaultBytes, period: Duration = Self.defaultPeriod) {
         self.bytes = max(1, bytes)
         self.period = period

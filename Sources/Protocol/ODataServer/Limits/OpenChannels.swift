@@ -1,11 +1,11 @@
 import NIOCore
 import Synchronization
 
-/// The channels of a server that speak HTTP: connections of HTTP/1.1 and streams of HTTP/2.
+/// The HTTP channels of a server: connections of HTTP/1.1 and streams of HTTP/2.
 final class OpenChannels: Sendable {
     private let states = Mutex<[ObjectIdentifier: ChannelState]>([:])
 
-    /// The state of a channel, without a visit to its event loop.
+    /// Returns the state of a channel without a switch to its event loop.
     func state(of channel: any Channel) -> ChannelState? { states.withLock { $0[ObjectIdentifier(channel)] } }
 
     func add(_ state: ChannelState, for channel: any Channel) {
@@ -14,24 +14,23 @@ final class OpenChannels: Sendable {
 
     func remove(_ channel: any Channel) { states.withLock { $0[ObjectIdentifier(channel)] = nil } }
 
-    /// Stops the requests that run, so that their responses end.
+    /// Cancels all running requests, so that their responses end.
     func cancelRequests() {
         let all = states.withLock { Array($0.values) }
         for state in all { state.cancelRequest() }
     }
 
-    /// Closes the channels that are left.
     func closeAll() {
         let all = states.withLock { Array($0.values) }
         for state in all { state.close() }
     }
 }
 
-/// What a channel's event loop and the task of its request tell each other.
+/// The state that a channel's event loop shares with the task of its request.
 final class ChannelState: Sendable {
     private struct State {
         var request: RunningRequest?
-        /// Whether the caller had gone before the request began to run.
+        /// Whether the caller disconnected before the request began to run.
         var isCallerGone = false
         var awaitsBody = false
     }
@@ -47,7 +46,6 @@ final class ChannelState: Sendable {
         set { state.withLock { $0.awaitsBody = newValue } }
     }
 
-    /// Takes over the request that is answered now.
     func begin(_ request: RunningRequest) {
         let isGone = state.withLock { state in
             state.request = request
@@ -58,7 +56,6 @@ final class ChannelState: Sendable {
 
     func cancelRequest() { state.withLock { $0.request }?.cancel() }
 
-    /// Notes that the client has closed the channel.
     func callerHasGone() {
         state.withLock { $0.isCallerGone = true }
         cancelRequest()

@@ -1,9 +1,9 @@
 import ODataService
 import Synchronization
 
-/// A request that the server answers: stops when its caller has gone, or when the server's time to stop is over.
+/// A running request. It is cancelled when its caller disconnects or the drain time of the server is over.
 ///
-/// The budget stops its statements, the cancellation of its task everything else.
+/// The budget stops its database statements; the cancellation of its task stops everything else.
 final class RunningRequest: Sendable {
     private struct State {
         var isCancelled = false
@@ -15,13 +15,13 @@ final class RunningRequest: Sendable {
 
     init(_ budget: RequestBudget) { self.budget = budget }
 
-    /// Runs one step of answering in a task of its own; at most one at a time.
+    /// Runs one step of the response in a separate task; at most one at a time.
     func perform<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let task = RequestBudget.$current.withValue(budget) { Task { try await body() } }
         return try await value(of: task)
     }
 
-    /// Runs one step of answering that does not fail.
+    /// Runs one step of the response that does not throw.
     func perform<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value {
         let task = RequestBudget.$current.withValue(budget) { Task { await body() } }
         begin { task.cancel() }
@@ -53,7 +53,6 @@ final class RunningRequest: Sendable {
 
     private func end() { state.withLock { $0.cancelTask = nil } }
 
-    /// Stops the request.
     func cancel() {
         budget.cancel()
         let cancelTask = state.withLock { state in

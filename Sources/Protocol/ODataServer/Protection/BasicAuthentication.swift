@@ -5,11 +5,11 @@ import ODataService
 
 /// HTTP basic authentication (RFC 7617): a user name and a password with each request. Use it over TLS only.
 public struct BasicAuthentication: RequestAuthenticator {
-    /// What the client's password dialogue shows.
+    /// The text in the client's password dialogue.
     public let realm: String
     private let verify: @Sendable (_ user: String, _ password: String) async -> Bool
 
-    /// Authentication by a function that knows the users.
+    /// Creates an authentication that checks credentials with a closure.
     public init(
         realm: String = "OData", verify: @escaping @Sendable (_ user: String, _ password: String) async -> Bool
     ) {
@@ -17,28 +17,29 @@ public struct BasicAuthentication: RequestAuthenticator {
         self.verify = verify
     }
 
-    /// Authentication of a single user.
+    /// Creates an authentication for a single user.
     public init(realm: String = "OData", user: String, password: String) {
         self.init(realm: realm, users: [user: password])
     }
 
-    /// Authentication of some users, by name with their passwords.
+    /// Creates an authentication for users with their passwords.
     public init(realm: String = "OData", users: [String: String]) {
         let expected = users.mapValues { Array($0.utf8) }
         self.init(realm: realm) { user, password in
-            // An unknown user's password is compared as well: the time that takes tells nobody who is known.
+            // A password is compared even for an unknown user, so that the time does not reveal which users
+            // exist.
             let isEqual = Self.isEqual(Array(password.utf8), expected[user] ?? [0])
             return isEqual && expected[user] != nil
         }
     }
 
-    /// The user whose name and password the request has, if they are right.
+    /// Returns the user of a request with a correct name and password.
     public func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal? {
         guard let (user, password) = Self.credentials(of: request) else { return nil }
         return await verify(user, password) ? Principal(name: user) : nil
     }
 
-    /// The user whose name a request has, right or not.
+    /// Returns the user name in a request, whether the password is correct or not.
     static func user(of request: HTTPRequest) -> String? { credentials(of: request)?.user }
 
     static func credentials(of request: HTTPRequest) -> (user: String, password: String)? {
@@ -48,7 +49,7 @@ public struct BasicAuthentication: RequestAuthenticator {
         return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
     }
 
-    /// What is needed.
+    /// The required credentials in words.
     public var explanation: String { "A user name and a password are needed." }
 
     /// The challenge for `WWW-Authenticate`.
@@ -58,7 +59,8 @@ public struct BasicAuthentication: RequestAuthenticator {
         return "Basic realm=\"\(escaped)\", charset=\"UTF-8\""
     }
 
-    /// Compares in time that depends on the lengths alone, so that guessing learns nothing from delays.
+    /// Compares bytes in a time that depends only on the lengths, so that delays reveal nothing about the
+    /// content.
     static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         var difference = left.count ^ right.count
         for index in 0..<max(left.count, right.count) {

@@ -5,24 +5,24 @@ import NIOSSL
 import ODataHTTP
 import ODataService
 
-/// Bearer tokens (RFC 6750) that an OpenID Connect issuer signed: JSON Web Tokens, checked with the issuer's
-/// public keys.
+/// Bearer tokens (RFC 6750) of an OpenID Connect issuer: JSON Web Tokens, verified with the issuer's public
+/// keys.
 ///
 /// ```swift
 /// let keys = try BearerAuthentication.Keys(jsonWebKeySet: Data(contentsOf: url))
 /// let tokens = BearerAuthentication(issuer: "https://login.example/", audience: "shop", keys: keys)
 /// ```
 ///
-/// The signature, `iss`, `aud`, `exp` and `nbf` must hold. `sub` becomes the principal's name; `scope`, `scp` and
-/// `roles` its roles; other claims that are text are kept by their names.
+/// The signature, `iss`, `aud`, `exp` and `nbf` must be valid. The principal has the name `sub` and the roles
+/// in `scope`, `scp` and `roles`. Other text claims are kept by their names.
 public struct BearerAuthentication: RequestAuthenticator {
-    /// Who must have issued a token.
+    /// The required issuer of a token.
     public let issuer: String
-    /// For whom a token must be.
+    /// The required audience of a token.
     public let audience: String
     private let keys: Keys
 
-    /// Makes it of an issuer's name, an audience and the issuer's keys.
+    /// Creates an authentication with an issuer, an audience and the issuer's keys.
     public init(issuer: String, audience: String, keys: Keys) {
         self.issuer = issuer
         self.audience = audience
@@ -31,10 +31,10 @@ public struct BearerAuthentication: RequestAuthenticator {
 
     /// The challenge for `WWW-Authenticate`.
     public var challenge: String? { "Bearer" }
-    /// What is needed.
+    /// The required credentials in words.
     public var explanation: String { "A bearer token is needed." }
 
-    /// The subject of the request's token, if the token is in order.
+    /// Returns the subject of the token in a request, if the token is valid.
     public func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal? {
         guard let token = request.credentials("bearer"), token.utf8.count <= Self.maxTokenLength,
             TokenHeader.isAcceptable(in: token)
@@ -43,14 +43,15 @@ public struct BearerAuthentication: RequestAuthenticator {
         return claims.principal
     }
 
-    /// The most bytes of a token that are looked at.
+    /// The maximum number of bytes of a token.
     public static let maxTokenLength = 16_384
 
     /// The public keys of an issuer.
     public actor Keys {
-        /// How often keys are fetched again at most, when a token names one that is not known.
+        /// The minimum time between two downloads of the keys. They are downloaded again if a token names an
+        /// unknown key.
         public static let refetchInterval = Duration.seconds(60)
-        /// How long keys are not fetched again after that has failed.
+        /// The time until the next download of the keys after a failure.
         public static let pauseAfterFailure = Duration.seconds(1)
 
         private var collection: JWTKeyCollection?
@@ -58,18 +59,18 @@ public struct BearerAuthentication: RequestAuthenticator {
         private var earliestFetch: ContinuousClock.Instant?
         private var fetching: Task<JWTKeyCollection?, Never>?
 
-        /// Keys that never change, from a JSON Web Key Set (RFC 7517, 5).
+        /// Creates constant keys from a JSON Web Key Set (RFC 7517, 5).
         ///
-        /// - Throws: what JWTKit throws when the text is no key set.
+        /// - Throws: The error of JWTKit if the text is not a key set.
         public init(jsonWebKeySet: Data) async throws {
             source = nil
             collection = try await Self.collection(jsonWebKeySet)
         }
 
-        /// Keys from the address that an issuer publishes as `jwks_uri`: fetched when first needed, and again when a
-        /// token names a key that is not among them.
+        /// Creates keys from the `jwks_uri` of an issuer. They are downloaded when they are first needed, and
+        /// again if a token names an unknown key.
         ///
-        /// - Throws: ``TransportError/invalidURL(_:)`` unless the address is absolute.
+        /// - Throws: ``TransportError/invalidURL(_:)`` unless the URL is absolute.
         public init(url: String, transport: any HTTPTransport) throws(TransportError) {
             let request = try ServiceRoot(url).request(.get, url: url)
             source = {
@@ -83,16 +84,16 @@ public struct BearerAuthentication: RequestAuthenticator {
             try await JWTKeyCollection().add(jwksJSON: String(decoding: try SigningKeys.only(data), as: UTF8.self))
         }
 
-        /// The claims of a token whose signature and times hold.
+        /// Returns the claims of a token with a valid signature and valid times.
         func verified(_ token: String) async -> TokenClaims? {
             if let collection, let claims = try? await collection.verify(token, as: TokenClaims.self) { return claims }
             guard let fresh = await refetched() else { return nil }
             return try? await fresh.verify(token, as: TokenClaims.self)
         }
 
-        /// The keys as they are published now; who asks while they are fetched waits for them.
+        /// Downloads the published keys. Concurrent callers wait for the same download.
         ///
-        /// - Returns: `nil` where they are not to be had, or were fetched not long ago.
+        /// - Returns: `nil` if the download failed, or if the last one was too recent.
         private func refetched() async -> JWTKeyCollection? {
             if let fetching { return await fetching.value }
             guard let source, earliestFetch.map({ $0 <= .now }) ?? true else { return nil }
@@ -111,11 +112,11 @@ public struct BearerAuthentication: RequestAuthenticator {
     }
 }
 
-/// What a token says (RFC 7519, 4).
+/// The claims of a token (RFC 7519, 4).
 struct TokenClaims: JWTPayload {
     private let values: [String: Value]
 
-    /// A claim: text, a number, a list of texts, or something else that nobody here looks at.
+    /// A claim: a text, a number, a list of texts, or a value of another type, which is ignored.
     private enum Value: Codable {
         case text(String)
         case number(Double)
@@ -161,7 +162,7 @@ struct TokenClaims: JWTPayload {
         try container.encode(values)
     }
 
-    /// Requires that the token is valid now: a token without an end is refused.
+    /// Checks that the token is valid now. A token without an expiry is refused.
     func verify(using algorithm: some JWTAlgorithm) throws {
         let now = Date().timeIntervalSince1970
         guard case .number(let end)? = values["exp"], now < end else {
@@ -180,7 +181,7 @@ struct TokenClaims: JWTPayload {
 
     func isFor(_ audience: String) -> Bool { values["aud"]?.texts.contains(audience) ?? false }
 
-    /// The subject with its roles; `nil` where the token names nobody.
+    /// The subject with its roles; `nil` if the token has no subject.
     var principal: Principal? {
         guard case .text(let subject)? = values["sub"], !subject.isEmpty else { return nil }
         var roles: Set<String> = []

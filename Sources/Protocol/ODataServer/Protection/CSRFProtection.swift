@@ -3,26 +3,26 @@ import Foundation
 import HTTPTypes
 import ODataService
 
-/// Keeps pages of other origins from changing data with a user's cookies or cached password, as SAP's gateways do it:
-/// a client fetches a token by `X-CSRF-Token: Fetch` and sends it with each change.
+/// Prevents pages of other origins from changing data with a user's cookies or saved password, in the same way
+/// as SAP Gateway. A client requests a token with `X-CSRF-Token: Fetch` and sends it with each change.
 ///
-/// The token is a digest of the session's cookie and of the caller under a key that only this object has: the token of one
-/// user is of no use with the password of another, or to another session. Nothing is stored, and a restart makes all tokens
-/// invalid, which clients answer by fetching another.
+/// The token is a digest of the session cookie and the caller, with a key that only this object has. The token
+/// of one user is therefore invalid with another user's credentials or in another session. Nothing is stored. A
+/// restart makes all tokens invalid, and clients then request new ones.
 public struct CSRFProtection: Sendable {
     private static let cookie = "outpost-csrf"
     private let key: SymmetricKey
     private let isSecure: Bool
 
-    /// Makes a protection with a key of its own.
+    /// Creates a protection with a random key.
     ///
-    /// - Parameter isSecure: whether the cookie is for TLS only.
+    /// - Parameter isSecure: Whether the cookie is sent over TLS only.
     public init(isSecure: Bool = false) {
         key = SymmetricKey(size: .bits256)
         self.isSecure = isSecure
     }
 
-    /// What stands against a request: a change without the token of its session.
+    /// Returns a refusal of a change without the token of its session.
     func refusal(of head: HTTPRequest, by principal: Principal?) -> Refusal? {
         guard ![.get, .head, .options].contains(head.method) else { return nil }
         if let session = session(of: head), let sent = head.headerFields[.csrfToken],
@@ -36,7 +36,7 @@ public struct CSRFProtection: Sendable {
             fields: [.csrfToken: "Required"])
     }
 
-    /// Answers the wish for a token.
+    /// Adds a token to the response if the request asks for it.
     func addToken(to response: inout HTTPResponse, for head: HTTPRequest, by principal: Principal?) {
         guard head.method == .get || head.method == .head,
             head.headerFields[.csrfToken]?.lowercased() == "fetch"
@@ -50,7 +50,7 @@ public struct CSRFProtection: Sendable {
                 HTTPField(name: .setCookie, value: "\(Self.cookie)=\(fresh); \(attributes)"))
         }
         response.headerFields[.csrfToken] = session.map { token($0, principal) }
-        // Nobody else may get this answer.
+        // A shared cache must not return this response to other users.
         response.headerFields[.cacheControl] = "no-store"
     }
 
@@ -68,12 +68,12 @@ public struct CSRFProtection: Sendable {
 
     private func token(_ session: String, _ principal: Principal?) -> String {
         var digest = HMAC<SHA256>(key: key)
-        // A byte that no UTF-8 has keeps the parts apart.
+        // The byte 0xFF never occurs in UTF-8, so it separates the parts.
         for part in [session] + (principal?.identity ?? []) { digest.update(data: Array(part.utf8) + [0xFF]) }
         return Self.text(Array(digest.finalize()))
     }
 
-    /// Hexadecimal digits: they need no escape in a cookie or a field.
+    /// Returns hexadecimal digits, which need no escaping in a cookie or a field.
     private static func text(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
@@ -81,6 +81,6 @@ public struct CSRFProtection: Sendable {
 }
 
 extension HTTPField.Name {
-    /// A name known to be well formed; the fallback can never be reached, but nothing may trap.
+    /// The field `X-CSRF-Token`. The fallback is never reached, but avoids a trap.
     static let csrfToken = HTTPField.Name("X-CSRF-Token") ?? .accept
 }

@@ -3,21 +3,21 @@ import NIOSSL
 import ODataService
 import X509
 
-/// Client certificates (RFC 8446, 4.4.2): who shows one that an authority of ``ODataServer/TLS/clientAuthorities``
-/// signed is known by the common name of its subject, or without one by its mail address, URI or DNS name (RFC 5280,
-/// 4.2.1.6). A certificate with several common names is refused: it could be taken for several people.
+/// Client certificates (RFC 8446, 4.4.2) that an authority in ``ODataServer/TLS/clientAuthorities`` has signed.
 ///
-/// The claims of the principal hold `subject` and `issuer`: a name is unique at its issuer only.
+/// The principal has the common name of the subject; without one, the mail address, URI or DNS name (RFC 5280,
+/// 4.2.1.6). A certificate with several common names is refused, because it could identify several people. The
+/// claims of the principal contain `subject` and `issuer`, since a name is unique only for its issuer.
 public struct ClientCertificateAuthentication: RequestAuthenticator {
-    /// Makes it.
+    /// Creates an authentication by client certificates.
     public init() {}
 
-    /// Nothing asks for a certificate but TLS itself.
+    /// There is no challenge, because TLS itself requests the certificate.
     public var challenge: String? { nil }
-    /// What is needed.
+    /// The required credentials in words.
     public var explanation: String { "A client certificate is needed." }
 
-    /// The subject of the client's certificate.
+    /// Returns the subject of the client certificate.
     public func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal? {
         guard let certificate, let bytes = try? certificate.toDERBytes(),
             let parsed = try? X509.Certificate(derEncoded: bytes)

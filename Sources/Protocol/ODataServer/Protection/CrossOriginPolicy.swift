@@ -1,36 +1,36 @@
 import HTTPTypes
 
-/// Which scripts of other origins may use the service: cross-origin resource sharing (WHATWG Fetch, 3.2).
+/// The policy for scripts of other origins: cross-origin resource sharing (WHATWG Fetch, 3.2).
 public struct CrossOriginPolicy: Sendable, Hashable {
-    /// Which origins are allowed.
+    /// The allowed origins.
     public enum Origins: Sendable, Hashable {
-        /// All; never together with credentials.
+        /// All origins, but never with credentials.
         case any
-        /// These, such as `https://shop.example`.
+        /// The given origins, such as `https://shop.example`.
         case these(Set<String>)
     }
 
-    /// Which origins are allowed.
+    /// The allowed origins.
     public var origins: Origins
-    /// Whether a browser sends cookies and passwords along; only for origins that are named.
+    /// Whether a browser sends cookies and passwords; it applies only to explicitly listed origins.
     public var allowsCredentials: Bool
-    /// How long a browser remembers what it was told, in seconds.
+    /// The number of seconds for which a browser caches the result of a preflight.
     public var maxAge: Int
 
-    /// Makes a policy.
+    /// Creates a policy.
     public init(origins: Origins, allowsCredentials: Bool = false, maxAge: Int = 600) {
         self.origins = origins
         self.allowsCredentials = allowsCredentials
         self.maxAge = maxAge
     }
 
-    /// The fields that scripts may read besides the harmless ones.
+    /// The response fields that scripts may read in addition to the safelisted ones.
     private static let exposed = [
         "ETag", "Location", "OData-EntityId", "OData-Version", "DataServiceVersion", "Preference-Applied",
         "Repeatability-Result", "AsyncResult", "Retry-After", "X-CSRF-Token", "X-Request-ID", "Content-Range",
     ].joined(separator: ", ")
 
-    /// The answer to a browser that asks what a script may do; `nil` for any other request.
+    /// Returns the response to a preflight, or `nil` for any other request.
     func preflight(_ head: HTTPRequest) -> HTTPResponse? {
         guard head.method == .options, head.headerFields[.origin] != nil,
             head.headerFields[.accessControlRequestMethod] != nil
@@ -45,9 +45,9 @@ public struct CrossOriginPolicy: Sendable, Hashable {
         return response
     }
 
-    /// Lets the browser hand an answer to a script of an allowed origin.
+    /// Adds the fields that allow a script of an allowed origin to read the response.
     ///
-    /// - Returns: whether the origin is allowed.
+    /// - Returns: Whether the origin is allowed.
     @discardableResult
     func allow(_ response: inout HTTPResponse, for head: HTTPRequest) -> Bool {
         guard let origin = head.headerFields[.origin] else { return false }

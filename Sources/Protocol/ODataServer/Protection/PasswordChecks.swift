@@ -2,13 +2,15 @@ import Crypto
 import Foundation
 import Secrets
 
-/// Checks passwords against scrypt digests, few at a time and beside the threads that serve.
+/// Checks passwords against scrypt digests, a few at a time and outside of the threads that serve requests.
 ///
-/// A digest is slow and takes memory on purpose. So ``maxAtOnce`` run at the same time, one for a user, and the users take
-/// turns: who guesses the password of one user keeps nobody else waiting for longer than a check. A password that was right
-/// once is recognised afterwards by a keyed digest, whose key is random and never leaves the process.
+/// A digest is slow and needs much memory by design. At most ``maxAtOnce`` checks run at the same time, one for
+/// each user, and users take turns. Guessing the password of one user therefore delays other users by at most
+/// one check. A password that was correct once is later recognized by a keyed digest; its random key never
+/// leaves the process.
 actor PasswordChecks {
-    /// How many digests are made at the same time: with ``PasswordHash/maximumMemory`` the most memory that they take.
+    /// The maximum number of concurrent digests. The maximum memory is this number times
+    /// ``PasswordHash/maximumMemory``.
     static let maxAtOnce = 2
 
     private struct Waiting {
@@ -18,7 +20,7 @@ actor PasswordChecks {
 
     private let hashes: [String: PasswordHash]
     private let passwords: [String: String]
-    /// What the password of a user who does not exist is compared with: it takes as long as that of another user.
+    /// The digest for unknown users, so that their check takes as long as that of other users.
     private let decoy: PasswordHash?
     private let key = SymmetricKey(size: .bits256)
     private var known: [String: SymmetricKey] = [:]
@@ -36,12 +38,11 @@ actor PasswordChecks {
         Int(hash.parameters.blockSize * hash.parameters.parallelization) << Int(hash.parameters.costExponent)
     }
 
-    /// Whether a password is that of a user.
     func verify(_ user: String, _ password: String) async -> Bool {
         if let right = passwords[user] { return BasicAuthentication.isEqual(Array(password.utf8), Array(right.utf8)) }
         let tag = tag(user, password)
         if let right = known[user], right == tag { return true }
-        // The same password that is sent several times at once, as browsers do, is checked once.
+        // Identical concurrent checks, as browsers cause them, run once.
         let name = tag.withUnsafeBytes { String(decoding: $0.flatMap { [$0 >> 4 + 65, $0 & 15 + 65] }, as: UTF8.self) }
         if let task = underWay[name] { return await task.value }
         let task = Task { await check(user, password) }
@@ -56,7 +57,7 @@ actor PasswordChecks {
         guard let hash = hashes[user] ?? decoy else { return false }
         await enter(user)
         let isEqual = await withCheckedContinuation { continuation in
-            // A thread of its own: those of tasks are as many as processors, and requests need them.
+            // A separate thread is used, because requests need the few threads of tasks.
             Thread.detachNewThread { continuation.resume(returning: (try? hash.matches(password)) ?? false) }
         }
         leave(user)
@@ -68,7 +69,7 @@ actor PasswordChecks {
         await withCheckedContinuation { waiting.append(Waiting(user: user, continuation: $0)) }
     }
 
-    /// Hands the place on to the first who waits and of whose user no other check runs.
+    /// Passes the place to the first waiting check of a user without a running check.
     private func leave(_ user: String) {
         running.remove(user)
         guard let next = waiting.firstIndex(where: { !running.contains($0.user) }) else { return }
@@ -79,22 +80,22 @@ actor PasswordChecks {
 
     private func tag(_ user: String, _ password: String) -> SymmetricKey {
         var digest = HMAC<SHA256>(key: key)
-        // A byte that no UTF-8 has keeps the two apart.
+        // The byte 0xFF never occurs in UTF-8, so it separates the two texts.
         digest.update(data: Array(user.utf8) + [0xFF] + Array(password.utf8))
         return SymmetricKey(data: digest.finalize())
     }
 }
 
 extension BasicAuthentication {
-    /// Authentication of users whose passwords are kept as scrypt digests.
+    /// Creates an authentication for users with scrypt digests of their passwords.
     ///
-    /// The first sign-in of a user costs one digest, which is made beside the threads that serve; at most
-    /// two are made at a time.
+    /// The first sign-in of a user computes one digest, outside of the threads that serve requests. At most two
+    /// digests are computed at a time.
     ///
     /// - Parameters:
-    ///   - realm: what the client's password dialogue shows.
-    ///   - hashes: the digests by the names of their users.
-    ///   - passwords: the passwords of users whose digests nobody has made.
+    ///   - realm: The text in the client's password dialogue.
+    ///   - hashes: The digests by user name.
+    ///   - passwords: The passwords of users without a digest.
     public init(realm: String = "OData", hashes: [String: PasswordHash], passwords: [String: String] = [:]) {
         let checks = PasswordChecks(hashes, passwords)
         self.init(realm: realm) { user, password in await checks.verify(user, password) }

@@ -2,26 +2,26 @@ import HTTPTypes
 import NIOSSL
 import ODataService
 
-/// A way to find out who sends a request.
+/// A method of identifying the sender of a request.
 ///
-/// A server asks each of its ways in turn; the first that knows the sender decides.
+/// A server tries its methods in order; the first one that identifies the sender decides.
 public protocol RequestAuthenticator: Sendable {
-    /// The value of `WWW-Authenticate` that asks for this way (RFC 9110, 11.6.1); `nil` where none asks for it.
+    /// The value of `WWW-Authenticate` for this method (RFC 9110, 11.6.1); `nil` if there is no challenge.
     var challenge: String? { get }
 
-    /// What is needed, for people who got nowhere; without quotation marks.
+    /// The required credentials in words for users, without quotation marks.
     var explanation: String { get }
 
-    /// Who sends a request; `nil` when this way does not know.
+    /// Returns the sender of a request, or `nil` if this method does not identify it.
     ///
     /// - Parameters:
-    ///   - request: the head of the request.
-    ///   - certificate: what the client showed of itself within TLS; verified already.
+    ///   - request: The head of the request.
+    ///   - certificate: The client certificate, already verified by TLS.
     func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal?
 }
 
 extension HTTPRequest {
-    /// What stands behind the scheme in `Authorization`; `nil` where that is of another scheme.
+    /// Returns the text after the given scheme in `Authorization`, or `nil` for another scheme.
     func credentials(_ scheme: String) -> String? {
         guard let header = headerFields[.authorization], let space = header.firstIndex(of: " "),
             header[..<space].lowercased() == scheme

@@ -2,25 +2,23 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// One certificate revocation list: the certificates that an authority has called back (RFC 5280, 5).
+/// A certificate revocation list of one authority (RFC 5280, 5).
 struct RevocationList: Sendable {
-    /// The authority that made the list.
     let issuer: DistinguishedName
-    /// When a newer list is published at the latest, in seconds since 1970.
+    /// The time at which a newer list is published at the latest.
     let nextUpdate: Date
     private let serialNumbers: Set<[UInt8]>
 
-    /// Whether the list names a certificate of its authority.
     func contains(_ certificate: X509.Certificate) -> Bool {
         serialNumbers.contains(Self.normalized(certificate.serialNumber.bytes))
     }
 
-    /// Reads a list.
+    /// Reads a list and verifies its signature.
     ///
     /// - Parameters:
-    ///   - bytes: the list in DER.
-    ///   - authorities: certificates, of which one must have signed the list.
-    /// - Throws: ``Problem``, or what SwiftASN1 throws for bytes that are no list.
+    ///   - bytes: The list in DER format.
+    ///   - authorities: The certificates of which one must have signed the list.
+    /// - Throws: ``Problem``, or an error of SwiftASN1 for invalid bytes.
     init(der bytes: [UInt8], authorities: [X509.Certificate]) throws {
         var list = try Self.children(DER.parse(bytes)).makeIterator()
         guard let signed = list.next(), let algorithm = list.next(), let signature = list.next(), list.next() == nil
@@ -55,7 +53,7 @@ struct RevocationList: Sendable {
         guard isSigned else { throw Problem.notSigned }
     }
 
-    /// Why a list cannot be used.
+    /// The reason why a list cannot be used.
     enum Problem: Error, CustomStringConvertible {
         case malformed
         case withoutEnd
@@ -79,7 +77,7 @@ struct RevocationList: Sendable {
         return Array(nodes)
     }
 
-    /// A number without the zero that keeps it positive.
+    /// Returns a serial number without leading zeros.
     private static func normalized(_ bytes: ArraySlice<UInt8>) -> [UInt8] { Array(bytes.drop { $0 == 0 }) }
 
     private static func time(_ node: ASN1Node) throws -> Date? {
@@ -100,7 +98,8 @@ struct RevocationList: Sendable {
         return calendar.date(from: parts)
     }
 
-    /// A critical extension that is not understood forbids to use a list (RFC 5280, 5.2); none is.
+    /// Throws an error for a critical extension. A list with an unknown critical extension must not be used
+    /// (RFC 5280, 5.2), and none is supported.
     private static func refuseCritical(_ node: ASN1Node) throws {
         for list in try children(node) {
             for item in try children(list) {

@@ -4,11 +4,11 @@ import SwiftASN1
 import Synchronization
 import X509
 
-/// The revocation lists of a file, read again when the file changes.
+/// The revocation lists of a file, which is read again when it changes.
 ///
-/// A certificate is accepted only if a valid list of its authority is there and does not name it: a list that is missing or
-/// out of date lets nobody in, as OpenSSL has it. Only the list of the authority that signed a client's own certificate is
-/// looked at.
+/// A certificate is accepted only if its authority has a valid list that does not contain it. As in OpenSSL, a
+/// missing or outdated list refuses all clients of the authority. Only the list of the direct issuer of a
+/// client certificate is checked.
 final class RevocationLists: Sendable {
     private struct State {
         var lists: [DistinguishedName: RevocationList]
@@ -16,21 +16,20 @@ final class RevocationLists: Sendable {
         var lastLook: ContinuousClock.Instant
     }
 
-    /// What tells one version of a file from the next.
     private struct Version: Equatable {
         var size: Int
         var modified: Date?
         var inode: Int
     }
 
-    /// How long a file is believed to be the same.
+    /// The minimum time between two checks of the file.
     private static let interval = Duration.seconds(1)
 
     private let path: String
     private let authorities: [X509.Certificate]
     private let state: Mutex<State>
 
-    /// Reads the lists of a file, in PEM or one in DER.
+    /// Reads the lists of a file: several in PEM format or one in DER format.
     ///
     /// - Throws: ``ServerStartError/unusableCertificate(path:reason:)``.
     init(path: String, authorities: [NIOSSLCertificate]) throws(ServerStartError) {
@@ -47,7 +46,7 @@ final class RevocationLists: Sendable {
         state = Mutex(State(lists: lists, version: version, lastLook: .now))
     }
 
-    /// The objection to a client's certificate.
+    /// Returns a refusal of a client certificate that is revoked or cannot be checked.
     func objection(to certificate: NIOSSLCertificate) -> Refusal? {
         guard let certificate = try? X509.Certificate(derEncoded: certificate.toDERBytes()) else {
             return Self.refusal("The client certificate cannot be read.")
@@ -94,7 +93,7 @@ final class RevocationLists: Sendable {
         do {
             for der in try documents(bytes) {
                 let list = try RevocationList(der: der, authorities: authorities)
-                // Of two lists of one authority, the newer one counts.
+                // Of two lists of one authority, the newer one is used.
                 if let other = lists[list.issuer], other.nextUpdate > list.nextUpdate { continue }
                 lists[list.issuer] = list
             }

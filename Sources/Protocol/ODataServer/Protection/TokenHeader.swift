@@ -1,12 +1,12 @@
 import Foundation
 
-/// The rules for the header of a signed token (RFC 7515, 4.1) that JWTKit leaves to its callers.
+/// The checks of a signed token's header (RFC 7515, 4.1) that JWTKit leaves to its callers.
 enum TokenHeader {
-    /// Whether a token may be verified at all.
+    /// Returns whether a token may be verified.
     ///
-    /// A header with `crit` names extensions that must be understood (4.1.11), and none is. So is a payload that is not
-    /// encoded (`b64`, RFC 7797). A `typ` says that the token is no JSON Web Token unless it is one of these (RFC 7519, 5.1;
-    /// RFC 9068, 2.1): an ID token of another protocol, such as a logout token, is none to sign in with.
+    /// A header with `crit` requires extensions (4.1.11), and none is supported. An unencoded payload (`b64`,
+    /// RFC 7797) is not supported either. A `typ` must be that of a JSON Web Token or an access token (RFC
+    /// 7519, 5.1; RFC 9068, 2.1). Tokens for other purposes, such as logout tokens, are therefore refused.
     static func isAcceptable(in token: String) -> Bool {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(isBase64URL) }),
@@ -37,10 +37,10 @@ enum TokenHeader {
 
 /// The keys of a published set that may verify signatures (RFC 7517, 4.2 and 4.3).
 enum SigningKeys {
-    /// The set without keys for encryption, without keys that are not to verify, and without symmetric ones: whoever can
-    /// read a published set could sign with these.
+    /// Returns the set without keys for encryption, keys that must not verify, and symmetric keys. Anyone who
+    /// can read a published set could sign tokens with a symmetric key.
     ///
-    /// - Throws: `CocoaError` if the text is no key set.
+    /// - Throws: `CocoaError` if the text is not a key set.
     static func only(_ data: Data) throws -> Data {
         guard var set = try JSONSerialization.jsonObject(with: data) as? [String: Any],
             let keys = set["keys"] as? [[String: Any]]

@@ -5,12 +5,13 @@ import NIOSSL
 import ODataService
 import Synchronization
 
-/// Lets in whoever knows a secret that this object has made: for a service that one person starts for one self.
+/// Authenticates the person who started the service, by a secret that this object generates.
 ///
-/// - A script sends ``token`` as bearer token (RFC 6750), or as the password of basic authentication with any user name.
-/// - A browser opens a URL with a one-time code, `?outpost-code=…`. The server exchanges the code for a cookie that no script
-///   can read and that no other site's page sends along (`HttpOnly; SameSite=Strict`), and redirects to the same URL
-///   without the code. A code works once.
+/// - A script sends ``token`` as bearer token (RFC 6750), or as the password of basic authentication with any
+///   user name.
+/// - A browser opens a URL with a one-time code, `?outpost-code=…`. The server exchanges the code for a session
+///   cookie and redirects to the same URL without the code. Scripts cannot read the cookie, and pages of other
+///   sites do not send it (`HttpOnly; SameSite=Strict`). A code works once.
 ///
 /// ```swift
 /// let signIn = TokenSignIn()
@@ -18,9 +19,9 @@ import Synchronization
 /// print("http://127.0.0.1:8080/?\(signIn.query)")
 /// ```
 public final class TokenSignIn: RequestAuthenticator {
-    /// 256 random bits as hexadecimal digits.
+    /// The token: 256 random bits as hexadecimal digits.
     public let token: String
-    /// The query of the URL that a browser opens, with the one-time code.
+    /// The query of the URL for a browser, with the one-time code.
     public let query: String
 
     private static let option = "outpost-code"
@@ -32,22 +33,22 @@ public final class TokenSignIn: RequestAuthenticator {
 
     private enum Session {
         case notBegun
-        /// The value of the cookie that the code was exchanged for.
+        /// The value of the session cookie.
         case begun(String)
     }
 
-    /// Makes a secret.
+    /// Creates a random token and a one-time code.
     ///
     /// - Parameters:
-    ///   - principal: who is known by it.
-    ///   - isSecure: whether the cookie is for TLS only.
+    ///   - principal: The principal of the token.
+    ///   - isSecure: Whether the cookie is sent over TLS only.
     public init(principal: Principal = Principal(name: "owner"), isSecure: Bool = false) {
         self.principal = principal
         self.isSecure = isSecure
         token = Self.random(bytes: 32)
         code = Self.random(bytes: 16)
         query = "\(Self.option)=\(code)"
-        // Cookies do not tell ports apart: each server on this machine has a name of its own.
+        // Cookies are shared between ports, so each server on this machine uses a different name.
         cookie = "outpost-session-\(Self.random(bytes: 4))"
     }
 
@@ -56,10 +57,10 @@ public final class TokenSignIn: RequestAuthenticator {
         #"Bearer realm="Outpost", Basic realm="Outpost: the token is the password", charset="UTF-8""#
     }
 
-    /// What is needed.
+    /// The required credentials in words.
     public var explanation: String { "The token of the service is needed, or the link that it printed at its start." }
 
-    /// The principal, if the request carries the token or the cookie.
+    /// Returns the principal if the request carries the token or the cookie.
     public func principal(of request: HTTPRequest, certificate: NIOSSLCertificate?) async -> Principal? {
         if request.headerFields[.authorization] != nil {
             let given = request.credentials("bearer") ?? BasicAuthentication.credentials(of: request)?.password
@@ -68,14 +69,14 @@ public final class TokenSignIn: RequestAuthenticator {
         return hasSession(request) ? principal : nil
     }
 
-    /// The response to a URL with a one-time code; `nil` for any other request.
+    /// Returns the response to a URL with a one-time code, or `nil` for any other request.
     func session(for head: HTTPRequest) -> HTTPResponse? {
         guard head.method == .get, let path = head.path, let mark = path.firstIndex(of: "?") else { return nil }
         let options = path[mark...].dropFirst().split(separator: "&")
         guard let given = options.first(where: { $0.hasPrefix("\(Self.option)=") })?.dropFirst(Self.option.count + 1)
         else { return nil }
         let rest = options.filter { !$0.hasPrefix("\(Self.option)=") }.joined(separator: "&")
-        // The path alone: a target such as `//host` would lead to another server.
+        // Only one leading slash is kept: a target such as `//host` would lead to another server.
         let target = "/" + path[..<mark].drop { $0 == "/" || $0 == "\\" } + (rest.isEmpty ? "" : "?\(rest)")
         let fresh = Self.random(bytes: 32)
         let hasBegun =
@@ -85,7 +86,7 @@ public final class TokenSignIn: RequestAuthenticator {
                 session = .begun(fresh)
                 return true
             }
-        // Who has a session already, and opens the link again, goes on with the session.
+        // If the link is opened again with a valid session, the session continues.
         guard hasBegun || hasSession(head) else { return nil }
         var response = HTTPResponse(status: .seeOther)
         response.headerFields[.location] = target
@@ -115,7 +116,7 @@ public final class TokenSignIn: RequestAuthenticator {
 }
 
 extension HTTPRequest {
-    /// The values of all cookies of a name (RFC 6265, 5.4).
+    /// Returns the values of all cookies with a name (RFC 6265, 5.4).
     func cookies(_ name: String) -> [String] {
         headerFields[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
             let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)

@@ -5,7 +5,7 @@ import NIOHTTP2
 import NIOHTTPTypes
 import NIOSSL
 
-/// What is known of the connection that a request came by, and what can be done with it beside answering.
+/// The connection of a request, and the operations on it besides the response.
 struct ConnectionContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     private let channel: any Channel
@@ -15,56 +15,57 @@ struct ConnectionContext: RequestContext {
         channel = source.channel
     }
 
-    /// Whether the request came by a stream of HTTP/2: a channel within that of the connection, which is itself within
-    /// the one that listens.
+    /// Whether the request arrived on a stream of HTTP/2. Its channel is a child of the connection, which is a
+    /// child of the listening channel.
     var isStreamOfHTTP2: Bool { channel.parent?.parent != nil }
 
-    /// The address that the request counts for: the other side of the connection, or the client that a trusted proxy names.
+    /// Returns the address for which the request counts: that of the peer, or the client that a trusted proxy
+    /// states.
     func address(of head: HTTPRequest, trustsForwarded: Bool) -> String {
         if trustsForwarded, let address = ClientAddress.forwarded(head.headerFields) { return address }
         return ClientAddress.counted(isStreamOfHTTP2 ? channel.parent?.remoteAddress : channel.remoteAddress)
     }
 
-    /// The state of the channel among those of the server.
     func state(in channels: OpenChannels) -> ChannelState? { channels.state(of: channel) }
 
-    /// The certificate that the client showed, once TLS has verified it.
+    /// Returns the client certificate, after TLS has verified it.
     func clientCertificate() async -> NIOSSLCertificate? {
-        // A stream of HTTP/2 is a channel within the one that speaks TLS.
+        // The channel of a stream of HTTP/2 is a child of the TLS channel.
         for candidate in [channel, channel.parent].compactMap({ $0 }) {
             if let certificate = try? await candidate.nioSSL_peerCertificate().get() { return certificate }
         }
         return nil
     }
 
-    /// Where a response that is streamed waits for the client; `nil` where the connection has ended.
+    /// Returns the gate at which a streamed response waits for the client, or `nil` if the connection has
+    /// ended.
     func writeGate() async -> WriteGate? {
         try? await channel.eventLoop.submit { [channel] in
             try channel.pipeline.syncOperations.handler(type: WriteDeadline.self).gate
         }.get()
     }
 
-    /// Tells a client that waits for it to send its body (RFC 9110, 15.2.1).
+    /// Tells a waiting client to send its body (RFC 9110, 15.2.1).
     func giveLeaveToSend() {
         channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)), promise: nil)
     }
 
-    /// Says that no more answers come, and leaves the other direction open.
+    /// Closes the sending side of the connection, but not the receiving side.
     func closeOutput() { channel.close(mode: .output, promise: nil) }
 
-    /// Closes the connection in a while, unless that is cancelled.
+    /// Schedules the end of the connection; the result can be cancelled.
     func close(after time: TimeAmount) -> Scheduled<Void> {
         channel.eventLoop.scheduleTask(in: time) { [channel] in channel.close(promise: nil) }
     }
 
-    /// Asks a client of HTTP/2 to send no more on this stream; that is no error.
+    /// Asks a client of HTTP/2 to stop sending on this stream, without an error.
     func resetStream() async {
-        // The frame is none of HTTP's parts, so it is written below the handler that knows those.
+        // The frame is not an HTTP part, so it is written below the handler that converts parts.
         try? await channel.pipeline.addHandler(StreamReset(), position: .first).get()
     }
 }
 
-/// Resets the stream that it is added to.
+/// Resets the stream to whose pipeline it is added.
 private final class StreamReset: ChannelInboundHandler, Sendable {
     typealias InboundIn = NIOAny
 

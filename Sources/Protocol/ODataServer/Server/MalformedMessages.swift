@@ -4,10 +4,10 @@ import NIOHTTP1
 import NIOHTTPTypes
 import ODataHTTP
 
-/// Gives a request that is no HTTP message an error object (OData Protocol 4.01, 9.4), where Hummingbird answers with a
-/// status alone.
+/// Adds an error object (OData Protocol 4.01, 9.4) to the response for a malformed HTTP message. Hummingbird
+/// itself sends only a status.
 ///
-/// The parser stops at such a request: no handler sees it, and the connection is closed behind the response.
+/// The parser stops at such a request: no handler receives it, and the connection is closed after the response.
 final class MalformedMessages: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart

@@ -1,11 +1,11 @@
 import NIOCore
 import NIOHTTP2
 
-/// Keeps a connection of HTTP/2 whose client has sent a malformed request: that stream alone is reset (RFC 9113, 8.1.1).
+/// Keeps a connection of HTTP/2 open after a malformed request; only the stream is reset (RFC 9113, 8.1.1).
 ///
-/// NIO resets the stream and then reports why; Hummingbird closes the connection for whatever is reported, and with it all
-/// other requests on their way. `curl` for one ends a body that it was told to stop sending short of its length. A client
-/// that sends many malformed requests is still sent away by NIO, and each other kind of error still ends the connection.
+/// NIO resets the stream and reports the error. Hummingbird would then close the connection with all its other
+/// requests. `curl`, for instance, ends a body early when it is told to stop sending. NIO still disconnects a
+/// client with many malformed requests, and errors of other kinds still close the connection.
 final class MalformedStreams: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
@@ -13,8 +13,8 @@ final class MalformedStreams: ChannelInboundHandler {
         if !Self.isOfOneStream(error) { context.fireErrorCaught(error) }
     }
 
-    /// Whether an error is one that NIO has reset a single stream for. What it takes for errors of either, such as a frame
-    /// that the state of its stream does not allow, is not.
+    /// Returns whether NIO has reset a single stream because of an error. Errors that may concern the whole
+    /// connection, such as a frame that is invalid in the state of its stream, do not count.
     private static func isOfOneStream(_ error: any Error) -> Bool {
         switch error {
         case is NIOHTTP2Errors.ContentLengthViolated, is NIOHTTP2Errors.ContentLengthHeadersMismatch,

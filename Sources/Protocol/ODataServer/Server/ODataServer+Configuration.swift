@@ -9,70 +9,73 @@ import ODataHTTP
 import ODataService
 
 extension ODataServer {
-    /// Address, trust and limits of a server.
+    /// The settings of a server: address, authentication and limits.
     public struct Configuration: Sendable {
-        /// The address to listen on; only this machine by default.
+        /// The address to listen on; by default, only this machine.
         public var host: String
-        /// The port; 0 lets the system choose a free one.
+        /// The port; 0 selects a free one.
         public var port: Int
-        /// The path of the service root; requests outside it are answered with 404.
+        /// The path of the service root; requests outside of it are answered with 404.
         public var pathPrefix: String
-        /// Further paths that the handler answers, such as that of a V2 service beside the V4 one.
+        /// Further paths that the handler serves, such as that of a V2 service beside the V4 one.
         public var furtherPrefixes: [String]
-        /// The certificate, when the server speaks TLS; it then speaks HTTP/2 as well.
+        /// The certificate and key for TLS; `nil` disables TLS. With TLS, the server supports HTTP/2 as well.
         public var tls: TLS?
-        /// The most bytes of a request body. Bodies are streamed; the limit ends the stream.
+        /// The maximum number of bytes of a request body. Bodies are streamed; the limit ends the stream.
         public var maxBodySize: Int64
-        /// How much a request may state before its body.
+        /// The size limits of a request's head.
         public var limits: RequestLimits
-        /// The names that clients may address the server by, beside addresses, loopback names and the machine's host name.
-        /// Requests for other names are refused with 421.
+        /// The accepted host names, in addition to IP addresses, loopback names and the host name of the
+        /// machine. Requests for other names are refused with 421.
         public var hosts: AcceptedHosts
-        /// How much the clients behind one address may ask: 64 requests at once and 600 a minute by default.
+        /// The request limits of one client address; by default, 64 concurrent requests and 600 per minute.
         public var addressLimits: AddressLimits
-        /// How the guessing of passwords is slowed down.
+        /// The delays after failed sign-ins.
         public var signInDelays: SignInDelays
-        /// Whether the client that `Forwarded` or `X-Forwarded-For` names is the one whose requests are counted; only behind a
+        /// Whether requests count for the client in `Forwarded` or `X-Forwarded-For`. Set it only behind a
         /// proxy that writes these fields itself.
         public var trustsForwarded: Bool
-        /// The ways to find out who asks, any of which will do; anybody may use the service when empty. A client
-        /// certificate is demanded beside one of the others, unless ``certificateSuffices``.
+        /// The accepted methods of authentication, each of which is sufficient; if empty, the service is open
+        /// to everyone. A client certificate is required in addition to another method, unless
+        /// ``certificateSuffices`` is set.
         public var authentication: [any RequestAuthenticator]
-        /// Whether a client certificate or one of the other ways is enough where both are among ``authentication``. Wrong
-        /// credentials are refused in either case.
+        /// Whether either a client certificate or another method is sufficient, if ``authentication`` contains
+        /// both. Invalid credentials are refused in any case.
         public var certificateSuffices: Bool
-        /// Whether changes need a token, for services that browsers use with cookies or cached passwords.
+        /// The protection of changes by a token, for services that browsers use with cookies or saved
+        /// passwords.
         public var csrf: CSRFProtection?
-        /// Which scripts of other origins may use the service; none when `nil`.
+        /// The policy for scripts of other origins; `nil` allows none.
         public var crossOrigin: CrossOriginPolicy?
-        /// Whether responses are packed for clients that accept it.
+        /// Whether responses are compressed for clients that accept it.
         public var compresses: Bool
-        /// Where the server tells how it is; nowhere when `nil`.
+        /// The health endpoint; `nil` for none.
         public var health: HealthEndpoint?
-        /// Where a line for each request goes; nowhere when `nil`.
+        /// The logger for a line for each request; `nil` for none.
         public var accessLog: Logger?
-        /// Whether the access log shows query strings, which often hold personal data.
+        /// Whether the access log contains query strings, which often contain personal data.
         public var logsQueries: Bool
-        /// Where the metrics go; to those of the whole process when `nil`.
+        /// The factory of metrics; `nil` for the one that the process has bootstrapped.
         public var metricsFactory: (any MetricsFactory)?
-        /// How long a connection may be silent, and how long it may take to send the head of a request.
+        /// The maximum time for which a connection may be idle, and for which a client may send the head of a
+        /// request.
         public var idleTimeout: Duration
-        /// The least that a client has to move while the server waits for it; 1 KB in 30 s by default.
+        /// The minimum rate of transfers; by default, 1 KB in 30 s.
         public var minimumTransfer: MinimumTransfer
-        /// The resources of each request; ``ODataService/RequestBudget/Limits/served`` by default.
+        /// The resource limits of each request; by default, ``ODataService/RequestBudget/Limits/served``.
         public var requestBudget: RequestBudget.Limits
-        /// How long requests may go on when the server is told to stop; ``defaultDrainTime`` by default. After seven tenths
-        /// of it they are cancelled, and then their connections are closed.
+        /// The maximum time for which requests may run after the server was told to stop; by default,
+        /// ``defaultDrainTime``. After 70 % of it they are cancelled, and then their connections are closed.
         public var drainTime: Duration
-        /// How long a client may take to agree on TLS.
+        /// The maximum duration of a TLS handshake.
         public var handshakeTimeout: Duration
-        /// What the `Server` header says; absent when `nil`.
+        /// The value of the field `Server`; `nil` omits it.
         public var serverName: String?
 
-        /// Ten seconds.
+        /// The default of ten seconds.
         public static let defaultDrainTime = Duration.seconds(10)
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(
             host: String = "127.0.0.1", port: Int = 0, pathPrefix: String = "/", tls: TLS? = nil,
             maxBodySize: Int64 = 1 << 30, limits: RequestLimits = RequestLimits(),
@@ -109,13 +112,12 @@ extension ODataServer {
             self.serverName = serverName
         }
 
-        /// Whether there is another way to sign in than a client certificate.
+        /// Whether there is a method of authentication other than client certificates.
         var takesSignIns: Bool { authentication.contains { !($0 is ClientCertificateAuthentication) } }
 
-        /// The prefix with a slash at either end.
+        /// The prefix with a leading and a trailing slash.
         var normalizedPrefix: String { Self.normalized(pathPrefix) }
 
-        /// All prefixes, each with a slash at either end.
         var normalizedPrefixes: [String] { [normalizedPrefix] + furtherPrefixes.map(Self.normalized) }
 
         private static func normalized(_ prefix: String) -> String {
@@ -125,7 +127,8 @@ extension ODataServer {
 
         func serverBuilder(_ channels: OpenChannels) throws(ServerStartError) -> HTTPServerBuilder {
             let (seconds, _) = idleTimeout.components
-            // Far enough above the limits that what exceeds those is still read and refused in words.
+            // The parser's limits are higher, so that requests beyond the configured limits are still read and
+            // refused with a message.
             let size = 2 * (limits.maxFieldsSize + limits.maxURLLength)
             let minimumTransfer = minimumTransfer
             let isSecure = tls != nil

@@ -8,7 +8,7 @@ import ODataHTTP
 import ODataService
 import ServiceLifecycle
 
-/// Serves a handler over HTTP/1.1 (OData Protocol 4.01, 8 and RFC 9112), and over HTTP/2 where TLS is spoken.
+/// A server for a handler over HTTP/1.1 (OData Protocol 4.01, 8 and RFC 9112), and over HTTP/2 with TLS.
 ///
 /// ```swift
 /// let handler = try ODataHandler(provider: store, serviceRoot: "/Northwind/")
@@ -19,32 +19,32 @@ import ServiceLifecycle
 /// await running.stop()
 /// ```
 public struct ODataServer: Sendable {
-    /// Answers one request. The request body is pulled by the handler, the response body by the socket.
+    /// A closure that answers one request. Both bodies are streams that are read on demand.
     public typealias Handler = @Sendable (HTTPRequest, ByteStream) async -> (HTTPResponse, ByteStream)
-    /// Answers one request of somebody whom the authentication knows; `nil` where there is none.
+    /// A closure that answers one request of an authenticated principal; `nil` if there is no authentication.
     public typealias IdentifiedHandler =
         @Sendable (HTTPRequest, ByteStream, Principal?) async -> (HTTPResponse, ByteStream)
 
-    /// The settings.
+    /// The settings of the server.
     public let configuration: Configuration
     private let handler: IdentifiedHandler
 
-    /// Makes a server; it begins to listen with ``start(stoppingOnSignals:)``.
+    /// Creates a server, which starts to listen with ``start(stoppingOnSignals:)``.
     public init(configuration: Configuration = Configuration(), handler: @escaping IdentifiedHandler) {
         self.configuration = configuration
         self.handler = handler
     }
 
-    /// Makes a server whose handler does not ask who asks.
+    /// Creates a server with a handler that does not need the principal.
     public init(configuration: Configuration = Configuration(), handler: @escaping Handler) {
         self.init(configuration: configuration) { request, body, _ in await handler(request, body) }
     }
 
-    /// Begins to listen.
+    /// Starts to listen for connections.
     ///
-    /// - Parameter stoppingOnSignals: whether SIGINT and SIGTERM stop the server gracefully.
-    /// - Returns: the running server, which already accepts connections.
-    /// - Throws: ``ServerStartError`` when the address is taken or a certificate cannot be read.
+    /// - Parameter stoppingOnSignals: Whether SIGINT and SIGTERM stop the server gracefully.
+    /// - Returns: The running server, which already accepts connections.
+    /// - Throws: ``ServerStartError`` if the address is in use or a certificate cannot be read.
     public func start(stoppingOnSignals: Bool = false) async throws(ServerStartError) -> RunningServer {
         let channels = OpenChannels()
         let exchange = try Exchange(configuration: configuration, handler: handler, channels: channels)
@@ -52,7 +52,7 @@ public struct ODataServer: Sendable {
             await exchange.respond(to: request, context)
         }
         let (ports, announce) = AsyncStream.makeStream(of: Int.self)
-        // Hummingbird's own messages would only repeat what the access log says.
+        // The messages of Hummingbird would only repeat the access log.
         let quiet = Logger(label: "outpost.server", factory: { _ in SwiftLogNoOpLogHandler() })
         let application = Application(
             responder: responder, server: try configuration.serverBuilder(channels),
@@ -82,7 +82,8 @@ public struct ODataServer: Sendable {
         return RunningServer(configuration: configuration, port: bound, group: group, task: task)
     }
 
-    /// How many connections may wait to be accepted: many clients come at once after an interruption.
+    /// The maximum number of connections that wait to be accepted. Many clients connect at once after an
+    /// interruption.
     private static let backlog = 4096
 
     private static func reason(_ error: any Error) -> String {
@@ -99,11 +100,11 @@ public struct ODataServer: Sendable {
 
 /// A server that accepts connections.
 public final class RunningServer: Sendable {
-    /// The address it listens on.
+    /// The address on which the server listens.
     public let host: String
-    /// The port it listens on: the one chosen by the system when 0 was asked for.
+    /// The port on which the server listens; the selected one if 0 was requested.
     public let port: Int
-    /// The URL of the service root, with a slash at the end.
+    /// The URL of the service root, with a trailing slash.
     public let url: String
 
     private let group: ServiceGroup
@@ -119,8 +120,8 @@ public final class RunningServer: Sendable {
         url = "\(scheme)://\(authority):\(port)\(configuration.normalizedPrefix)"
     }
 
-    /// Stops: no new connection is accepted, requests under way finish, idle connections are closed. Requests that go on
-    /// for most of the drain time are cancelled (``ODataServer/Configuration/drainTime``).
+    /// Stops the server: new connections are refused, running requests finish, and idle connections are closed.
+    /// Requests that run for most of the drain time are cancelled (``ODataServer/Configuration/drainTime``).
     public func stop() async {
         await group.triggerGracefulShutdown()
         _ = await task.result
@@ -132,14 +133,14 @@ public final class RunningServer: Sendable {
     }
 }
 
-/// Why a server does not start.
+/// The reason why a server does not start.
 public enum ServerStartError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     case cannotListen(host: String, port: Int, reason: String)
-    /// The certificate chain or its key cannot be read. The key's content is never part of the reason.
+    /// The certificate chain or its key cannot be read. The reason never contains the key.
     case unusableCertificate(path: String, reason: String)
 
-    /// What is wrong and where.
+    /// An explanation of the error with the address or the path.
     public var description: String {
         switch self {
         case .cannotListen(let host, let port, let reason): "Cannot listen on \(host):\(port): \(reason)"
@@ -149,7 +150,7 @@ public enum ServerStartError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension ServerStartError: CodedError {
-    /// `server.…`.
+    /// The code `server.cannot-listen` or `server.unusable-certificate`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -159,6 +160,6 @@ extension ServerStartError: CodedError {
         return ErrorCode(rawValue: "server.\(name)")
     }
 
-    /// What the server was started with.
+    /// Always `FailureKind.request`: the settings must be changed.
     public var failureKind: FailureKind { .request }
 }

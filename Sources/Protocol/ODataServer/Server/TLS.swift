@@ -2,22 +2,23 @@ import Foundation
 import NIOSSL
 
 extension ODataServer {
-    /// The files with which a server shows who it is.
+    /// The files for TLS.
     public struct TLS: Sendable, Hashable {
-        /// The path of the PEM file with the certificate, then those that lead to its root.
+        /// The path of the PEM file with the certificate, followed by its intermediate certificates.
         public var certificateChainFile: String
         /// The path of the PEM file with the private key.
         public var privateKeyFile: String
-        /// The path of the PEM file with the authorities of which one must have signed each client's certificate; clients
-        /// are not asked for one when `nil`.
+        /// The path of the PEM file with the authorities of client certificates. `nil` does not request client
+        /// certificates.
         public var clientAuthorities: String?
-        /// The path of the file with the certificate revocation lists of ``clientAuthorities``, in PEM or one in DER. It is
-        /// read again when it changes. A client whose authority has no valid list in it is refused.
+        /// The path of the file with the certificate revocation lists of ``clientAuthorities``: several in PEM
+        /// format or one in DER format. The file is read again when it changes. A client whose authority has no
+        /// valid list is refused.
         public var revocationLists: String?
-        /// Whether clients without a certificate are let through to the other ways to sign in.
+        /// Whether clients without a certificate may use another method of authentication.
         var areClientsOptional = false
 
-        /// Names the files.
+        /// Creates settings from the paths of the files.
         public init(
             certificateChainFile: String, privateKeyFile: String, clientAuthorities: String? = nil,
             revocationLists: String? = nil
@@ -56,7 +57,6 @@ extension ODataServer {
             return configuration
         }
 
-        /// The revocation lists, if a file of them is named.
         func revocations() throws(ServerStartError) -> RevocationLists? {
             guard let revocationLists, let clientAuthorities else { return nil }
             return try RevocationLists(path: revocationLists, authorities: Self.certificates(in: clientAuthorities))
@@ -70,7 +70,7 @@ extension ODataServer {
             return certificates
         }
 
-        /// The library that reads the files says of none why it cannot be read.
+        /// Throws an error if a file cannot be read. The TLS library itself reports no reason.
         private static func requireReadable(_ path: String) throws(ServerStartError) {
             do {
                 _ = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: 1)

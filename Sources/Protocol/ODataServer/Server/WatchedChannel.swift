@@ -10,14 +10,14 @@ import Synchronization
     import CLinux
 #endif
 
-/// The connections of a server: ends those that do not finish their TLS handshake in time, keeps those whose client has sent
-/// one malformed request, and gives memory back when many have gone.
+/// The connections of a server. Their TLS handshakes have a time limit, a malformed request does not close
+/// them, and their memory is released after many of them have closed.
 ///
-/// The idle timeout of HTTP begins when HTTP does: before that, a client that says nothing, or that sends one byte of
-/// its greeting a minute, would be held for ever.
+/// The idle timeout of HTTP starts after the handshake. Before that, a client that sends nothing, or one byte
+/// per minute, could hold a connection forever.
 struct WatchedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
-    /// How long a TLS handshake may take; `nil` where none is made.
+    /// The maximum duration of a TLS handshake; `nil` without TLS.
     let handshakeTimeout: TimeAmount?
     let census: ConnectionCensus
 
@@ -39,7 +39,7 @@ struct WatchedChannel<Base: ServerChildChannel>: ServerChildChannel {
     func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }
 
-/// Closes a connection that has not finished its TLS handshake in time, and makes ``MalformedStreams`` part of one of HTTP/2.
+/// Closes a connection without a TLS handshake in time, and adds ``MalformedStreams`` to connections of HTTP/2.
 private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
@@ -56,12 +56,13 @@ private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandl
     func handlerRemoved(context: ChannelHandlerContext) { alarm?.cancel() }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // A handler that was taken out hands nothing on.
+        // A removed handler passes no events on, so this event is passed on first.
         context.fireUserInboundEventTriggered(event)
         if case .handshakeCompleted? = event as? TLSUserEvent {
             alarm?.cancel()
             let pipeline = context.pipeline.syncOperations
-            // It is there now, where the client has chosen HTTP/2, and nothing has reached it yet.
+            // The handler exists at this time if the client has selected HTTP/2, and it has not received any
+            // data.
             if let http2 = try? pipeline.handler(type: NIOHTTP2Handler.self) {
                 do {
                     try pipeline.addHandler(MalformedStreams(), position: .after(http2))
@@ -75,12 +76,12 @@ private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandl
     }
 }
 
-/// Counts connections, and gives the memory of many that have gone back to the system.
+/// Counts connections, and returns memory to the system after many of them have closed.
 ///
-/// The allocator keeps what was freed for later; after ten thousand connections that is a hundred megabytes and more,
-/// which no later request needs.
+/// The allocator keeps freed memory. After ten thousand connections, more than a hundred megabytes would stay
+/// unused.
 final class ConnectionCensus: Sendable {
-    /// How many must have been open at once for their memory to be given back.
+    /// The number of concurrent connections from which their memory is returned.
     static let manyConnections = 1000
 
     private struct Counts {
@@ -106,7 +107,7 @@ final class ConnectionCensus: Sendable {
         }
         guard isQuietAgain else { return }
         #if !canImport(Darwin)
-            // The last of them are still being taken apart.
+            // The last connections are still being closed.
             Task.detached(priority: .background) {
                 try? await Task.sleep(for: .seconds(1))
                 outpost_return_memory()

@@ -1,36 +1,37 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection, or a stream of HTTP/2, whose client takes less of its response than the minimum.
+/// Closes a connection, or a stream of HTTP/2, if its client receives less than the minimum rate.
 ///
-/// Such a client holds a chunk of the response, the memory that the handler keeps for it, and a graceful stop of the
-/// server. On Linux each byte counts that the client's system has acknowledged, since a slow client may need long for the
-/// many bytes between two writes. Elsewhere, and on streams of HTTP/2, the bytes of the writes count that are done.
+/// Such a client occupies a chunk of the response and memory of the handler, and delays a graceful stop. On
+/// Linux, the bytes that the client's system has acknowledged are counted, since a slow client may need a long
+/// time between two writes. Elsewhere, and on streams of HTTP/2, the bytes of completed writes are counted.
 final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The most bytes of one write on a stream of HTTP/2, where only a write that is done tells of progress.
+    /// The maximum number of bytes of one write on a stream of HTTP/2, because only completed writes show
+    /// progress there.
     static let sliceSize = 16 << 10
-    /// How often in its period a client is looked at.
+    /// The number of checks in each period.
     private static let looks: Int64 = 4
 
-    /// What the response that is streamed waits at.
+    /// The gate at which a streamed response waits.
     let gate = WriteGate()
     private let minimum: MinimumTransfer
     private let period: TimeAmount
     private var pending = 0
-    /// Whether bytes are on their way that the client has to take.
+    /// Whether there are pending writes.
     var isWaiting: Bool { pending > 0 }
-    /// The bytes of writes that are done.
+    /// The number of bytes of completed writes.
     private var written: UInt64 = 0
-    /// The bytes that the other system has acknowledged; 0 where nobody tells.
+    /// The number of bytes that the peer has acknowledged; 0 if it is unknown.
     private var acknowledged: UInt64 = 0
     private var takenBefore: UInt64 = 0
     private var periodStart = NIODeadline.now()
     private var next: Scheduled<Void>?
 
-    /// The bytes that the client has taken, as far as that is known.
+    /// The number of bytes that the client has received, as far as it is known.
     private var taken: UInt64 { acknowledged > 0 ? acknowledged : written }
 
     init(_ minimum: MinimumTransfer) {
@@ -63,7 +64,7 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
             if bytes > 0 { self.gate.leave(bytes) }
         }
         context.write(data, promise: done)
-        // Most answers are written at once: one look later serves them all.
+        // Most responses are written at once, so one later check covers all their writes.
         if next == nil { lookLater(context) }
     }
 
@@ -94,12 +95,13 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
             periodStart = .now()
         }
         guard .now() - periodStart >= period else { return lookLater(context) }
-        // Where the connection itself takes nothing more, its streams have nobody to tell that they end.
+        // If the connection itself is blocked, the end of its streams cannot be announced, so it is closed.
         if let parent = context.channel.parent, parent.parent != nil, !parent.isWritable { parent.close(promise: nil) }
         context.close(promise: nil)
     }
 
-    /// How many bytes the other side of the socket has acknowledged since it was connected, where the system tells.
+    /// Returns the number of bytes that the peer has acknowledged since the connection was opened; 0 if it is
+    /// unknown.
     private func acknowledgedBytes(_ context: ChannelHandlerContext) -> EventLoopFuture<UInt64> {
         #if !canImport(Darwin)
             if let socket = context.channel as? any SocketOptionProvider {
@@ -112,20 +114,20 @@ final class WriteDeadline: ChannelOutboundHandler, RemovableChannelHandler {
 }
 
 #if !canImport(Darwin)
-    /// What Linux counts of a connection: the beginning of `struct tcp_info` of `linux/tcp.h`, which only ever grows at
-    /// its end.
+    /// The connection statistics of Linux: the beginning of `struct tcp_info` in `linux/tcp.h`, which is only
+    /// extended at its end.
     private struct TCPStatistics: Sendable {
         /// `TCP_INFO`.
         static let option: CInt = 11
 
-        /// Eight small fields, then twenty-four of 32 bits.
+        /// Eight fields of 8 bits, followed by twenty-four of 32 bits.
         private var states:
             (
                 UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64
             )
         private var pacingRate: UInt64
         private var maxPacingRate: UInt64
-        /// `tcpi_bytes_acked`; zero in systems that do not count them.
+        /// The field `tcpi_bytes_acked`; zero in systems that do not count it.
         var acknowledged: UInt64
     }
 #endif

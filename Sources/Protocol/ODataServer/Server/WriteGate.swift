@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Keeps a streamed response from running ahead of the client that takes it.
+/// Keeps a streamed response from running ahead of the client.
 ///
-/// The handler is asked for the next chunk on a thread of its own, and the connection says that it is full only when its
-/// event loop has come to the chunks before: without a count of what is on its way, a client that reads nothing would
-/// be held tens of megabytes, on each of a hundred streams of HTTP/2.
+/// The handler produces chunks in its own task, and the connection reports back pressure only after its event
+/// loop has processed earlier chunks. Without a count of pending bytes, a client that reads nothing would
+/// occupy tens of megabytes, on each of a hundred streams of HTTP/2.
 final class WriteGate: Sendable {
-    /// How many bytes may be on their way before the next chunk waits.
+    /// The number of pending bytes from which the next chunk waits.
     static let limit = 256 << 10
 
     private struct State {
@@ -17,8 +17,8 @@ final class WriteGate: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits until there is room, and takes it. There is always room for whoever is cancelled, or when the connection has
-    /// ended: the write that follows finds out.
+    /// Waits until there is room for a chunk. A cancelled task or an ended connection is always admitted,
+    /// because the write that follows fails.
     func enter(_ bytes: Int) async {
         if !takeRoom(bytes) {
             await withTaskCancellationHandler {
@@ -45,7 +45,7 @@ final class WriteGate: Sendable {
         }
     }
 
-    /// Says that so many bytes have gone out. Those of a response that did not enter are none on their way.
+    /// Records that bytes were sent. Bytes that did not pass the gate are ignored.
     func leave(_ bytes: Int) {
         resume { state in
             state.onTheWay = max(0, state.onTheWay - bytes)
@@ -53,7 +53,7 @@ final class WriteGate: Sendable {
         }
     }
 
-    /// Says that nothing more goes out.
+    /// Records that nothing more is sent, and admits all waiting chunks.
     func open() {
         resume { state in
             state.isOpen = true

@@ -1,14 +1,13 @@
-/// A request of a batch, as far as its place among the others goes.
+/// A request of a batch, with its position and dependencies.
 package protocol BatchMember {
-    /// Identifies the request within the batch.
     var id: String { get }
-    /// The change set that the request belongs to.
+    /// The name of the change set that the request belongs to; `nil` for a request outside change sets.
     var atomicityGroup: String? { get }
-    /// Requests or groups that must have succeeded before, unless there is a condition.
+    /// The ids of requests or groups that must succeed first; ignored if the request has a ``condition``.
     var dependsOn: [String] { get }
-    /// A condition on earlier answers, which decides for itself what the failure of one means.
+    /// The condition on earlier responses, which takes the place of ``dependsOn``.
     var condition: BatchCondition? { get }
-    /// The request to do; `nil` for one that cannot be read.
+    /// The request to execute; `nil` if it cannot be read.
     var item: BatchItem? { get }
 }
 
@@ -16,11 +15,11 @@ extension BatchItem: BatchMember {
     package var item: BatchItem? { self }
 }
 
-/// The requests of a batch that have failed so far, and the consequences for later ones (OData Protocol 4.01, 11.7.2).
+/// The requests of a batch that have failed, and the consequences for later ones (OData Protocol 4.01, 11.7.2).
 ///
-/// A batch is done unit by unit: a request that stands alone, or the requests of a change set, which succeed or fail
-/// together. The first failure ends the batch unless the client prefers `continue-on-error`. A request that depends on
-/// a failed one is answered with 424.
+/// A batch is executed unit by unit. A unit is a single request or a change set, whose requests succeed or fail
+/// together. The first failure ends the batch unless the client prefers `continue-on-error`. A request that depends
+/// on a failed one is refused with 424.
 ///
 /// ```swift
 /// var progress = BatchProgress(continuesOnError: request.preferences.continueOnError)
@@ -30,16 +29,16 @@ extension BatchItem: BatchMember {
 /// ```
 package struct BatchProgress: Sendable {
     private let continuesOnError: Bool
-    /// The ids of failed requests and of their groups.
+    /// The ids of failed requests and the names of their change sets.
     package private(set) var failed: Set<String> = []
 
-    /// Begins with a batch of which nothing is done yet.
+    /// Creates the state of a batch before its first request.
     package init(continuesOnError: Bool) { self.continuesOnError = continuesOnError }
 
-    /// Whether a failure has ended the batch: later requests have no answer.
+    /// Whether a failure has ended the batch, so that later requests get no response.
     package var hasEnded: Bool { !continuesOnError && !failed.isEmpty }
 
-    /// Divides a batch into units.
+    /// Divides a batch into units: single requests and change sets.
     package static func units<Member: BatchMember>(of members: [Member]) -> [[Member]] {
         var units: [[Member]] = []
         for member in members {
@@ -52,7 +51,7 @@ package struct BatchProgress: Sendable {
         return units
     }
 
-    /// Notes that the requests of a unit failed.
+    /// Records that the requests of a unit failed.
     package mutating func fail(_ unit: [some BatchMember]) {
         for member in unit {
             failed.insert(member.id)
@@ -60,7 +59,7 @@ package struct BatchProgress: Sendable {
         }
     }
 
-    /// Returns the refusal, 424, of a request whose dependencies include one that failed.
+    /// Returns a 424 error if one of the given requests or change sets has failed.
     package func refusal(dependingOn ids: [String]) -> ODataError? {
         ids.first(where: failed.contains).map {
             ODataError(
@@ -69,7 +68,7 @@ package struct BatchProgress: Sendable {
         }
     }
 
-    /// Returns the refusal of a request because of earlier failures; `nil` for one with a condition.
+    /// Returns the error of a request that depends on a failed one; `nil` if the request has a condition.
     package func refusal(of member: some BatchMember) -> ODataError? {
         member.condition == nil ? refusal(dependingOn: member.dependsOn) : nil
     }

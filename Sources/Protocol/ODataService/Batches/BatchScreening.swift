@@ -1,7 +1,8 @@
-/// A batch some of whose requests are refused before a provider gets the others: because they cannot be read, or because
-/// they are not allowed. Change sets with such a request and requests that depend on one are refused as well.
+/// A batch from which some requests were refused before a provider executes the rest.
+///
+/// A request is refused if it cannot be read or is not allowed. The other requests of its change set and the
+/// requests that depend on it are refused as well.
 package struct BatchScreening: Sendable {
-    /// The requests to do.
     package let items: [BatchItem]
     private let continuesOnError: Bool
     private let refusals: [BatchResult]
@@ -11,8 +12,8 @@ package struct BatchScreening: Sendable {
     ///
     /// - Parameters:
     ///   - members: the requests in their order.
-    ///   - continuesOnError: whether requests after a failed one are done; if not, none after the first refusal is.
-    ///   - refusal: gives the error of a request that cannot be done whatever happens to the others.
+    ///   - continuesOnError: whether requests after a refused one are executed.
+    ///   - refusal: returns the error of a request that cannot be executed; `nil` if it can.
     package init<Member: BatchMember>(
         _ members: [Member], continuesOnError: Bool, refusal: (Member) -> ODataError?
     ) {
@@ -45,12 +46,10 @@ package struct BatchScreening: Sendable {
             members.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether every request is to be done.
+    /// Whether no request was refused.
     package var isWhole: Bool { refusals.isEmpty }
 
-    /// Puts the refusals among the answers to ``items``, in the order of the batch.
-    ///
-    /// If a failure ended the batch before the first refused request, that request has no result.
+    /// Merges the refusals into the results of ``items``, in the order of the batch.
     package func results(with answered: [BatchResult]) -> [BatchResult] {
         let hasFailed = answered.contains { if case .failure = $0.result { true } else { false } }
         let isComplete = answered.count == items.count && !hasFailed

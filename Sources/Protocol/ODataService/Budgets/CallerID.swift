@@ -1,34 +1,36 @@
-/// The party whose quotas a request uses: a principal, or the address of an anonymous caller.
+/// The party that is charged for a request: a principal, or the address of an anonymous caller.
 public struct CallerID: Hashable, Sendable {
     private let text: String
 
-    /// A principal. Its name counts together with its issuer, since a name is unique at its issuer only.
+    /// Creates the id of a principal from its issuer and its name, since a name is unique only at its issuer.
     public init(_ principal: Principal) { text = "principal \(principal.claims["iss"] ?? "") \(principal.name)" }
 
-    /// An anonymous caller.
+    /// Creates the id of an anonymous caller.
     ///
-    /// - Parameter address: the address of the caller without its port. Of IPv6, the first 64 bits count, since one
-    ///   host may have all others.
+    /// - Parameter address: the address of the caller without its port. Of an IPv6 address only the first 64 bits
+    ///   count, since one host may own all addresses below them.
     public init(address: String) {
         guard address.contains(":") else {
             text = "address \(address)"
             return
         }
-        // The double colon stands for the groups of zeros that are missing.
+        // The double colon replaces the omitted groups of zeros.
         let halves = address.prefix { $0 != "%" }.components(separatedBy: "::")
         let head = halves[0].split(separator: ":")
         let tail = halves.count > 1 ? halves[1].split(separator: ":") : []
         let zeros = [Substring](repeating: "0", count: max(0, 8 - head.count - tail.count))
         let groups = halves.count > 1 ? head + zeros + tail : head
         if groups.prefix(5).allSatisfy({ Int($0, radix: 16) == 0 }), let last = groups.last, last.contains(".") {
-            // An address of IPv4 in the form of IPv6.
+            // An IPv4 address in IPv6 notation.
             text = "address \(last)"
         } else {
             text = "address \(groups.prefix(4).joined(separator: ":"))"
         }
     }
 
-    /// The caller of a request: the principal if there is one, else the anonymous caller of the budget.
+    /// Creates the id of a request's caller: the principal, or else the anonymous caller in the budget.
+    ///
+    /// The result is `nil` if the request has neither.
     public init?(of request: ODataRequest) {
         if let principal = request.context.principal {
             self.init(principal)
@@ -41,7 +43,7 @@ public struct CallerID: Hashable, Sendable {
 }
 
 extension Sequence<Character> {
-    /// The parts between the occurrences of a separator, without Foundation.
+    /// Returns the parts between the occurrences of a separator, without Foundation.
     fileprivate func components(separatedBy separator: String) -> [String] {
         var parts = [""]
         for character in self {

@@ -1,13 +1,15 @@
 import Synchronization
 
-/// The memory that the requests of one caller may hold together.
+/// The memory that all requests of one caller may hold together.
 package final class MemoryShare: Sendable {
     private let limit: Int
     private let held = Atomic<Int>(0)
 
     package init(limit: Int) { self.limit = limit }
 
-    /// - Throws: ``ODataError`` 429 when the caller's requests hold too much.
+    /// Reserves memory.
+    ///
+    /// - Throws: ``ODataError`` 429 if the caller's requests would hold more than the limit.
     func take(_ bytes: Int) throws(ODataError) {
         guard held.wrappingAdd(bytes, ordering: .relaxed).newValue > limit else { return }
         held.wrappingSubtract(bytes, ordering: .relaxed)

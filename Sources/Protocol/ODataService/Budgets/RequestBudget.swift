@@ -8,10 +8,10 @@ import Synchronization
     import Glibc
 #endif
 
-/// The resources that one request may use, and whether its caller still waits.
+/// The resources that one request may use, and the cancellation flag of the request.
 ///
-/// A server makes one for each request (``current``), and the request carries it to the provider
-/// (``ODataRequest/budget``). All requests of a batch share one. An app's own requests have none.
+/// A server creates a budget for each request (``current``), and the request carries it to the provider
+/// (``RequestContext/budget``). All requests of a batch share one budget. The requests of an app have none.
 ///
 /// ```swift
 /// let budget = RequestBudget(.init(statementTime: .seconds(5), rows: 10_000))
@@ -20,37 +20,37 @@ import Synchronization
 /// let response = try await provider.execute(request)  // ODataError 413 or 503 beyond the budget
 /// ```
 public final class RequestBudget: Sendable {
-    /// The amounts of a budget; `nil` means no limit.
+    /// The limits of a budget; `nil` means no limit.
     public struct Limits: Hashable, Sendable {
-        /// The processor time of a served request: 60 seconds.
+        /// The default processor time of a served request: 60 seconds.
         public static let defaultStatementTime = Duration.seconds(60)
-        /// The rows of a served request, over all levels: 1,000,000.
+        /// The default number of rows of a served request, over all levels: 1,000,000.
         public static let defaultRows = 1_000_000
-        /// The bytes that a served request holds at once: 64 MiB.
+        /// The default number of bytes that a served request holds at once: 64 MiB.
         public static let defaultHeldBytes = 64 << 20
 
-        /// The processor time of all statements of the request. The time of the transfer does not count.
+        /// The processor time of all statements of the request, without the time of the transfer.
         public var statementTime: Duration?
-        /// The most rows of the response. A row that is expanded in several others counts each time.
+        /// The maximum number of rows in the response. A row that is expanded in several others counts each time.
         public var rows: Int?
-        /// The most bytes that are held in memory at once for the response.
+        /// The maximum number of bytes held in memory at once for the response.
         public var heldBytes: Int?
 
-        /// Makes limits.
+        /// Creates limits.
         ///
         /// - Parameters:
-        ///   - statementTime: the processor time of all statements; the time of the transfer does not count.
-        ///   - rows: the most rows over all levels of the response.
-        ///   - heldBytes: the most bytes that are held in memory at once.
+        ///   - statementTime: the processor time of all statements, without the time of the transfer.
+        ///   - rows: the maximum number of rows over all levels of the response.
+        ///   - heldBytes: the maximum number of bytes held in memory at once.
         public init(statementTime: Duration? = nil, rows: Int? = nil, heldBytes: Int? = nil) {
             self.statementTime = statementTime
             self.rows = rows
             self.heldBytes = heldBytes
         }
 
-        /// No limits, as for the requests of an app.
+        /// No limits, for the requests of an app.
         public static let unlimited = Limits()
-        /// The defaults for requests that a server answers.
+        /// The default limits of a server.
         public static let served = Limits(
             statementTime: defaultStatementTime, rows: defaultRows, heldBytes: defaultHeldBytes)
     }
@@ -58,9 +58,9 @@ public final class RequestBudget: Sendable {
     /// The budget of the request that the current task answers; `nil` outside a server.
     @TaskLocal public static var current: RequestBudget?
 
-    /// The amounts.
+    /// The limits of the budget.
     public let limits: Limits
-    /// The caller, whose quotas the request uses; `nil` if nobody has looked.
+    /// The caller that is charged for the request; `nil` if it was not determined.
     public let caller: CallerID?
 
     private let rows = Atomic<Int>(0)
@@ -70,28 +70,28 @@ public final class RequestBudget: Sendable {
     private let partCount = Atomic<Int>(1)
     private let share = Mutex<MemoryShare?>(nil)
 
-    /// Makes a budget of which nothing has been used.
+    /// Creates an unused budget.
     public init(_ limits: Limits, caller: CallerID? = nil) {
         self.limits = limits
         self.caller = caller
     }
 
-    /// A budget of the same amounts for work that goes on when the caller has gone: a response that is fetched later.
+    /// Returns an unused budget with the same limits, for work that continues after the caller has disconnected.
     package func detached() -> RequestBudget { RequestBudget(limits, caller: caller) }
 
     // MARK: Cancellation
 
-    /// Whether the request was cancelled, because its caller has gone or the server stops.
+    /// Whether the request was cancelled because its caller disconnected or the server stops.
     public var isCancelled: Bool { isGone.load(ordering: .relaxed) }
 
-    /// Stops the statements of the request. A statement that runs ends within milliseconds.
+    /// Stops the statements of the request. A running statement ends within milliseconds.
     public func cancel() { isGone.store(true, ordering: .relaxed) }
 
     // MARK: Rows
 
-    /// Takes rows of the response.
+    /// Counts rows of the response.
     ///
-    /// - Throws: ``ODataError`` 413 with the code `RowLimit` when fewer are left.
+    /// - Throws: ``ODataError`` 413 with the code `RowLimit` if the response exceeds the limit.
     public func takeRows(_ count: Int = 1) throws(ODataError) {
         let taken = rows.wrappingAdd(count, ordering: .relaxed).newValue
         guard let limit = limits.rows, taken > limit else { return }
@@ -101,23 +101,24 @@ public final class RequestBudget: Sendable {
                 + "Ask for fewer with $top, $filter, maxpagesize or less $expand.")
     }
 
-    /// Gives back rows that were taken and do not become part of the response.
+    /// Gives back counted rows that do not become part of the response.
     public func giveBackRows(_ count: Int) { rows.wrappingSubtract(count, ordering: .relaxed) }
 
-    /// The rows that were taken.
+    /// The number of rows counted so far.
     public var rowsTaken: Int { rows.load(ordering: .relaxed) }
 
     // MARK: Memory
 
-    /// The bytes that may still be held; `Int.max` without a limit.
+    /// The number of bytes that may still be held; `Int.max` without a limit.
     public var heldBytesLeft: Int {
         guard let limit = limits.heldBytes else { return .max }
         return max(0, limit - held.load(ordering: .relaxed))
     }
 
-    /// Accounts for bytes that are held in memory until ``release(_:)``, or until the request ends.
+    /// Counts bytes that are held in memory until ``release(_:)`` or until the request ends.
     ///
-    /// - Throws: ``ODataError`` 413 with the code `ResponseTooLarge` when the request would hold too many.
+    /// - Throws: ``ODataError`` 413 with the code `ResponseTooLarge` if the request would hold too many bytes, and
+    ///   429 if the requests of its caller would.
     public func hold(_ bytes: Int) throws(ODataError) {
         let (sum, overflow) = held.load(ordering: .relaxed).addingReportingOverflow(bytes)
         if overflow { throw tooLarge }
@@ -126,18 +127,18 @@ public final class RequestBudget: Sendable {
         held.wrappingAdd(bytes, ordering: .relaxed)
     }
 
-    /// Says that bytes are no longer held.
+    /// Gives back bytes that are not held any more.
     public func release(_ bytes: Int) {
         held.wrappingSubtract(bytes, ordering: .relaxed)
         share.withLock { $0?.giveBack(bytes) }
     }
 
-    /// Lets the request take its memory from a share that the caller's requests have in common.
+    /// Makes the request take its memory from a share that it has in common with other requests of the caller.
     package func join(_ share: MemoryShare) { self.share.withLock { $0 = share } }
 
     deinit { share.withLock { $0?.giveBack(held.load(ordering: .relaxed)) } }
 
-    /// The refusal of a response that cannot be held in memory.
+    /// The error for a response that cannot be held in memory.
     public var tooLarge: ODataError {
         ODataError(
             status: 413, code: "ResponseTooLarge",
@@ -145,27 +146,27 @@ public final class RequestBudget: Sendable {
                 + "Ask for less with $select, $top, maxpagesize or less $expand.")
     }
 
-    /// The number of requests that share the budget: those of a batch, which are answered one after the other.
+    /// The number of requests that share the budget: 1, or the number of requests in a batch.
     public var parts: Int { partCount.load(ordering: .relaxed) }
 
-    /// Says that a batch of so many requests shares the budget.
+    /// Sets the number of requests that share the budget.
     public func share(among parts: Int) { partCount.store(max(1, parts), ordering: .relaxed) }
 
     // MARK: Time
 
-    /// The processor time that is left; `nil` without a limit.
+    /// The remaining processor time; `nil` without a limit.
     public var timeLeft: Duration? {
         limits.statementTime.map { $0 - .nanoseconds(nanoseconds.load(ordering: .relaxed)) }
     }
 
-    /// Accounts for processor time of the request.
+    /// Counts processor time of the request.
     public func spend(_ time: Duration) {
         let (seconds, attoseconds) = time.components
         let spent = seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue
         nanoseconds.wrappingAdd(spent &+ attoseconds / 1_000_000_000, ordering: .relaxed)
     }
 
-    /// The refusal of a request that takes too long.
+    /// The error for a request that takes too long.
     public var tooSlow: ODataError {
         ODataError(
             status: 503, code: "TimeLimit",
@@ -173,18 +174,18 @@ public final class RequestBudget: Sendable {
                 + "Narrow it with $filter on indexed properties, or ask for less at once.")
     }
 
-    /// Checks between two steps of a computation that it may go on.
+    /// Checks between two steps of a computation that the computation may continue.
     ///
-    /// - Throws: `CancellationError` when the request was cancelled; ``ODataError`` 503 with the code `TimeLimit` when its
-    ///   time is over.
+    /// - Throws: `CancellationError` if the request was cancelled, or ``ODataError`` 503 with the code `TimeLimit`
+    ///   if its time has run out.
     public func check() throws {
         if isCancelled { throw CancellationError() }
         if let left = timeLeft, left <= .zero { throw tooSlow }
     }
 
-    /// Runs a computation of this thread and accounts for its processor time.
+    /// Runs a computation on the current thread and counts its processor time.
     ///
-    /// - Throws: what ``check()`` throws before the computation begins, and what the computation throws.
+    /// - Throws: the errors of ``check()`` before the computation begins, and the errors of the computation.
     public func working<Value>(_ body: () throws -> Value) throws -> Value {
         try check()
         let start = Self.threadTime

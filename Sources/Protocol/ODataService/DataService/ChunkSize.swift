@@ -1,19 +1,19 @@
 import ErrorCodes
 
-/// How many bytes a chunk of a streamed body has at most.
+/// The maximum size of a chunk of a streamed body.
 public struct ChunkSize: Hashable, Sendable {
-    /// 102,400 bytes.
+    /// The default size: 102,400 bytes.
     public static let standard = ChunkSize(unchecked: 102_400)
-    /// 204,800 bytes, the most there may be.
+    /// The largest size: 204,800 bytes.
     public static let maximum = ChunkSize(unchecked: 204_800)
 
-    /// The bytes.
+    /// The size in bytes.
     public let bytes: Int
 
-    /// Makes a size.
+    /// Creates a size.
     ///
-    /// - Parameter bytes: from 1 to 204,800.
-    /// - Throws: ``ChunkSizeError``.
+    /// - Parameter bytes: a number from 1 to 204,800.
+    /// - Throws: ``ChunkSizeError`` for a number outside the range.
     public init(_ bytes: Int) throws(ChunkSizeError) {
         guard (1...Self.maximum.bytes).contains(bytes) else { throw ChunkSizeError(bytes: bytes) }
         self.bytes = bytes
@@ -22,15 +22,15 @@ public struct ChunkSize: Hashable, Sendable {
     private init(unchecked bytes: Int) { self.bytes = bytes }
 }
 
-/// A chunk size outside its range.
+/// The error for a chunk size outside the valid range.
 public struct ChunkSizeError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The size that was asked for.
+    /// The rejected size.
     public let bytes: Int
 
-    /// Makes an error.
+    /// Creates an error for a size.
     public init(bytes: Int) { self.bytes = bytes }
 
-    /// The size and the range.
+    /// A message with the size and the valid range.
     public var description: String {
         "A chunk of \(bytes) bytes is not possible: 1 to \(ChunkSize.maximum.bytes) are."
     }

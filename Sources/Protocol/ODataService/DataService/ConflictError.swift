@@ -2,27 +2,27 @@ import ErrorCodes
 import ODataModel
 import ODataQuery
 
-/// Somebody else changed what was to be changed: the service answered 412 to the ETag that was sent
+/// The error for an entity that was changed by someone else: the service refused the ETag of the request with 412
 /// (OData Protocol 4.01, 11.4.1.1 *Use of ETags for Avoiding Update Conflicts*).
 ///
 /// ```swift
 /// do {
 ///     try await service.update(order)
 /// } catch let conflict as ConflictError {
-///     if var theirs = try await conflict.current(service) {
-///         theirs["Freight"] = order["Freight"]
-///         try await service.update(theirs)
+///     if var current = try await conflict.current(service) {
+///         current["Freight"] = order["Freight"]
+///         try await service.update(current)
 ///     }
 /// }
 /// ```
 public struct ConflictError: Error, Sendable, CustomStringConvertible {
-    /// What the service said.
+    /// The error that the service returned.
     public let refusal: ODataError
-    /// The entity as the app wanted it.
+    /// The entity that the app sent.
     public let attempted: ODataEntity?
-    /// The entity as the service has it, where it was asked for with the change.
+    /// The server version of the entity, if the app requested it together with the change.
     public internal(set) var currentEntity: ODataEntity?
-    /// The ETag that no longer holds.
+    /// The outdated ETag that was sent.
     public let etag: String?
     private let request: ODataRequest
 
@@ -33,12 +33,12 @@ public struct ConflictError: Error, Sendable, CustomStringConvertible {
         self.request = request
     }
 
-    /// What is in conflict.
+    /// A message with the type of the entity and the error of the service.
     public var description: String {
         "\(attempted?.shape.name.description ?? "The resource") was changed by somebody else: \(refusal)"
     }
 
-    /// The entity as the service has it now; `nil` when it is gone.
+    /// Returns the server version of the entity; `nil` if the entity does not exist any more.
     public func current(_ service: DataService) async throws -> ODataEntity? {
         if let currentEntity { return currentEntity }
         var read = ODataRequest(.read, ODataURL(path: request.url.path))
@@ -50,8 +50,9 @@ public struct ConflictError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Makes a conflict of a refused condition. A repeatable request whose time has passed is refused with the same
-    /// status and is no conflict.
+    /// Runs a request and turns a failed ETag condition into a conflict.
+    ///
+    /// A repeatable request that has expired is refused with the same status, but is not a conflict.
     static func detected<Result>(
         _ entity: ODataEntity?, _ request: ODataRequest, _ body: () async throws -> Result
     ) async throws -> Result {

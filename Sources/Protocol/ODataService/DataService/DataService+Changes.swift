@@ -4,10 +4,10 @@ import ODataQuery
 extension DataService {
     /// Creates an entity (OData Protocol 4.01, 11.4.2).
     ///
-    /// - Parameter set: the set; may be left out where the type is in a single one.
-    /// - Returns: the entity as the service has it, read again where the service does not return it; as it was sent where
-    ///   it cannot be read, since it is created all the same.
-    /// - Throws: ``DataServiceError/answeredLater(location:)`` where the service has not created it yet.
+    /// - Parameter set: the entity set; optional if only one set holds the type.
+    /// - Returns: the server version of the entity, which is read if the response does not contain it. If it cannot
+    ///   be read, the sent entity is returned, because it was created nevertheless.
+    /// - Throws: ``DataServiceError/answeredLater(location:)`` if the service creates the entity asynchronously.
     @discardableResult
     public func create(_ entity: ODataEntity, in set: String? = nil) async throws -> ODataEntity {
         let set = try await self.set(of: entity.shape.name, named: set)
@@ -22,12 +22,12 @@ extension DataService {
         return try await created(request, from: entity)
     }
 
-    /// What a request creates, read again where the answer does not hold it.
+    /// Sends a creation and returns the created entity, which is read if the response does not contain it.
     func created(_ request: ODataRequest, from entity: ODataEntity) async throws -> ODataEntity {
         await created(entity, try await answer(to: request))
     }
 
-    /// What a creation gave: the body, else what its address leads to, else what was sent.
+    /// Returns the created entity: the body of the response, else the entity at its location, else the sent entity.
     func created(_ entity: ODataEntity, _ response: ODataResponse) async -> ODataEntity {
         if let created = response.entity { return created }
         guard defaults.returns == .representation, let link = response.entityID ?? response.location else {
@@ -36,24 +36,25 @@ extension DataService {
         return await readBack(ODataRequest(following: link)) ?? settled(entity, response)
     }
 
-    /// The entity that a change was made of; `nil` where it cannot be read. The change was made all the same, and whoever
-    /// got an error would make it twice.
+    /// Reads the entity after a change; returns `nil` if it cannot be read.
+    ///
+    /// An error must not be thrown here: the change was made, and a caller that gets an error would repeat it.
     private func readBack(_ request: ODataRequest) async -> ODataEntity? { try? await entity(request) }
 
-    /// Sends what changed of an entity (PATCH; OData Protocol 4.01, 11.4.3), on condition that nobody else
-    /// changed it where its ETag is known.
+    /// Sends the changed properties of an entity (PATCH; OData Protocol 4.01, 11.4.3).
     ///
-    /// An entity without changes is returned as it is, and nothing is sent.
+    /// If the ETag of the entity is known, the service refuses the change after a change by someone else. An entity
+    /// without changes is returned as it is, without a request.
     /// - Parameters:
-    ///   - set: the set; may be left out where the entity has an edit link or its type is in a single set.
-    ///   - overwriting: whether the change is made even if somebody else changed the entity.
-    ///   - readingConflict: whether the entity as the service has it is read when somebody else changed it, into
-    ///     ``ConflictError/currentEntity``.
-    ///   - sendingEmpty: whether an entity without changes is sent all the same, which touches it.
-    /// - Returns: the entity as it is now. Where the service answers without it and without its new ETag, it is read again;
-    ///   where that fails it keeps the ETag that it had, so that the next change is refused and overwrites nobody's.
-    /// - Throws: ``ConflictError`` when somebody else changed it, ``DataServiceError/answeredLater(location:)`` where the
-    ///   service has not changed it yet.
+    ///   - set: the entity set; optional if the entity has an edit link or only one set holds its type.
+    ///   - overwriting: whether the change is made even if someone else changed the entity.
+    ///   - readingConflict: whether a conflict reads the server version into ``ConflictError/currentEntity``.
+    ///   - sendingEmpty: whether an entity without changes is sent too, so that the service can update its ETag.
+    /// - Returns: the entity after the change. If the response has neither the entity nor a new ETag, the entity is
+    ///   read. If it cannot be read, it keeps its previous ETag, so that the next change is refused instead of
+    ///   overwriting another one.
+    /// - Throws: ``ConflictError`` if someone else changed the entity,
+    ///   ``DataServiceError/answeredLater(location:)`` if the service makes the change asynchronously.
     @discardableResult
     public func update(
         _ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false,
@@ -64,20 +65,21 @@ extension DataService {
             entity, try await self.request(.update, entity, in: set), overwriting, readingConflict)
     }
 
-    /// Sends what changed of the entity at a URL, as
-    /// ``update(_:in:overwriting:readingConflict:sendingEmpty:)`` does.
+    /// Sends the changed properties of the entity at a URL; see
+    /// ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
     @discardableResult
     public func update(_ entity: ODataEntity, at url: ODataURL, overwriting: Bool = false) async throws -> ODataEntity {
         guard !entity.changedProperties.isEmpty else { return entity }
         return try await change(entity, ODataRequest(.update, url), overwriting)
     }
 
-    /// Changes an entity together with related ones: what changed of it, and the related entities that it has
-    /// loaded, each with what changed (OData Protocol 4.01, 11.4.3.1 *Update Related Entities When Updating an
-    /// Entity*). Only services of 4.01 do so.
+    /// Changes an entity together with its loaded related entities (OData Protocol 4.01, 11.4.3.1 *Update Related
+    /// Entities When Updating an Entity*).
     ///
-    /// - Parameter navigations: the navigation properties whose entities go along. A collection is then exactly
-    ///   what is sent: what is left out is unlinked.
+    /// Only the changed properties of each entity are sent. The service must support OData 4.01.
+    ///
+    /// - Parameter navigations: the navigation properties to send. A collection is replaced: entities that are
+    ///   missing from it are unlinked.
     @discardableResult
     public func update(
         _ entity: ODataEntity, withRelated navigations: [String], in set: String? = nil, overwriting: Bool = false
@@ -94,15 +96,15 @@ extension DataService {
         return try await change(entity, request, overwriting, false)
     }
 
-    /// Creates an entity with a key that the app chose, or changes the one that has it (OData Protocol 4.01, 11.4.4
-    /// *Upsert an Entity*).
+    /// Creates an entity with a key that the app assigned, or changes the existing entity with that key (OData
+    /// Protocol 4.01, 11.4.4 *Upsert an Entity*).
     ///
     /// - Parameters:
-    ///   - entity: all that is to be set, the key included.
-    ///   - onlyNew: whether an entity that exists is left alone: `If-None-Match: *`. The refusal is a
+    ///   - entity: all properties to set, including the key.
+    ///   - onlyNew: whether an existing entity stays unchanged (`If-None-Match: *`). The refusal is a
     ///     ``ConflictError``.
-    /// - Returns: the entity as it is now, as ``update(_:in:overwriting:readingConflict:sendingEmpty:)`` does.
-    /// - Throws: as ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
+    /// - Returns: the entity after the change, as ``update(_:in:overwriting:readingConflict:sendingEmpty:)`` does.
+    /// - Throws: the errors of ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
     @discardableResult
     public func upsert(_ entity: ODataEntity, in set: String? = nil, onlyNew: Bool = false) async throws -> ODataEntity
     {
@@ -121,13 +123,13 @@ extension DataService {
         return await changed(entity, request, response)
     }
 
-    /// Replaces an entity as a whole (PUT; OData Protocol 4.01, 11.4.4): what it lacks gets its default.
+    /// Replaces an entity as a whole (PUT; OData Protocol 4.01, 11.4.4): missing properties get their defaults.
     ///
     /// - Parameters:
-    ///   - set: the set, as for ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
-    ///   - overwriting: whether it is replaced even if somebody else changed it.
+    ///   - set: the entity set, as for ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
+    ///   - overwriting: whether the entity is replaced even if someone else changed it.
     ///   - readingConflict: as for ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
-    /// - Throws: ``ConflictError`` when somebody else changed it.
+    /// - Throws: ``ConflictError`` if someone else changed the entity.
     @discardableResult
     public func replace(
         _ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false, readingConflict: Bool = false
@@ -135,30 +137,31 @@ extension DataService {
         try await change(entity, try await self.request(.replace, entity, in: set), overwriting, readingConflict)
     }
 
-    /// Replaces the entity at a URL as a whole, as ``replace(_:in:overwriting:readingConflict:)`` does.
+    /// Replaces the entity at a URL as a whole; see ``replace(_:in:overwriting:readingConflict:)``.
     @discardableResult
     public func replace(_ entity: ODataEntity, at url: ODataURL, overwriting: Bool = false) async throws -> ODataEntity
     {
         try await change(entity, ODataRequest(.replace, url), overwriting)
     }
 
-    /// Deletes an entity (OData Protocol 4.01, 11.4.5), on condition that nobody changed it.
+    /// Deletes an entity (OData Protocol 4.01, 11.4.5), unless its ETag is known and outdated.
     ///
     /// - Parameters:
-    ///   - set: the set, as for ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
-    ///   - overwriting: whether it is deleted even if somebody else changed it.
-    /// - Throws: ``ConflictError`` when somebody changed it.
+    ///   - set: the entity set, as for ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
+    ///   - overwriting: whether the entity is deleted even if someone else changed it.
+    /// - Throws: ``ConflictError`` if someone else changed the entity.
     public func delete(_ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false) async throws {
         var request = try await self.request(.delete, entity, in: set)
         request.ifMatch = condition(entity, overwriting)
         try await ConflictError.detected(entity, request) { _ = try await send(request) }
     }
 
-    /// Deletes all entities that satisfy a query, as many as there are when the query is answered: their keys and
-    /// ETags are read, then each is deleted unless somebody changed it since.
+    /// Deletes all entities that satisfy a query.
     ///
-    /// - Returns: how many were deleted.
-    /// - Throws: ``ConflictError`` at the first that was changed; those before it are deleted.
+    /// The keys and ETags are read first. Then each entity is deleted, unless someone else has changed it since.
+    ///
+    /// - Returns: the number of deleted entities.
+    /// - Throws: ``ConflictError`` at the first entity that was changed. The entities before it are deleted.
     @discardableResult
     public func delete(matching query: ResourceQuery) async throws -> Int {
         var url = query.url
@@ -178,7 +181,7 @@ extension DataService {
 
     /// Deletes the entity with a key.
     ///
-    /// - Parameter ifMatch: the ETag that must still hold; none deletes whatever is there.
+    /// - Parameter ifMatch: the ETag that the entity must still have; `nil` deletes any version.
     public func delete(_ set: String, key: EntityKey, ifMatch: String? = nil) async throws {
         let url = ODataURL(set: set, key: key, model: try await provider.model)
         _ = try await send(ODataRequest(.delete, url, ifMatch: ifMatch))
@@ -205,13 +208,13 @@ extension DataService {
         return await changed(entity, request, response)
     }
 
-    /// What a change gave: the body, else what was sent, with the ETag that it has now.
+    /// Returns the entity after a change: the body of the response, else the sent entity with its new ETag.
     private func changed(_ entity: ODataEntity, _ request: ODataRequest, _ response: ODataResponse) async -> ODataEntity
     {
         if let changed = response.entity { return changed }
         var settled = settled(entity, response)
         guard settled.control.etag == nil, let etag = entity.control.etag else { return settled }
-        // Without a tag, the next change would be made whatever others did in between.
+        // Without an ETag, the next change would overwrite changes by others.
         var read = ODataRequest(.read, ODataURL(path: request.url.path))
         read.link = request.link
         if let current = await readBack(read) { return current }
@@ -220,11 +223,11 @@ extension DataService {
     }
 
     func condition(_ entity: ODataEntity, _ overwriting: Bool) -> String? {
-        // Without a known ETag nothing is stated: "*" would be refused where ETags are not supported.
+        // Without a known ETag no condition is sent: a service without ETags would refuse "*".
         entity.control.etag.map { overwriting ? "*" : $0 }
     }
 
-    /// The entity as sent, for answers without a body.
+    /// Returns the sent entity with the ETag and id of a response that has no body.
     private func settled(_ entity: ODataEntity, _ response: ODataResponse) -> ODataEntity {
         var entity = entity
         entity.control.etag = response.etag
@@ -235,7 +238,7 @@ extension DataService {
 }
 
 extension ODataResponse {
-    /// The entity in the body, with its ETag wherever that stands.
+    /// The entity in the body, with the ETag of the body or of the header.
     fileprivate var entity: ODataEntity? {
         guard case .entity(var entity) = body else { return nil }
         entity.control.etag = entity.control.etag ?? etag
@@ -244,7 +247,7 @@ extension ODataResponse {
 }
 
 extension ODataEntity {
-    /// An entity of the same type with only what changed: the body of an update.
+    /// An entity of the same type with only the changed properties: the body of an update.
     public var changes: ODataEntity {
         var changes = ODataEntity(shape: shape)
         changes.control.type = control.type

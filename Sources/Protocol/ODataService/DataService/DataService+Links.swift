@@ -1,11 +1,11 @@
 import ODataModel
 import ODataQuery
 
-/// Related entities and the links to them (OData Protocol 4.01, 11.2.7, 11.2.8 and 11.4.6).
+/// Reads and changes related entities and the links to them (OData Protocol 4.01, 11.2.7, 11.2.8 and 11.4.6).
 extension DataService {
-    /// The entities that a navigation property leads to, all pages.
+    /// Returns all entities that a navigation property leads to, following pages.
     ///
-    /// - Parameter options: filter, order and so on.
+    /// - Parameter options: query options such as the filter and the order.
     public func related(
         _ navigation: String, of entity: ODataEntity, in set: String? = nil, _ options: QueryOptions = QueryOptions()
     ) async throws -> [ODataEntity] {
@@ -20,12 +20,12 @@ extension DataService {
         return all
     }
 
-    /// The same entity with related entities loaded: one request with `$expand`.
+    /// Returns the same entity with related entities loaded, in one request with `$expand`.
     public func load(_ navigations: String..., of entity: ODataEntity, in set: String? = nil) async throws
         -> ODataEntity
     {
         var request = try await self.request(.read, entity, in: set)
-        // The options go with a URL of our own only: a link is opaque.
+        // Query options need a URL that was built here, because a link of the service is opaque.
         if request.link != nil {
             let name = try await self.set(of: entity.shape.name, named: set)
             guard let key = entity.key else { throw DataServiceError.notAddressable(type: entity.shape.name) }
@@ -40,7 +40,7 @@ extension DataService {
         return loaded
     }
 
-    /// The ids of the entities that a navigation property leads to (OData Protocol 4.01, 11.2.8).
+    /// Returns the ids of the entities that a navigation property leads to (OData Protocol 4.01, 11.2.8).
     public func links(_ navigation: String, of entity: ODataEntity, in set: String? = nil) async throws -> [String] {
         let request = try await self.request(.read, entity, in: set, [navigation], reference: true)
         switch try await answer(to: request).body {
@@ -50,8 +50,7 @@ extension DataService {
         }
     }
 
-    /// Links two entities: adds to a collection (11.4.6.1), or changes what a single-valued property leads to
-    /// (11.4.6.3).
+    /// Links two entities: adds to a collection (11.4.6.1), or sets a single-valued navigation property (11.4.6.3).
     ///
     /// - Throws: ``EntityError/unknownProperty(_:type:)``, ``DataServiceError/notAddressable(type:)``.
     public func link(
@@ -67,9 +66,9 @@ extension DataService {
         _ = try await send(request)
     }
 
-    /// Takes a link away (OData Protocol 4.01, 11.4.6.2); neither entity is deleted.
+    /// Removes a link (OData Protocol 4.01, 11.4.6.2) without deleting either entity.
     ///
-    /// - Parameter target: which of a collection's entities; left out for a single-valued property.
+    /// - Parameter target: the entity to remove from a collection; `nil` for a single-valued property.
     public func unlink(
         _ navigation: String, of entity: ODataEntity, from target: ODataEntity? = nil, in set: String? = nil,
         targetSet: String? = nil
@@ -94,7 +93,7 @@ extension DataService {
         _ = try await send(request)
     }
 
-    /// Makes a navigation property lead to exactly these entities (OData Protocol 4.01, 11.4.6.3).
+    /// Sets the entities of a navigation property to exactly the given ones (OData Protocol 4.01, 11.4.6.3).
     public func setLinks(
         _ navigation: String, of entity: ODataEntity, to targets: [ODataEntity], in set: String? = nil,
         targetSet: String? = nil
@@ -106,10 +105,10 @@ extension DataService {
         _ = try await send(request)
     }
 
-    /// What stands for an entity in a link: its id, else its canonical URL relative to the service root.
+    /// Returns a reference to an entity: its id, else its canonical URL relative to the service root.
     ///
-    /// Assigned to `related` of a new or changed entity it binds the two (OData Protocol 4.01, 11.4.2.1):
-    /// `order.related["Customer"] = .references([try await service.reference(to: customer)])`.
+    /// Assign the reference to `related` of a new or changed entity to link the two (OData Protocol 4.01,
+    /// 11.4.2.1): `order.related["Customer"] = .references([try await service.reference(to: customer)])`.
     public func reference(to entity: ODataEntity, in set: String? = nil) async throws -> String {
         let request = try await self.request(.read, entity, in: set)
         return request.link ?? request.url.urlEncoded()
@@ -117,7 +116,7 @@ extension DataService {
 }
 
 extension QueryOptions {
-    /// An id as it stands in `$id`.
+    /// Returns an id as it is written in `$id`.
     static func encodedID(_ id: String) -> String {
         var options = QueryOptions()
         options.id = id

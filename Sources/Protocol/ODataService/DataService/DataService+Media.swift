@@ -1,13 +1,14 @@
 import ODataModel
 import ODataQuery
 
-/// Media entities and stream properties, pulled and pushed without ever being in memory as a whole
-/// (OData Protocol 4.01, 11.4.7 and 11.4.8).
+/// Reads and writes media entities and stream properties without holding them in memory as a whole (OData Protocol
+/// 4.01, 11.4.7 and 11.4.8).
 extension DataService {
-    /// The bytes of a media entity or stream property with their media type, pulled as they are read.
+    /// Returns the bytes of a media entity or stream property with their media type. The bytes are fetched on
+    /// demand.
     ///
-    /// - Parameter chunkSize: how many bytes come at a time; as they arrive where it is left out.
-    /// - Throws: ``DataServiceError/unexpectedAnswer(expected:)`` when there is no stream.
+    /// - Parameter chunkSize: the size of each chunk; `nil` for chunks as they arrive.
+    /// - Throws: ``DataServiceError/unexpectedAnswer(expected:)`` if the response has no stream.
     public func media(
         _ url: ODataURL, chunkSize: ChunkSize? = nil
     ) async throws -> (ByteStream, contentType: String) {
@@ -17,12 +18,12 @@ extension DataService {
         return (chunkSize.map { stream.chunked($0) } ?? stream, contentType)
     }
 
-    /// The bytes of a media entity.
+    /// Returns the bytes of a media entity or stream property.
     ///
     /// - Parameters:
-    ///   - entity: the media entity. Its media read link is followed where the service gave one.
-    ///   - property: the stream property meant; `nil` for the entity's own stream.
-    ///   - chunkSize: as for ``media(_:chunkSize:)``.
+    ///   - entity: the entity. Its media read link is followed if the service gave one.
+    ///   - property: the stream property; `nil` for the entity's own stream.
+    ///   - chunkSize: the size of each chunk.
     public func media(
         of entity: ODataEntity, property: String? = nil, in set: String? = nil,
         chunkSize: ChunkSize = .standard
@@ -34,11 +35,12 @@ extension DataService {
         return (stream.chunked(chunkSize), contentType)
     }
 
-    /// Creates a media entity from its bytes (OData Protocol 4.01, 11.4.7.1); its properties are then set with
-    /// ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
+    /// Creates a media entity from its bytes (OData Protocol 4.01, 11.4.7.1).
     ///
-    /// - Parameter slug: the name proposed for it (RFC 5023, 9.7).
-    /// - Returns: the entity that the service made.
+    /// Set its properties afterwards with ``update(_:in:overwriting:readingConflict:sendingEmpty:)``.
+    ///
+    /// - Parameter slug: the suggested name (RFC 5023, 9.7).
+    /// - Returns: the entity that the service created.
     @discardableResult
     public func createMedia(
         in set: String, _ bytes: ByteStream, contentType: String, slug: String? = nil
@@ -53,11 +55,12 @@ extension DataService {
         return try await created(request, from: ODataEntity(shape: shape))
     }
 
-    /// Replaces the bytes of a media entity or stream property (OData Protocol 4.01, 11.4.7.2 and 11.4.8.1), on
-    /// condition that nobody else did where their ETag is known.
+    /// Replaces the bytes of a media entity or stream property (OData Protocol 4.01, 11.4.7.2 and 11.4.8.1).
     ///
-    /// - Returns: the new ETag of the stream, where the service gives one.
-    /// - Throws: ``ConflictError`` when somebody else changed it.
+    /// If the ETag of the bytes is known, the service refuses the change after a change by someone else.
+    ///
+    /// - Returns: the new ETag of the stream; `nil` if the service gives none.
+    /// - Throws: ``ConflictError`` if someone else changed the bytes.
     @discardableResult
     public func setMedia(
         of entity: ODataEntity, property: String? = nil, in set: String? = nil, _ bytes: ByteStream,
@@ -70,8 +73,8 @@ extension DataService {
         return try await ConflictError.detected(entity, request) { try await send(request).etag }
     }
 
-    /// Deletes the bytes of a stream property (OData Protocol 4.01, 11.4.8.2), or of a media entity that may be
-    /// without.
+    /// Deletes the bytes of a stream property (OData Protocol 4.01, 11.4.8.2), or of a media entity if the service
+    /// allows a media entity without bytes.
     public func deleteMedia(of entity: ODataEntity, property: String? = nil, in set: String? = nil) async throws {
         var request = try await mediaRequest(.delete, entity, property, set)
         request.ifMatch = mediaETag(entity, property)
@@ -89,7 +92,7 @@ extension DataService {
     ) async throws -> ODataRequest {
         if method == .read, property == nil, set == nil, let link = entity.control.mediaReadLink {
             var request = ODataRequest(following: link)
-            // The URL beside the link tells that a stream is expected.
+            // The URL beside the link tells the decoder to expect a stream.
             request.url = ODataURL(path: ResourcePath([.value]))
             if let addressed = try? await self.request(.read, entity, in: nil), addressed.link == nil {
                 request.url = addressed.url
@@ -111,7 +114,7 @@ extension DataService {
 }
 
 extension ByteStream {
-    /// The same bytes in chunks of one size, but for the last: for readers that work in blocks.
+    /// Returns the same bytes in chunks of one size, except for the last chunk.
     public func chunked(_ size: ChunkSize = .standard) -> ByteStream {
         let blocks = Blocks(self, size: size.bytes)
         return ByteStream(length: length, part: { range in slice(range)?.chunked(size) ?? ByteStream([]) }) {
@@ -119,7 +122,7 @@ extension ByteStream {
         }
     }
 
-    /// Collects chunks as they come and gives them out in one size.
+    /// Collects chunks and returns them in blocks of one size.
     private actor Blocks {
         private let source: ByteStream
         private let size: Int

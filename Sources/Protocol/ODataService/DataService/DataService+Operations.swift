@@ -1,25 +1,26 @@
 import ODataModel
 import ODataQuery
 
-/// Functions, actions and the function imports of V2 (OData Protocol 4.01, 11.5).
+/// Calls functions, actions and the function imports of V2 (OData Protocol 4.01, 11.5).
 extension DataService {
     /// Calls an action by its URL (OData Protocol 4.01, 11.5.5).
     public func invoke(_ url: ODataURL, _ parameters: [String: ODataValue] = [:]) async throws -> ODataResponse {
         try await send(ODataRequest(.create, url, body: .parameters(parameters)))
     }
 
-    /// Calls an operation by name: a function or an action, imported into the service root or bound, or a function
-    /// import of V2, each in the way that the metadata says.
+    /// Calls an operation by name: an imported or bound function or action, or a function import of V2.
+    ///
+    /// The metadata determine the kind of the operation.
     ///
     /// ```swift
     /// let nearest = try await service.call("GetNearestAirport", ["lat": 33, "lon": -118])
     /// try await service.call("Shop.Discount", ["percent": 10], on: order)
     /// ```
     /// - Parameters:
-    ///   - name: the name of an import; for a bound operation its name, qualified or not.
-    ///   - parameters: values by parameter name.
-    ///   - binding: the collection or entity that it is bound to, by URL.
-    /// - Throws: ``DataServiceError/unknownOperation(_:)``, besides what the provider throws.
+    ///   - name: the name of an import, or the name of a bound operation with or without its namespace.
+    ///   - parameters: the values by parameter name.
+    ///   - binding: the URL of the collection or entity that the operation is bound to.
+    /// - Throws: ``DataServiceError/unknownOperation(_:)`` and the errors of the provider.
     @discardableResult
     public func call(
         _ name: String, _ parameters: [String: ODataValue] = [:], on binding: ODataURL? = nil
@@ -58,9 +59,9 @@ extension DataService {
             name, parameters, on: ODataURL(set: set, key: key, model: try await provider.model))
     }
 
-    /// Asks whether the service answers: reads its service document and leaves it unread.
+    /// Checks that the service responds: requests its service document and ignores the content.
     ///
-    /// - Throws: what the way to the service throws.
+    /// - Throws: the errors of the provider, such as a transport error.
     public func ping() async throws { _ = try await send(ODataRequest(.read, ODataURL())) }
 
     private static func overload(
@@ -83,8 +84,8 @@ extension DataService {
         return candidates.first { Set($0.parameters.dropFirst().map(\.name)) == given } ?? candidates.first
     }
 
-    /// Parameters of a function: in the path where a literal can stand there, else by an alias
-    /// (OData Protocol 4.01, 11.5.4.1).
+    /// Adds the parameters of a function to a URL: in the path as literals, or else through aliases (OData Protocol
+    /// 4.01, 11.5.4.1).
     private static func append(
         _ parameters: [String: ODataValue], of operation: ODataOperation, to url: inout ODataURL,
         _ model: EntityDataModel
@@ -108,7 +109,7 @@ extension DataService {
 }
 
 extension Literal {
-    /// A value as a literal of a type: enumerations need their members' names.
+    /// Creates a literal of a type. Enumeration values need the names of their members.
     init(of value: ODataValue, type: TypeReference?, model: EntityDataModel?) {
         if case .enumeration(let number) = value, case .enumeration(let name)? = type,
             let members = model?.enumType(name)?.text(of: number)

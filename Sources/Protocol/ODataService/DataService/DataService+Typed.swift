@@ -2,15 +2,15 @@ import ODataModel
 import ODataQuery
 
 extension DataService {
-    /// All entities of a type as values of a Swift type, following pages.
+    /// Returns all entities of a type as values of a Swift type, following pages.
     ///
     /// ```swift
     /// let orders = try await service.fetch(Order.self)
     /// ```
     /// - Parameters:
-    ///   - set: the set; may be left out where the type is in a single one.
-    ///   - options: filter, order and so on.
-    /// - Throws: ``EntityError`` when a row lacks what the type reads, besides what the provider throws.
+    ///   - set: the entity set; optional if only one set holds the type.
+    ///   - options: query options such as the filter and the order.
+    /// - Throws: ``EntityError`` if a row lacks a property that the type reads, and the errors of the provider.
     public func fetch<Value: EntityRepresentable>(
         _ type: Value.Type, in set: String? = nil, _ options: QueryOptions = QueryOptions()
     ) async throws -> [Value] {
@@ -18,20 +18,20 @@ extension DataService {
         return try await fetch(type, at: ODataURL(set: set, options: options))
     }
 
-    /// All entities at a URL as values of a Swift type, following pages.
+    /// Returns all entities at a URL as values of a Swift type, following pages.
     public func fetch<Value: EntityRepresentable>(_ type: Value.Type, at url: ODataURL) async throws -> [Value] {
         var values: [Value] = []
         for try await var page in pages(url) {
             var entities: [ODataEntity] = []
             swap(&entities, &page.entities)
             let read = try Value.odataInstances(of: consume entities)
-            // Most collections are one page.
+            // Most collections have a single page.
             if values.isEmpty { values = read } else { values += read }
         }
         return values
     }
 
-    /// All entities that satisfy a query as values of a Swift type, following pages.
+    /// Returns all entities that satisfy a query as values of a Swift type, following pages.
     ///
     /// ```swift
     /// let costly = try await service.fetch(Order.self, ResourceQuery("Orders").filter(.property("Freight") > 250))
@@ -40,12 +40,12 @@ extension DataService {
         try await fetch(type, at: query.url)
     }
 
-    /// The first entity that satisfies a query as a value of a Swift type; `nil` when there is none.
+    /// Returns the first entity that satisfies a query as a value of a Swift type; `nil` if there is none.
     public func first<Value: EntityRepresentable>(_ type: Value.Type, _ query: ResourceQuery) async throws -> Value? {
         try await first(query.url).map { try Value(row: $0) }
     }
 
-    /// The entity with a key as a value of a Swift type; `nil` when there is none.
+    /// Returns the entity with a key as a value of a Swift type; `nil` if there is none.
     public func fetch<Value: EntityRepresentable>(
         _ type: Value.Type, key: EntityKey, in set: String? = nil
     ) async throws -> Value? {
@@ -55,20 +55,21 @@ extension DataService {
 
     /// Creates an entity from a value of a Swift type.
     ///
-    /// - Returns: the entity as the service has it.
+    /// - Returns: the server version of the entity.
     @discardableResult
     public func create<Value: EntityRepresentable>(_ value: Value, in set: String? = nil) async throws -> Value {
         let created = try await create(try await entity(of: value), in: set)
         return try Value(row: created)
     }
 
-    /// Sends all properties of a value as a change (PATCH): a Swift type does not remember which changed.
-    /// Where that matters, read and change an ``ODataEntity``.
+    /// Sends all properties of a value as a change (PATCH), because a Swift type does not track its changes.
+    ///
+    /// To send only changed properties, read and change an ``ODataEntity``.
     ///
     /// - Parameters:
-    ///   - ifMatch: the ETag that must still hold; none changes whatever is there.
-    ///   - set: the set; may be left out where the type is in a single one.
-    /// - Returns: the entity as it is now.
+    ///   - ifMatch: the ETag that the entity must still have; `nil` changes any version.
+    ///   - set: the entity set; optional if only one set holds the type.
+    /// - Returns: the entity after the change.
     @discardableResult
     public func update<Value: EntityRepresentable>(
         _ value: Value, ifMatch: String? = nil, in set: String? = nil
@@ -77,7 +78,7 @@ extension DataService {
         entity.control.etag = ifMatch
         let set = try await self.set(of: Value.typeName, named: set)
         var changes = entity
-        // The key is in the URL; services may refuse it in the body of a change.
+        // The key is in the URL, and services may refuse it in the body of a change.
         for ordinal in entity.shape.keyOrdinals { changes.values[ordinal] = nil }
         var request = try await request(.update, entity, in: set)
         request.body = .entity(changes)
@@ -88,9 +89,9 @@ extension DataService {
         return try Value(row: changed)
     }
 
-    /// Deletes the entity that a value stands for.
+    /// Deletes the entity that a value represents.
     ///
-    /// - Parameter ifMatch: the ETag that must still hold; none deletes whatever is there.
+    /// - Parameter ifMatch: the ETag that the entity must still have; `nil` deletes any version.
     public func delete<Value: EntityRepresentable>(
         _ value: Value, ifMatch: String? = nil, in set: String? = nil
     ) async throws {
@@ -100,7 +101,7 @@ extension DataService {
         try await delete(set, key: key, ifMatch: ifMatch)
     }
 
-    /// A dynamic entity with what a value writes.
+    /// Returns a dynamic entity with the properties that a value writes.
     public func entity<Value: EntityRepresentable>(of value: Value) async throws -> ODataEntity {
         guard let shape = try await provider.model.shape(Value.typeName) else {
             throw DataServiceError.ambiguousEntitySet(type: Value.typeName, candidates: [])

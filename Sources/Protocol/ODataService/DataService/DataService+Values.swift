@@ -1,9 +1,9 @@
 import ODataModel
 import ODataQuery
 
-/// Single properties (OData Protocol 4.01, 11.2.4 and 11.4.9).
+/// Reads and changes single properties (OData Protocol 4.01, 11.2.4 and 11.4.9).
 extension DataService {
-    /// The value of a property or of a function that returns no entities; `.null` when there is none.
+    /// Returns the value of a property, or of a function that returns no entities; `.null` if there is no value.
     public func value(_ url: ODataURL) async throws -> ODataValue {
         switch try await answer(to: ODataRequest(.read, url)).body {
         case .value(let value, _): return value
@@ -12,9 +12,9 @@ extension DataService {
         }
     }
 
-    /// The value of a property of an entity, read from the service.
+    /// Reads the value of an entity's property from the service.
     ///
-    /// - Parameter path: the property's name, or a path into complex values such as `Address/City`.
+    /// - Parameter path: the name of the property, or a path into complex values such as `Address/City`.
     public func value(of path: String, _ entity: ODataEntity, in set: String? = nil) async throws -> ODataValue {
         let request = try await propertyRequest(.read, path, entity, set)
         switch try await answer(to: request).body {
@@ -26,7 +26,7 @@ extension DataService {
 
     /// Sets a single property (OData Protocol 4.01, 11.4.9.1); `.null` clears it (11.4.9.2).
     ///
-    /// - Throws: ``ConflictError`` when somebody else changed the entity, ``EntityError/unknownProperty(_:type:)``.
+    /// - Throws: ``ConflictError`` if someone else changed the entity, ``EntityError/unknownProperty(_:type:)``.
     public func setValue(
         _ value: ODataValue, of path: String, _ entity: ODataEntity, in set: String? = nil
     ) async throws {
@@ -57,7 +57,7 @@ extension DataService {
         try await request(method, entity, in: set, path.split(separator: "/").map { String($0) })
     }
 
-    /// A request about something of an entity.
+    /// Returns a request for a property of an entity, or for the references in a navigation property.
     func request(
         _ method: ODataRequest.Method, _ entity: ODataEntity, in set: String?, _ names: [String],
         reference: Bool = false

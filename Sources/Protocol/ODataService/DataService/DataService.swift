@@ -2,11 +2,11 @@ import ErrorCodes
 import ODataModel
 import ODataQuery
 
-/// What an app reads and writes with: entities by set, key and query, over any provider, online or offline.
+/// The interface through which an app reads and writes entities by set, key and query.
 ///
-/// Every method is one request of the provider (OData Protocol 4.01, 11), but those that follow pages.
-/// Errors are the provider's own: ``ODataError`` for refusals, and ``DataServiceError`` where an answer is
-/// of another kind than was asked for.
+/// The provider may be online or offline. Every method sends one request to it (OData Protocol 4.01, 11), except
+/// for methods that follow pages. The errors are those of the provider, such as ``ODataError`` for refusals, and
+/// ``DataServiceError`` if the response has an unexpected kind.
 ///
 /// ```swift
 /// let service = DataService(store)
@@ -17,14 +17,14 @@ import ODataQuery
 /// }
 /// ```
 public struct DataService: Sendable {
-    /// Who answers.
+    /// The provider that answers the requests.
     public let provider: any ODataProvider
-    /// What goes with every request.
+    /// The header fields, query options and preferences that are added to every request.
     public var defaults: RequestDefaults
 
-    /// Makes a service over a provider.
+    /// Creates a service over a provider.
     ///
-    /// - Parameter defaults: what goes with every request.
+    /// - Parameter defaults: the header fields, query options and preferences that are added to every request.
     public init(_ provider: any ODataProvider, defaults: RequestDefaults = RequestDefaults()) {
         self.provider = provider
         self.defaults = defaults
@@ -32,55 +32,56 @@ public struct DataService: Sendable {
 
     // MARK: Collections
 
-    /// One page of a collection: all of it where the provider does not page.
+    /// Returns one page of a collection, or the whole collection if the provider does not page.
     ///
-    /// - Parameter preferences: `maxPageSize` limits the page, `trackChanges` asks for a delta link.
-    /// - Throws: ``DataServiceError/answeredLater(location:)`` where `respondAsync` has the service answer later.
+    /// - Parameter preferences: `maxPageSize` limits the page, `trackChanges` requests a delta link.
+    /// - Throws: ``DataServiceError/answeredLater(location:)`` if `respondAsync` makes the service respond
+    ///   asynchronously.
     public func page(_ url: ODataURL, preferences: Preferences = Preferences()) async throws -> EntityPage {
         try await page(ODataRequest(.read, url, preferences: preferences))
     }
 
-    /// The page that a next or delta link leads to.
+    /// Returns the page at a next link or delta link.
     public func page(following link: String, preferences: Preferences = Preferences()) async throws -> EntityPage {
         try await page(ODataRequest(following: link, preferences: preferences))
     }
 
-    /// All pages of a collection, each read when it is asked for. The last one has the delta link, if
+    /// Returns all pages of a collection, each of which is read on demand. The last one has the delta link if
     /// changes are tracked.
     public func pages(_ url: ODataURL, preferences: Preferences = Preferences()) -> EntityPages {
         EntityPages(
             service: self, first: ODataRequest(.read, url, preferences: preferences), lookAhead: defaults.lookAhead)
     }
 
-    /// The changes since a delta link was given (OData Protocol 4.01, 11.3), page by page.
+    /// Returns the changes since a delta link (OData Protocol 4.01, 11.3), page by page.
     public func changes(since deltaLink: String, preferences: Preferences = Preferences()) -> EntityPages {
         EntityPages(
             service: self, first: ODataRequest(following: deltaLink, preferences: preferences),
             lookAhead: defaults.lookAhead)
     }
 
-    /// All entities of a collection, following its pages.
+    /// Returns all entities of a collection, following its pages.
     public func entities(_ url: ODataURL, preferences: Preferences = Preferences()) async throws -> [ODataEntity] {
         var all: [ODataEntity] = []
-        // All pages will be wanted: the next one comes while this one is taken apart.
+        // All pages are needed, so the next one is requested while this one is decoded.
         for try await page in pages(url, preferences: preferences).lookingAhead(1) { all += page.entities }
         return all
     }
 
-    /// All entities of a set that satisfy a query, following its pages.
+    /// Returns all entities of a set that satisfy a query, following its pages.
     public func entities(_ set: String, _ options: QueryOptions = QueryOptions()) async throws -> [ODataEntity] {
         try await entities(ODataURL(set: set, options: options))
     }
 
-    /// The first entity of a collection; `nil` when it is empty. Asks for no more than one.
+    /// Returns the first entity of a collection; `nil` if the collection is empty. Requests one entity only.
     public func first(_ url: ODataURL) async throws -> ODataEntity? {
         var url = url
         url.options.top = min(url.options.top ?? 1, 1)
         return try await page(url).entities.first
     }
 
-    /// The number of entities of a collection that satisfy the filter and search of a URL
-    /// (OData Protocol 4.01, 11.2.10).
+    /// Returns the number of entities in a collection that satisfy the filter and search of a URL (OData Protocol
+    /// 4.01, 11.2.10).
     public func count(_ url: ODataURL) async throws -> Int64 {
         var url = url
         var options = QueryOptions()
@@ -97,7 +98,7 @@ public struct DataService: Sendable {
         return count
     }
 
-    /// The number of entities of a set that satisfy a filter.
+    /// Returns the number of entities in a set that satisfy a filter.
     public func count(_ set: String, where filter: CommonExpression? = nil) async throws -> Int64 {
         var url = ODataURL(set: set)
         url.options.filter = filter
@@ -106,7 +107,7 @@ public struct DataService: Sendable {
 
     // MARK: Single entities
 
-    /// The entity with a key; `nil` when there is none.
+    /// Returns the entity with a key; `nil` if there is none.
     ///
     /// - Parameter options: `select`, `expand` and `compute`.
     public func entity(
@@ -115,15 +116,15 @@ public struct DataService: Sendable {
         try await entity(ODataURL(set: set, key: key, model: try await provider.model, options: options))
     }
 
-    /// The entity with a key of one part; `nil` when there is none.
+    /// Returns the entity with a single-part key; `nil` if there is none.
     ///
-    /// - Throws: ``DataServiceError/unknownEntitySet(_:)``, ``DataServiceError/notAddressable(type:)`` where
-    ///   the key has several parts, besides what the provider throws.
+    /// - Throws: ``DataServiceError/unknownEntitySet(_:)``, ``DataServiceError/notAddressable(type:)`` if the key
+    ///   has several parts, and the errors of the provider.
     public func entity(_ set: String, key: ODataValue) async throws -> ODataEntity? {
         try await entity(set, key: try await singlePartKey(key, of: set))
     }
 
-    /// The entity at a URL: by key, a singleton, or at the end of a navigation; `nil` when there is none.
+    /// Returns the entity at a URL: by key, a singleton, or at the end of a navigation; `nil` if there is none.
     public func entity(_ url: ODataURL) async throws -> ODataEntity? {
         do {
             return try await entity(ODataRequest(.read, url))
@@ -142,13 +143,13 @@ public struct DataService: Sendable {
 
     // MARK: Answers
 
-    /// The answer to a request whose result is wanted now.
+    /// Sends a request that needs its result at once, and returns the response.
     ///
-    /// - Throws: ``DataServiceError/answeredLater(location:)`` for 202, which has none: where it says `Location`, a status
-    ///   monitor is found there and no entity (OData Protocol 4.01, 11.6).
+    /// - Throws: ``DataServiceError/answeredLater(location:)`` for 202. The `Location` of that response is a status
+    ///   monitor, not an entity (OData Protocol 4.01, 11.6).
     func answer(to request: ODataRequest) async throws -> ODataResponse {
         let response = try await send(request)
-        // An action that an offline store queues has no result either, and nowhere to ask for it.
+        // An action in the queue of an offline store also gives 202, but has no status monitor.
         guard response.status == 202, response.location != nil || !request.callsAction else { return response }
         throw DataServiceError.answeredLater(location: response.location)
     }
@@ -167,7 +168,7 @@ public struct DataService: Sendable {
         case .entity(var entity):
             if entity.control.etag == nil { entity.control.etag = response.etag }
             return entity
-        // A navigation that leads nowhere is no error: the answer has no content (11.2.7).
+        // An empty navigation property is not an error: the response has no content (11.2.7).
         case .none: return nil
         default: throw DataServiceError.unexpectedAnswer(expected: "an entity")
         }
@@ -184,29 +185,30 @@ extension ODataRequest {
     }
 }
 
-/// What an app asked of a ``DataService`` that cannot be done or was answered with something else.
+/// An error in the use of a ``DataService``, or a response of an unexpected kind.
 public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The provider's answer is of another kind.
+    /// The response of the provider is of another kind.
     case unexpectedAnswer(expected: String)
-    /// The service has taken the request and goes on with it, and gives the result later (OData Protocol 4.01, 11.6): the
-    /// request is not to be sent again. `location` is where it tells how far it is, as it said so.
+    /// The service accepted the request and processes it asynchronously (OData Protocol 4.01, 11.6).
+    ///
+    /// Do not send the request again. `location` is the URL of the status monitor, as the service wrote it.
     case answeredLater(location: String?)
-    /// The provider's model has no such type: the code was generated from other metadata.
+    /// The provider's model does not declare the type: the code was generated from other metadata.
     case unknownType(QualifiedName)
-    /// The metadata in the generated code, edited since, are none or do not declare this type.
+    /// The metadata in the generated code were edited: they cannot be read or do not declare the type.
     case generatedMetadata(QualifiedName, reason: String)
-    /// The model has no such entity set.
+    /// The model does not declare the entity set.
     case unknownEntitySet(String)
-    /// Which set an entity belongs to cannot be told from its type: these have it.
+    /// The type does not determine the entity set; `candidates` are the sets that hold it.
     case ambiguousEntitySet(type: QualifiedName, candidates: [String])
-    /// The model has no such function, action or function import.
+    /// The model does not declare the function, action or function import.
     case unknownOperation(String)
-    /// A batch has no request with this id, or it was not answered: a request before it was refused.
+    /// The batch has no request with the id, or the request has no response because an earlier one was refused.
     case unansweredRequest(id: String)
-    /// The entity has no complete key and no edit link, so that it cannot be addressed.
+    /// The entity has neither a complete key nor an edit link, so it has no URL.
     case notAddressable(type: QualifiedName)
 
-    /// What is wrong and what helps.
+    /// A message with the cause and the remedy.
     public var description: String {
         switch self {
         case .unexpectedAnswer(let expected): "The answer is not \(expected)."

@@ -2,14 +2,14 @@ import ODataModel
 import ODataQuery
 
 extension ODataURL {
-    /// The URL of an entity set (OData URL Conventions 4.01, 4.1).
+    /// Creates the URL of an entity set (OData URL Conventions 4.01, 4.1).
     public init(set: String, options: QueryOptions = QueryOptions()) {
         self.init(path: ResourcePath([.name(Identifier(set), .none)]), options: options)
     }
 
-    /// The URL of an entity by its key (OData URL Conventions 4.01, 4.3.1 *Canonical URL*).
+    /// Creates the URL of an entity by its key (OData URL Conventions 4.01, 4.3.1 *Canonical URL*).
     ///
-    /// - Parameter model: tells the types of the key, which literals of enumerations need.
+    /// - Parameter model: the model with the types of the key properties, which enumeration literals need.
     public init(set: String, key: EntityKey, model: EntityDataModel? = nil, options: QueryOptions = QueryOptions()) {
         let shape = model?.shape(ofSet: set)
         self.init(
@@ -19,7 +19,7 @@ extension ODataURL {
 }
 
 extension KeyPredicate {
-    /// The predicate of a key: the value alone where there is one part, else names and values.
+    /// Creates the predicate of a key: the value alone for a single-part key, else names and values.
     public init(_ key: EntityKey, shape: TypeShape? = nil, model: EntityDataModel? = nil) {
         let arguments = key.parts.map { part in
             let path = shape?.key.first { $0.name == part.name }?.path ?? part.name
@@ -32,9 +32,10 @@ extension KeyPredicate {
 }
 
 extension DataService {
-    /// A request about an entity that exists.
+    /// Returns a request for an existing entity.
     ///
-    /// The set given comes first, then the link that the service gave, then the only set of the entity's type.
+    /// The address is the given set, or else the only set of the entity's type, or else the link that the service
+    /// gave.
     func request(_ method: ODataRequest.Method, _ entity: ODataEntity, in set: String?) async throws -> ODataRequest {
         let model = try await provider.model
         if let set {
@@ -55,7 +56,7 @@ extension DataService {
         throw DataServiceError.ambiguousEntitySet(type: entity.shape.name, candidates: candidates)
     }
 
-    /// The only set that holds a type.
+    /// Returns the given set, or else the only set that holds a type.
     func set(of type: QualifiedName, named set: String?) async throws -> String {
         let model = try await provider.model
         if let set {
@@ -69,7 +70,7 @@ extension DataService {
         return candidates[0]
     }
 
-    /// The sets declared with a type; where there are none, those of its base types.
+    /// Returns the sets declared with a type, or else the sets of its base types.
     private static func sets(of type: QualifiedName, in model: EntityDataModel) -> [String] {
         let sets = model.container.entitySets
         let exact = sets.filter { $0.type == type }

@@ -1,8 +1,8 @@
 import ODataModel
 import ODataQuery
 
-/// The pages of a collection or delta: the next one is requested when it is asked for
-/// (OData Protocol 4.01, 11.2.6.7 *Server-Driven Paging*).
+/// The pages of a collection or delta, each of which is requested on demand (OData Protocol 4.01, 11.2.6.7
+/// *Server-Driven Paging*).
 ///
 /// ```swift
 /// for try await page in service.pages(ODataURL(set: "Orders")) {
@@ -13,7 +13,7 @@ public struct EntityPages: AsyncSequence, Sendable {
     /// A page.
     public typealias Element = EntityPage
 
-    /// The most pages that are read ahead.
+    /// The maximum number of pages that are read ahead.
     public static let maxLookAhead = 8
 
     let service: DataService
@@ -26,15 +26,15 @@ public struct EntityPages: AsyncSequence, Sendable {
         self.lookAhead = Swift.min(Swift.max(0, lookAhead), Self.maxLookAhead)
     }
 
-    /// The same pages, of which the next ones are read while one is worked on.
+    /// Returns the same pages, but reads the next ones while the caller processes the current one.
     ///
-    /// - Parameter pages: how many are read ahead, 0 to ``maxLookAhead``. Each needs the link of the one before,
-    ///   so that they are read one after the other all the same.
+    /// - Parameter pages: the number of pages to read ahead, 0 to ``maxLookAhead``. The pages are still read one
+    ///   after the other, because each needs the link of the page before it.
     public func lookingAhead(_ pages: Int = 1) -> EntityPages {
         EntityPages(service: service, first: first, lookAhead: pages)
     }
 
-    /// Asks for one page after the other.
+    /// An iterator that requests one page after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let service: DataService
         let lookAhead: Int
@@ -48,10 +48,10 @@ public struct EntityPages: AsyncSequence, Sendable {
             self.request = request
         }
 
-        /// The next page; `nil` after the last.
+        /// Returns the next page; `nil` after the last one.
         ///
-        /// - Throws: what the provider throws; the same page is asked for again by another call. ``ODataError`` with
-        ///   status 502 where a page leads back to an earlier one.
+        /// - Throws: the errors of the provider, after which another call requests the same page again.
+        ///   ``ODataError`` with status 502 if a page links back to an earlier one.
         public mutating func next() async throws -> EntityPage? {
             if lookAhead > 0 { return try await readAhead() }
             guard let request else { return nil }
@@ -76,23 +76,23 @@ public struct EntityPages: AsyncSequence, Sendable {
                 if next == nil { reader = nil }
                 return page
             } catch {
-                // The next call begins again where this one failed.
+                // The next call retries the page that failed.
                 reader = nil
                 throw error
             }
         }
     }
 
-    /// An iterator from the first page on.
+    /// Returns an iterator that starts at the first page.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(service: service, lookAhead: lookAhead, request: first)
     }
 
-    /// The entities of all pages, one after the other, holding one page at a time.
+    /// The entities of all pages, one after the other. Only one page is held at a time.
     public var entities: EntityRows { EntityRows(pages: self) }
 }
 
-/// Reads pages into a queue of limited length while its owner works on earlier ones; gives up with its owner.
+/// Reads pages into a bounded queue while its owner processes earlier ones; stops when it is released.
 private final class PageReader: Sendable {
     private let pages: AsyncThrowingStream<(EntityPage, ODataRequest?), any Error>
     private let taken: AsyncStream<Void>.Continuation
@@ -101,7 +101,7 @@ private final class PageReader: Sendable {
     init(service: DataService, request: ODataRequest, ahead: Int) {
         let (pages, output) = AsyncThrowingStream<(EntityPage, ODataRequest?), any Error>.makeStream()
         let (permits, taken) = AsyncStream<Void>.makeStream()
-        // One for the page that is being waited for, and one for each that may lie ready.
+        // One permit for the page that the owner waits for, and one for each page read ahead.
         for _ in 0...ahead { taken.yield() }
         self.pages = pages
         self.taken = taken
@@ -132,7 +132,7 @@ private final class PageReader: Sendable {
         try await withTaskCancellationHandler {
             var iterator = pages.makeAsyncIterator()
             let page = try await iterator.next()
-            // An iterator that is cancelled ends instead of failing.
+            // The iterator of a cancelled task ends without an error.
             if page == nil { try Task.checkCancellation() }
             taken.yield()
             return page
@@ -143,16 +143,16 @@ private final class PageReader: Sendable {
 }
 
 extension EntityPage {
-    /// How many rows it brings, removed ones included.
+    /// The number of rows on the page, including removed ones.
     fileprivate var changeCount: Int { entities.count + removed.count }
 
-    /// The request for the page behind the one that a request gave; `nil` for the last.
+    /// Returns the request for the next page; `nil` for the last page.
     fileprivate func next(after request: ODataRequest) -> ODataRequest? {
         nextLink.map { link in
-            // The URL stays beside the link, so that a reader without context URL still knows the type.
+            // The URL stays beside the link, so that a page without a context URL can be decoded.
             var next = request
             next.link = link
-            // Behind the first page of what an action returns, too, pages are read (OData Protocol 4.01, 11.2.6.7).
+            // The following pages of an action's result are read with GET (OData Protocol 4.01, 11.2.6.7).
             next.method = .read
             next.body = .none
             return next
@@ -167,13 +167,13 @@ public struct EntityRows: AsyncSequence, Sendable {
 
     let pages: EntityPages
 
-    /// Gives one entity after the other.
+    /// An iterator over the entities.
     public struct AsyncIterator: AsyncIteratorProtocol {
         var pages: EntityPages.AsyncIterator
         var page: [ODataEntity] = []
         var position = 0
 
-        /// The next entity; `nil` after the last.
+        /// Returns the next entity; `nil` after the last one.
         public mutating func next() async throws -> ODataEntity? {
             while position >= page.count {
                 guard let next = try await pages.next() else { return nil }
@@ -185,6 +185,6 @@ public struct EntityRows: AsyncSequence, Sendable {
         }
     }
 
-    /// An iterator from the first entity on.
+    /// Returns an iterator that starts at the first entity.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator()) }
 }

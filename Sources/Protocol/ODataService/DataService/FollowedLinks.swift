@@ -1,23 +1,23 @@
-/// The links that led to the pages of a collection so far, so that pages which lead in a circle have an end.
+/// The links that a paged read has followed, to detect pages that lead in a circle.
 ///
-/// Of each link eight bytes are kept.
+/// Eight bytes are kept for each link.
 package struct FollowedLinks: Sendable {
-    /// The most pages without rows that may follow one another: 1,000.
+    /// The maximum number of consecutive pages without rows: 1,000.
     package static let maxEmptyPages = 1000
 
     private var hashes: Set<Int> = []
     private var emptyPages = 0
 
-    /// Begins a read.
+    /// Creates the state of a read before its first link.
     package init() {}
 
-    /// Notes that a read follows a link to its next page; the last page has none.
+    /// Records the link to the next page.
     ///
     /// - Parameters:
-    ///   - link: the link, of which there is none behind the last page.
-    ///   - rows: how many rows the page has that the link stands on, if that is of interest.
-    /// - Throws: ``ODataError`` with status 502 if it was followed before, or if too many pages without rows came one after
-    ///   the other: the pages would never end.
+    ///   - link: the link; `nil` on the last page.
+    ///   - rows: the number of rows on the page with the link; `nil` to skip the check for empty pages.
+    /// - Throws: ``ODataError`` with status 502 if the link was followed before or too many consecutive pages had
+    ///   no rows.
     package mutating func follow(_ link: String?, behind rows: Int? = nil) throws(ODataError) {
         emptyPages = rows == 0 ? emptyPages + 1 : 0
         guard link == nil || emptyPages <= Self.maxEmptyPages else {

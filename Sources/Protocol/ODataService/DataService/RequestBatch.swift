@@ -1,7 +1,7 @@
 import ODataModel
 import ODataQuery
 
-/// Several requests that are sent as one (OData Protocol 4.01, 11.7), as a plain list or written as Swift reads.
+/// Several requests that are sent as one (OData Protocol 4.01, 11.7), written as a list or with a result builder.
 ///
 /// ```swift
 /// let results = try await service.batch {
@@ -17,16 +17,16 @@ public struct RequestBatch: Sendable {
     /// The requests in order.
     public private(set) var operations: [BatchOperation] = []
 
-    /// Makes an empty batch.
+    /// Creates an empty batch.
     public init() {}
 
-    /// Makes a batch of what is written in a closure.
+    /// Creates a batch from the requests in a closure.
     public init(@BatchBuilder _ content: () throws -> RequestBatch) rethrows { self = try content() }
 
     /// Adds a request.
     public mutating func append(_ operation: BatchOperation) { operations.append(operation) }
 
-    /// Adds requests that succeed or fail together.
+    /// Adds the requests of a change set, which succeed or fail together.
     public mutating func append(_ set: ChangeSet) {
         let group = set.name ?? "set-\(operations.count + 1)"
         for operation in set.operations {
@@ -36,25 +36,25 @@ public struct RequestBatch: Sendable {
         }
     }
 
-    /// Adds what another batch has.
+    /// Adds the requests of another batch.
     public mutating func append(_ other: RequestBatch) { operations += other.operations }
 }
 
-/// Requests of a batch that succeed or fail together (OData Protocol 4.01, 11.7.4 *Change Sets*): changes and
-/// calls of actions, no reads.
+/// Requests of a batch that succeed or fail together (OData Protocol 4.01, 11.7.4 *Change Sets*): changes and calls
+/// of actions, but no reads.
 public struct ChangeSet: Sendable {
     let name: String?
     let operations: [BatchOperation]
 
-    /// Makes a change set of a list.
+    /// Creates a change set from a list.
     ///
-    /// - Parameter name: unique within the batch; one is made where it is left out.
+    /// - Parameter name: a name that is unique within the batch; `nil` for a generated one.
     public init(_ operations: [BatchOperation], name: String? = nil) {
         self.operations = operations
         self.name = name
     }
 
-    /// Makes a change set of what is written in a closure.
+    /// Creates a change set from the requests in a closure.
     public init(name: String? = nil, @BatchBuilder _ content: () throws -> RequestBatch) rethrows {
         operations = try content().operations
         self.name = name
@@ -63,19 +63,19 @@ public struct ChangeSet: Sendable {
 
 /// One request of a ``RequestBatch``.
 public struct BatchOperation: Sendable {
-    /// Where a request of a batch goes.
+    /// The address of a request in a batch.
     public struct Address: Sendable {
         let url: ODataURL
 
-        /// A URL.
+        /// Returns the address of a URL.
         public static func url(_ url: ODataURL) -> Address { Address(url: url) }
 
-        /// What an earlier request of the same batch made or addressed, or something below it
-        /// (OData Protocol 4.01, 11.7.7.1 *Referencing New Entities*).
+        /// Returns the address of the entity that an earlier request of the batch created or addressed, or of a
+        /// related entity (OData Protocol 4.01, 11.7.7.1 *Referencing New Entities*).
         ///
         /// - Parameters:
-        ///   - id: the id of that request.
-        ///   - names: the navigation properties to go on by.
+        ///   - id: the id of the earlier request.
+        ///   - names: the navigation properties to follow from there.
         public static func result(_ id: String, _ names: String...) -> Address {
             Address(
                 url: ODataURL(
@@ -94,17 +94,17 @@ public struct BatchOperation: Sendable {
         self.request = request
     }
 
-    /// Any request.
+    /// Wraps any request.
     public static func request(_ request: ODataRequest, id: String? = nil) -> BatchOperation {
         BatchOperation(id) { _ in request }
     }
 
-    /// A read of what a query gives.
+    /// Returns a request that reads the result of a query.
     public static func read(_ query: ResourceQuery, id: String? = nil) -> BatchOperation {
         .request(ODataRequest(.read, query.url), id: id)
     }
 
-    /// A creation in a set, or in the only one of the entity's type.
+    /// Returns a request that creates an entity in a set, or in the only set of its type.
     public static func create(_ entity: ODataEntity, in set: String? = nil, id: String? = nil) -> BatchOperation {
         BatchOperation(id) { service in
             ODataRequest(
@@ -113,7 +113,8 @@ public struct BatchOperation: Sendable {
         }
     }
 
-    /// A creation in the collection at an address, such as one below an entity that the same batch creates.
+    /// Returns a request that creates an entity in a collection, such as one below an entity that the same batch
+    /// creates.
     public static func create(_ entity: ODataEntity, at address: Address, id: String? = nil) -> BatchOperation {
         .request(
             ODataRequest(
@@ -121,7 +122,7 @@ public struct BatchOperation: Sendable {
             id: id)
     }
 
-    /// A change of what changed of an entity, on condition that nobody else changed it.
+    /// Returns a request that sends the changed properties of an entity, unless its ETag is known and outdated.
     public static func update(
         _ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false, id: String? = nil
     ) -> BatchOperation {
@@ -133,12 +134,12 @@ public struct BatchOperation: Sendable {
         }
     }
 
-    /// A change of what an address leads to.
+    /// Returns a request that changes the entity at an address.
     public static func update(_ changes: ODataEntity, at address: Address, id: String? = nil) -> BatchOperation {
         .request(ODataRequest(.update, address.url, body: .entity(changes)), id: id)
     }
 
-    /// A deletion, on condition that nobody changed the entity.
+    /// Returns a request that deletes an entity, unless its ETag is known and outdated.
     public static func delete(
         _ entity: ODataEntity, in set: String? = nil, overwriting: Bool = false, id: String? = nil
     ) -> BatchOperation {
@@ -149,7 +150,7 @@ public struct BatchOperation: Sendable {
         }
     }
 
-    /// A link between two entities (OData Protocol 4.01, 11.4.6).
+    /// Returns a request that links two entities (OData Protocol 4.01, 11.4.6).
     public static func link(
         _ navigation: String, of entity: ODataEntity, to target: ODataEntity, id: String? = nil
     ) -> BatchOperation {
@@ -162,14 +163,15 @@ public struct BatchOperation: Sendable {
         }
     }
 
-    /// A call of an action.
+    /// Returns a request that calls an action.
     public static func invoke(
         _ url: ODataURL, _ parameters: [String: ODataValue] = [:], id: String? = nil
     ) -> BatchOperation {
         .request(ODataRequest(.create, url, body: .parameters(parameters)), id: id)
     }
 
-    /// The same request, done only when others have succeeded (OData JSON Format 4.01, 19.1: `dependsOn`).
+    /// Returns the same request with dependencies, which must have succeeded before it is executed (OData JSON
+    /// Format 4.01, 19.1: `dependsOn`).
     ///
     /// - Parameter ids: the ids of earlier requests or the names of change sets.
     public func after(_ ids: String...) -> BatchOperation {
@@ -179,34 +181,34 @@ public struct BatchOperation: Sendable {
     }
 }
 
-/// Collects what a closure says into a ``RequestBatch``.
+/// A result builder that collects requests into a ``RequestBatch``.
 @resultBuilder
 public enum BatchBuilder {
-    /// A request.
+    /// Adds a single request.
     public static func buildExpression(_ operation: BatchOperation) -> RequestBatch {
         var batch = RequestBatch()
         batch.append(operation)
         return batch
     }
-    /// A change set.
+    /// Adds a change set.
     public static func buildExpression(_ set: ChangeSet) -> RequestBatch {
         var batch = RequestBatch()
         batch.append(set)
         return batch
     }
-    /// One after the other.
+    /// Joins the statements of a block.
     public static func buildBlock(_ parts: RequestBatch...) -> RequestBatch { joined(parts) }
-    /// What a loop gives.
+    /// Joins the iterations of a loop.
     public static func buildArray(_ parts: [RequestBatch]) -> RequestBatch { joined(parts) }
-    /// What a condition may give.
+    /// Adds the requests of an `if` without `else`.
     public static func buildOptional(_ part: RequestBatch?) -> RequestBatch { part ?? RequestBatch() }
-    /// What a condition gives.
+    /// Adds the requests of the first branch.
     public static func buildEither(first: RequestBatch) -> RequestBatch { first }
-    /// What a condition gives otherwise.
+    /// Adds the requests of the second branch.
     public static func buildEither(second: RequestBatch) -> RequestBatch { second }
 
     private static func joined(_ parts: [RequestBatch]) -> RequestBatch {
-        // Each part named its change sets by itself.
+        // Generated names of change sets are unique only within their part, so the position is added.
         var batch = RequestBatch()
         for (position, part) in parts.enumerated() {
             for operation in part.operations {
@@ -221,7 +223,7 @@ public enum BatchBuilder {
     }
 }
 
-/// The answers to a ``RequestBatch``.
+/// The responses to a ``RequestBatch``.
 public struct BatchResults: Sendable, RandomAccessCollection {
     private let results: [BatchResult]
     private let positions: [String: Int]
@@ -232,33 +234,33 @@ public struct BatchResults: Sendable, RandomAccessCollection {
             results.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The first position.
+    /// The position of the first response.
     public var startIndex: Int { results.startIndex }
-    /// The position after the last.
+    /// The position after the last response.
     public var endIndex: Int { results.endIndex }
-    /// The answer at a position.
+    /// Returns the response at a position.
     public subscript(position: Int) -> BatchResult { results[position] }
-    /// The answer to the request with an id; `nil` when it was not answered.
+    /// Returns the response to the request with an id; `nil` if the request was not executed.
     public subscript(id: String) -> Result<ODataResponse, ODataError>? { positions[id].map { results[$0].result } }
 
-    /// The requests that were refused.
+    /// The ids and errors of the refused requests.
     public var refusals: [(id: String, error: ODataError)] {
         results.compactMap { result in
             if case .failure(let error) = result.result { (result.id, error) } else { nil }
         }
     }
 
-    /// The answer to a request.
+    /// Returns the response to a request.
     ///
-    /// - Throws: ``ODataError`` when it was refused, ``DataServiceError/unansweredRequest(id:)``.
+    /// - Throws: ``ODataError`` if the request was refused, ``DataServiceError/unansweredRequest(id:)``.
     public func response(_ id: String) throws -> ODataResponse {
         guard let result = self[id] else { throw DataServiceError.unansweredRequest(id: id) }
         return try result.get()
     }
 
-    /// The entity that a request gave.
+    /// Returns the entity in the response to a request.
     ///
-    /// - Throws: as ``response(_:)``, and ``DataServiceError/unexpectedAnswer(expected:)``.
+    /// - Throws: the errors of ``response(_:)``, and ``DataServiceError/unexpectedAnswer(expected:)``.
     public func entity(_ id: String) throws -> ODataEntity {
         guard case .entity(let entity) = try response(id).body else {
             throw DataServiceError.unexpectedAnswer(expected: "an entity")
@@ -266,9 +268,9 @@ public struct BatchResults: Sendable, RandomAccessCollection {
         return entity
     }
 
-    /// The entities that a read gave: its first page.
+    /// Returns the entities on the first page of a read.
     ///
-    /// - Throws: as ``entity(_:)``.
+    /// - Throws: the errors of ``entity(_:)``.
     public func entities(_ id: String) throws -> [ODataEntity] {
         guard case .page(let page) = try response(id).body else {
             throw DataServiceError.unexpectedAnswer(expected: "a collection of entities")
@@ -278,10 +280,10 @@ public struct BatchResults: Sendable, RandomAccessCollection {
 }
 
 extension DataService {
-    /// Sends several requests as one, written as Swift reads (OData Protocol 4.01, 11.7).
+    /// Sends several requests as one, written with a result builder (OData Protocol 4.01, 11.7).
     ///
-    /// - Parameter continueOnError: whether requests after a refused one are still done.
-    /// - Throws: what the batch as a whole can throw; the refusal of one request is in the results.
+    /// - Parameter continueOnError: whether requests after a refused one are executed.
+    /// - Throws: the errors of the batch as a whole. The refusal of a single request is in the results.
     public func batch(
         continueOnError: Bool = false, @BatchBuilder _ content: () throws -> RequestBatch
     ) async throws -> BatchResults {
@@ -302,8 +304,8 @@ extension DataService {
 
     /// Sends several requests as one (OData Protocol 4.01, 11.7).
     ///
-    /// - Parameter continueOnError: whether requests after a refused one are still done.
-    /// - Returns: the answers in the order of the requests; those after a refusal may be missing.
+    /// - Parameter continueOnError: whether requests after a refused one are executed.
+    /// - Returns: the results in the order of the requests; results after a refusal may be missing.
     public func batch(_ items: [BatchItem], continueOnError: Bool = false) async throws -> [BatchResult] {
         guard !items.isEmpty else { return [] }
         var preferences = Preferences()

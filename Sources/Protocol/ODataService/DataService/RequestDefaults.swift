@@ -1,21 +1,23 @@
 import ODataModel
 import ODataQuery
 
-/// What goes with every request of a ``DataService``, unless the request says otherwise.
+/// The settings that a ``DataService`` adds to every request that does not set them itself.
 public struct RequestDefaults: Hashable, Sendable {
-    /// Header fields. Providers without a wire ignore them. Where a link leads to another origin than the service's, those
-    /// that only say how the answer is to look go along.
+    /// The header fields. Providers that do not use HTTP ignore them.
+    ///
+    /// If a link leads to another origin than the service's, only fields that describe the form of the response are
+    /// sent.
     public var headers: [String: String]
-    /// Custom query options (OData URL Conventions 4.01, 5.2), added to URLs that are not links of the service.
+    /// The custom query options (OData URL Conventions 4.01, 5.2), which are added to URLs but not to links.
     public var options: [QueryOptions.CustomOption]
-    /// `maxpagesize` for collections.
+    /// The `maxpagesize` preference for collections; `nil` for none.
     public var maxPageSize: Int?
-    /// Whether creations and changes ask for the entity as it is afterwards, or for nothing.
+    /// Whether the response to a creation or change contains the entity.
     public var returns: Preferences.Return
-    /// How many pages are read ahead of the one that is being worked on, 0 to ``EntityPages/maxLookAhead``.
+    /// The number of pages that are read ahead, 0 to ``EntityPages/maxLookAhead``.
     public var lookAhead: Int
 
-    /// Makes defaults.
+    /// Creates defaults.
     public init(
         headers: [String: String] = [:], options: [QueryOptions.CustomOption] = [], maxPageSize: Int? = nil,
         returns: Preferences.Return = .representation, lookAhead: Int = 0
@@ -27,7 +29,7 @@ public struct RequestDefaults: Hashable, Sendable {
         self.lookAhead = lookAhead
     }
 
-    /// A request completed by these.
+    /// Returns a request completed by the defaults.
     func applied(to request: ODataRequest) -> ODataRequest {
         var request = request
         request.headers.merge(headers) { own, _ in own }
@@ -47,7 +49,8 @@ public struct RequestDefaults: Hashable, Sendable {
 }
 
 extension DataService {
-    /// The same service with a header field for every request to the service's own origin; see ``RequestDefaults/headers``.
+    /// Returns the same service with a header field for every request to the service's own origin; see
+    /// ``RequestDefaults/headers``.
     ///
     /// ```swift
     /// let traced = service.header("X-Tenant", "blue")
@@ -56,7 +59,7 @@ extension DataService {
         with { $0.headers[name] = value }
     }
 
-    /// The same service with a custom query option for every request.
+    /// Returns the same service with a custom query option for every request.
     public func option(_ name: String, _ value: String) -> DataService {
         with {
             $0.options.removeAll { $0.name == name }
@@ -64,27 +67,29 @@ extension DataService {
         }
     }
 
-    /// The same service answering in a language, as far as the service has it: `Accept-Language`
-    /// (OData Protocol 4.01, 8.2.3).
+    /// Returns the same service with a preferred language for its responses: `Accept-Language` (OData Protocol
+    /// 4.01, 8.2.3).
     ///
     /// - Parameter tag: a language tag such as `de-AT` (RFC 5646).
     public func language(_ tag: String) -> DataService { header("Accept-Language", tag) }
 
-    /// The same service with pages of at most so many entities.
+    /// Returns the same service with a maximum page size.
     public func pageSize(_ size: Int) -> DataService { with { $0.maxPageSize = max(1, size) } }
 
-    /// The same service with changes that ask for nothing in return: ``create(_:in:)`` and the like then give what
-    /// was sent. What has an ETag is read again all the same where a change is answered without a new one.
+    /// The same service, but with responses that do not contain changed entities.
+    ///
+    /// ``create(_:in:)`` and similar methods then return the sent entity. An entity with an ETag is still read if
+    /// the response to a change has no new ETag.
     public var returningNothing: DataService { with { $0.returns = .minimal } }
 
-    /// The same service with other defaults.
+    /// Returns the same service with changed defaults.
     public func with(_ change: (inout RequestDefaults) -> Void) -> DataService {
         var service = self
         change(&service.defaults)
         return service
     }
 
-    /// Sends a request with the defaults: every method of a data service comes here.
+    /// Sends a request completed by the defaults. Every method of a data service calls this method.
     public func send(_ request: ODataRequest) async throws -> ODataResponse {
         var request = defaults.applied(to: request)
         if case .batch(let items) = request.body {

@@ -1,23 +1,23 @@
 import ODataModel
 import ODataQuery
 
-/// What must hold of earlier answers for a request of a batch to be done (`if`; OData JSON Format 4.01, 19.1).
+/// The condition under which a request of a batch is executed (`if`; OData JSON Format 4.01, 19.1).
 ///
 /// ```swift
 /// let condition = try BatchCondition("$1/$succeeded and $2/Price gt 100")
 /// ```
 ///
-/// `$ID/$succeeded` tells whether a request before succeeded, `$ID` stands for what it was answered with, and
-/// `$ID/PATH` for a property of that.
+/// `$ID/$succeeded` is true if an earlier request succeeded. `$ID` is the body of its response, and `$ID/PATH` a
+/// property of the body.
 public struct BatchCondition: Hashable, Sendable {
-    /// The condition as it was written.
+    /// The text of the condition.
     public let text: String
     private let expression: CommonExpression
     private let references: [Reference]
-    /// Requests that are known to have failed before the batch is run.
+    /// The requests that failed before the batch was executed.
     private var failed: Set<String> = []
 
-    /// A reference to an earlier request, which stands in the expression as a parameter alias.
+    /// A reference to an earlier request, which is a parameter alias in the expression.
     private struct Reference: Hashable, Sendable {
         var alias: String
         var value: BatchValueReference
@@ -25,9 +25,9 @@ public struct BatchCondition: Hashable, Sendable {
         var asksForSuccess: Bool { value.path == ["$succeeded"] }
     }
 
-    /// Reads a condition.
+    /// Parses a condition.
     ///
-    /// - Throws: ``QueryError`` where it is no expression.
+    /// - Throws: ``QueryError`` if the text is not an expression.
     public init(_ text: String) throws(QueryError) {
         var references: [Reference] = []
         var plain = ""
@@ -53,23 +53,23 @@ public struct BatchCondition: Hashable, Sendable {
         expression = try CommonExpression(parsing: plain, options: ParsingOptions())
     }
 
-    /// The ids of the requests whose answers it looks at.
+    /// The ids of the requests to whose responses the condition refers.
     public var ids: Set<String> { Set(references.map(\.value.id)) }
 
-    /// The same condition where some requests are known to have failed.
+    /// Returns the same condition with additional failed requests.
     public func assuming(failed ids: some Sequence<String>) -> BatchCondition {
         var condition = self
         condition.failed.formUnion(ids)
         return condition
     }
 
-    /// Whether the condition holds.
+    /// Returns whether the condition holds.
     ///
     /// - Parameters:
-    ///   - outcomes: the answers so far, by the ids of their requests and groups.
-    ///   - model: the service's model.
-    /// - Throws: ``ODataError`` 400 for a reference to no request before, 424 for one to an answer that has no such
-    ///   part.
+    ///   - outcomes: the responses so far, by the ids of their requests and change sets.
+    ///   - model: the model of the service.
+    /// - Throws: ``ODataError`` 400 for a reference to an unknown request, 424 for a reference to a missing part of
+    ///   a response.
     public func holds(
         after outcomes: [String: Result<ODataResponse, ODataError>], model: EntityDataModel
     ) throws -> Bool {
@@ -104,7 +104,7 @@ public struct BatchCondition: Hashable, Sendable {
     }
 }
 
-/// Conditions look at answers alone.
+/// An empty data source, since conditions refer to responses only.
 private struct NothingStored: EvaluationSource {
     func rows(of set: String) throws -> [any EvaluationRow] { throw ODataError.notImplemented("$root/\(set) in if") }
 

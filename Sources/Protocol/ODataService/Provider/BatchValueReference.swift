@@ -1,32 +1,33 @@
 import ODataModel
 import ODataQuery
 
-/// A value of an earlier answer of a batch: `$1/Price` (OData Protocol 4.01, 11.7.6 *Referencing Values from Response
-/// Bodies*).
+/// A reference to a value in an earlier response of a batch: `$1/Price` (OData Protocol 4.01, 11.7.6 *Referencing
+/// Values from Response Bodies*).
 ///
-/// Where it is used, a parameter alias stands for it until the answer is there.
+/// A parameter alias takes the place of the reference until the response is known.
 ///
 /// ```swift
 /// let (url, values) = BatchValueReference.replaced(in: "Products?$filter=Price lt $1/Price", ids: ["1"])
-/// // Products?$filter=Price lt @batch0, and batch0 is the property Price of what 1 was answered with
+/// // Products?$filter=Price lt @batch0, and batch0 is the property Price in the response to request 1
 /// ```
 public struct BatchValueReference: Hashable, Sendable {
     /// The id of the earlier request.
     public let id: String
-    /// The names of the properties that lead to the value within the answer; none for the answer itself.
+    /// The property names that lead to the value within the response; empty for the whole response.
     public let path: [String]
 
-    /// Makes a reference.
+    /// Creates a reference.
     public init(id: String, path: [String] = []) {
         self.id = id
         self.path = path
     }
 
-    /// The query of a URL with an alias for each reference, and the references by their aliases without `@`.
+    /// Replaces the references in the query of a URL by aliases, and returns the references by alias without `@`.
     ///
     /// - Parameters:
-    ///   - url: the URL as a client wrote it, percent-encoded or not. References at its start are no values.
-    ///   - ids: the ids of the requests before; anything else behind a dollar sign stays as it is.
+    ///   - url: the URL as the client wrote it, percent-encoded or not. A reference at its start is an address, not
+    ///     a value.
+    ///   - ids: the ids of the earlier requests. Other names after a dollar sign stay as they are.
     public static func replaced(
         in url: String, ids: some Collection<String>
     ) -> (url: String, values: [String: BatchValueReference]) {
@@ -50,7 +51,8 @@ public struct BatchValueReference: Hashable, Sendable {
         return values.isEmpty ? (url, [:]) : (result, values)
     }
 
-    /// The reference that a text begins with, and how long it is. What is followed by an equals sign is an option.
+    /// Returns the reference at the start of a text and its length; `nil` if an equals sign follows, which marks an
+    /// option.
     private static func reference(
         _ text: Substring, _ ids: some Collection<String>
     ) -> (value: BatchValueReference, length: Int)? {
@@ -62,15 +64,15 @@ public struct BatchValueReference: Hashable, Sendable {
         return (BatchValueReference(id: id, path: Array(parts.dropFirst())), written.count)
     }
 
-    /// What stands behind a dollar sign in expressions: these are never references (11.7.6).
+    /// The names after a dollar sign that are part of the expression language and never references (11.7.6).
     private static let literals: Set<String> = ["it", "this", "root", "these", "count", "all"]
 
-    /// The value.
+    /// Returns the referenced value.
     ///
     /// - Parameters:
-    ///   - outcomes: the answers so far, by the ids of their requests.
-    ///   - target: where the reference stands, for errors.
-    /// - Throws: ``ODataError`` 400 for a reference to no request before, 424 for one to an answer that has no such value.
+    ///   - outcomes: the responses so far, by the ids of their requests.
+    ///   - target: the place of the reference, for errors.
+    /// - Throws: ``ODataError`` 400 for a reference to an unknown request, 424 for a reference to a missing value.
     public func value(
         after outcomes: [String: Result<ODataResponse, ODataError>], target: String
     ) throws(ODataError) -> ODataValue {
@@ -96,7 +98,7 @@ public struct BatchValueReference: Hashable, Sendable {
         return value
     }
 
-    /// That the answer has no such value.
+    /// Returns the error for a response without the referenced value.
     func missing(_ target: String) -> ODataError {
         ODataError(
             status: 424, code: "FailedDependency",

@@ -1,27 +1,28 @@
 import Synchronization
 
-/// Bytes in chunks, produced only as fast as they are asked for.
+/// A sequence of byte chunks that are produced on demand.
 ///
-/// A pull source: the producer does nothing until ``next()`` is called, so a slow reader holds no
-/// producer's memory. One consumer at a time.
+/// The producer is idle until ``next()`` is called, so a slow reader does not make it fill memory. A stream has one
+/// consumer at a time.
 public struct ByteStream: Sendable, AsyncSequence, AsyncIteratorProtocol {
-    /// Bytes.
+    /// A chunk of bytes.
     public typealias Element = [UInt8]
 
     private let produce: @Sendable () async throws -> [UInt8]?
     private let part: (@Sendable (Range<Int64>) -> ByteStream)?
-    /// The chunks that are at hand before ``produce`` is asked; `nil` if nothing was read ahead.
+    /// The chunks that were read ahead; `nil` if none were.
     private let beginning: Beginning?
 
-    /// The number of bytes in all, where known beforehand.
+    /// The total number of bytes, if it is known.
     public let length: Int64?
 
-    /// Makes a stream.
+    /// Creates a stream.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes in all, where known.
-    ///   - part: makes a stream of some of the bytes, where the producer can begin anywhere.
-    ///   - produce: gives the next chunk, never empty, `nil` at the end; called again only after it returned.
+    ///   - length: the total number of bytes, if it is known.
+    ///   - part: returns a stream of a range of the bytes; `nil` if the producer cannot start at any offset.
+    ///   - produce: returns the next chunk, which is never empty, and `nil` at the end. It is never called
+    ///     concurrently.
     public init(
         length: Int64? = nil, part: (@Sendable (Range<Int64>) -> ByteStream)? = nil,
         _ produce: @escaping @Sendable () async throws -> [UInt8]?
@@ -39,7 +40,7 @@ public struct ByteStream: Sendable, AsyncSequence, AsyncIteratorProtocol {
         self.produce = produce
     }
 
-    /// A stream of one chunk.
+    /// Creates a stream of one chunk.
     public init(_ bytes: [UInt8]) {
         self.init(
             length: Int64(bytes.count), part: { ByteStream(Array(bytes[Int($0.lowerBound)..<Int($0.upperBound)])) },
@@ -48,16 +49,16 @@ public struct ByteStream: Sendable, AsyncSequence, AsyncIteratorProtocol {
 
     private static let nothing: @Sendable () async throws -> [UInt8]? = { nil }
 
-    /// A stream of some of the bytes, which costs only these: what `Range` asks for (RFC 9110, 14).
+    /// Returns a stream of a range of bytes, without producing the bytes before it (`Range`; RFC 9110, 14).
     ///
-    /// - Parameter range: the bytes, counted from 0 and cut to those that there are.
-    /// - Returns: `nil` when the producer cannot begin anywhere; nothing of this stream is consumed.
+    /// - Parameter range: the bytes, counted from 0 and clamped to the length.
+    /// - Returns: `nil` if the producer cannot start at any offset. No bytes of this stream are consumed.
     public func slice(_ range: Range<Int64>) -> ByteStream? {
         guard let part, let length else { return nil }
         return part(range.clamped(to: 0..<length))
     }
 
-    /// The next chunk, `nil` at the end.
+    /// Returns the next chunk; `nil` at the end.
     public func next() async throws -> [UInt8]? {
         guard let beginning else { return try await produce() }
         switch beginning.next() {
@@ -67,16 +68,16 @@ public struct ByteStream: Sendable, AsyncSequence, AsyncIteratorProtocol {
         }
     }
 
-    /// The stream itself: it is its own iterator.
+    /// Returns the stream, which is its own iterator.
     public func makeAsyncIterator() -> ByteStream { self }
 
-    /// All bytes.
+    /// Returns all bytes.
     ///
-    /// - Parameter limit: the most bytes to take.
-    /// - Throws: ``ODataError`` with status 413 when there are more, and what the producer throws.
+    /// - Parameter limit: the maximum number of bytes.
+    /// - Throws: ``ODataError`` with status 413 if the stream is longer, and the errors of the producer.
     public func collect(limit: Int) async throws -> [UInt8] {
         let tooLarge = ODataError(status: 413, code: "PayloadTooLarge", message: "The body exceeds \(limit) bytes.")
-        // What is announced to be too much is not begun with.
+        // A stream that is known to be too long is not read at all.
         guard length.map({ $0 <= limit }) ?? true else { throw tooLarge }
         var all: [UInt8] = []
         while let chunk = try await next() {
@@ -90,15 +91,16 @@ public struct ByteStream: Sendable, AsyncSequence, AsyncIteratorProtocol {
 // MARK: Reading ahead
 
 extension ByteStream {
-    /// The size from which a first chunk is taken for a part of more, in bytes: then nobody waits for the second.
+    /// The size in bytes from which a first chunk is taken for a part of a longer stream. No second chunk is then
+    /// awaited.
     private static let chunkSize = 65_536
 
-    /// The same stream with its first chunk at hand, so that an error before the first byte is thrown here, while the response can
-    /// still become a refusal.
+    /// Reads the first chunk and returns a stream that begins with it.
     ///
-    /// Every layer before the first byte may ask: a stream that was read ahead is returned as it is, and wrapped once.
+    /// An error before the first byte is thrown here, while the response can still become a refusal. A stream that
+    /// was read ahead is returned unchanged, so every layer may call this method.
     ///
-    /// - Parameter findingEnd: whether a second chunk is looked for behind a short first one if the length is not known. A
+    /// - Parameter findingEnd: whether a second chunk is read if the first is short and the length is unknown. A
     ///   stream of one chunk then has its ``length``.
     /// - Throws: the error of the producer.
     package func readingAhead(findingEnd: Bool) async throws -> ByteStream {
@@ -114,16 +116,16 @@ extension ByteStream {
             length: Int64(first.count), part: part, beginning: Beginning([first], isAll: true), Self.nothing)
     }
 
-    /// Takes all bytes at once if they are at hand as one chunk; `nil`, and nothing taken, otherwise.
+    /// Returns all bytes if they were read ahead as one chunk; otherwise returns `nil` and consumes nothing.
     package func takeWhole() -> [UInt8]? { beginning?.takeWhole(length: length) }
 
-    /// The next chunk if it is at hand; `nil` if the producer has to be asked.
+    /// Returns the next chunk if it was read ahead; `nil` if the producer has to be called.
     package func nextAtHand() -> [UInt8]? {
         guard case .chunk(let chunk)? = beginning?.next() else { return nil }
         return chunk
     }
 
-    /// The same stream, which keeps an object until it is let go of.
+    /// Returns the same stream, which retains an object as long as it lives.
     package func holding(_ object: (any AnyObject & Sendable)?) -> ByteStream {
         guard let object else { return self }
         return ByteStream(length: length, part: part, beginning: beginning) { [produce] in
@@ -132,18 +134,18 @@ extension ByteStream {
         }
     }
 
-    /// The chunks at the beginning of a stream that were read before somebody asked for them.
+    /// The chunks that were read ahead at the beginning of a stream.
     private final class Beginning: Sendable {
         enum Next {
             case chunk([UInt8])
             /// The stream has ended.
             case end
-            /// The producer has to be asked.
+            /// The producer has to be called.
             case unread
         }
 
         private let chunks: Mutex<ArraySlice<[UInt8]>>
-        /// Whether the chunks are all that the stream has.
+        /// Whether the chunks are the whole stream.
         private let isAll: Bool
 
         init(_ chunks: [[UInt8]], isAll: Bool) {

@@ -1,4 +1,4 @@
-/// Values by key that know which of them was not used for longest. Every operation but ``inOrder`` takes constant time.
+/// A dictionary that knows its least recently used value. Every operation but ``inOrder`` takes constant time.
 ///
 /// ```swift
 /// var responses = LeastRecentlyUsed<String, Response>(capacity: 256)
@@ -6,12 +6,12 @@
 /// responses.use("Orders")
 /// ```
 package struct LeastRecentlyUsed<Key: Hashable, Value> {
-    /// A value and its neighbours in the order of uses.
+    /// A value and its neighbours in the order of use.
     fileprivate struct Slot {
         let key: Key
         var value: Value
         var cost: Int
-        /// The count of insertions when the key came.
+        /// The number of insertions when the key was inserted.
         let order: UInt64
         var older: Int?
         var newer: Int?
@@ -21,26 +21,26 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
     private var slots: [Slot] = []
     private var positions: [Key: Int] = [:]
     private var insertions: UInt64 = 0
-    /// The ends of the order of uses.
+    /// The least and most recently used slots.
     private var first: Int?
     private var last: Int?
-    /// The costs of all values.
+    /// The sum of the costs of all values.
     package private(set) var cost = 0
 
-    /// Makes an empty collection.
+    /// Creates an empty collection.
     ///
-    /// - Parameter capacity: the number of values that are kept, 1 or more; the least recently used one makes room for another.
+    /// - Parameter capacity: the maximum number of values, 1 or more. A new value then replaces the least recently
+    ///   used one.
     package init(capacity: Int = .max) { self.capacity = max(1, capacity) }
 
-    /// The number of values.
     package var count: Int { slots.count }
 
-    /// All keys and values, in the order in which the keys came.
+    /// All keys and values, in the order in which the keys were inserted.
     package var inOrder: [(key: Key, value: Value)] {
         slots.sorted { $0.order < $1.order }.map { ($0.key, $0.value) }
     }
 
-    /// Returns a value without using it.
+    /// Returns a value without changing the order of use.
     package func peek(_ key: Key) -> Value? { positions[key].map { slots[$0].value } }
 
     /// Returns a value and makes it the most recently used one.
@@ -53,7 +53,7 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         return slots[position].value
     }
 
-    /// Sets a value, which becomes the most recently used one.
+    /// Sets a value and makes it the most recently used one.
     package mutating func set(_ value: Value, cost: Int = 1, for key: Key) {
         self.cost += cost
         if let position = positions[key] {
@@ -72,7 +72,6 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         }
     }
 
-    /// Removes a value and returns it.
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? {
         guard let position = positions[key] else { return nil }
@@ -91,17 +90,16 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         return nil
     }
 
-    /// Removes all values.
     package mutating func removeAll() { self = LeastRecentlyUsed(capacity: capacity) }
 
-    /// Takes a slot out of the order of uses.
+    /// Removes a slot from the order of use.
     private mutating func unlink(_ position: Int) {
         let (older, newer) = (slots[position].older, slots[position].newer)
         if let older { slots[older].newer = newer } else { first = newer }
         if let newer { slots[newer].older = older } else { last = older }
     }
 
-    /// Puts a slot at the end of the order of uses.
+    /// Appends a slot to the end of the order of use.
     private mutating func append(_ position: Int) {
         slots[position].older = last
         slots[position].newer = nil
@@ -109,7 +107,7 @@ package struct LeastRecentlyUsed<Key: Hashable, Value> {
         last = position
     }
 
-    /// Removes a slot; the last one of the array takes its place.
+    /// Removes a slot; the last slot of the array takes its place.
     private mutating func remove(at position: Int) {
         unlink(position)
         cost -= slots[position].cost

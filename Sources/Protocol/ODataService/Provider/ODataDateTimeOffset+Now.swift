@@ -9,7 +9,7 @@ import ODataModel
 #endif
 
 extension ODataDateTimeOffset {
-    /// The present instant in UTC, to the microsecond.
+    /// The current time in UTC, in microseconds.
     package static var current: ODataDateTimeOffset {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -1,16 +1,17 @@
 extension ODataError {
-    /// The code of ``notLoaded(_:definingQuery:)``.
+    /// The code of the error ``notLoaded(_:definingQuery:)``.
     public static let notLoadedCode = "NotLoaded"
     private static let definingQueryCode = "DefiningQuery"
 
-    /// The refusal of a read that needs something which an offline store does not hold: an empty answer would say that there
-    /// is none.
+    /// Returns the error for a read of data that an offline store does not hold.
     ///
-    /// The status is 501 and never 404, which clients take for the absence of an entity (OData Protocol 4.01, 9.3.1).
+    /// An empty response would claim that the data do not exist. The status is 501 rather than 404, since 404 tells
+    /// clients that an entity does not exist (OData Protocol 4.01, 9.3.1).
     ///
     /// - Parameters:
-    ///   - name: the property, relation, stream or set, as `Albums/Pages`.
-    ///   - definingQuery: the defining query that brings it, relative to the service root; `nil` if none can.
+    ///   - name: the property, relation, stream or set, such as `Albums/Pages`.
+    ///   - definingQuery: the URL, relative to the service root, of a defining query that loads the data; `nil` if
+    ///     none can.
     public static func notLoaded(_ name: String, definingQuery: String?) -> ODataError {
         let remedy =
             definingQuery.map { "Add the defining query \($0) and download it." }
@@ -21,10 +22,10 @@ extension ODataError {
             details: definingQuery.map { [Detail(code: definingQueryCode, message: $0, target: name)] } ?? [])
     }
 
-    /// Whether it says that an offline store does not hold something, whatever the service has.
+    /// Whether the error means that an offline store does not hold the data, although the service may.
     public var isNotLoaded: Bool { code == Self.notLoadedCode }
 
-    /// The defining query that brings the part that an offline store does not hold; `nil` for other errors, and if none can.
+    /// The URL of a defining query that loads the missing data; `nil` for other errors, or if none can.
     public var definingQuery: String? {
         isNotLoaded ? details.first { $0.code == Self.definingQueryCode }?.message : nil
     }

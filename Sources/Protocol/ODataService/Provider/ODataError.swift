@@ -2,19 +2,18 @@ import ErrorCodes
 import ODataModel
 import ODataQuery
 
-/// A refusal by a service: the OData error object with the HTTP status that goes with it
-/// (OData JSON Format 4.01, 21).
+/// An error response of a service: the OData error object with its HTTP status (OData JSON Format 4.01, 21).
 public struct ODataError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One of several errors behind the main one.
+    /// An additional error in an error response.
     public struct Detail: Hashable, Sendable {
-        /// The service's code.
+        /// The error code of the service.
         public var code: String
-        /// What is wrong, for people.
+        /// The message for people.
         public var message: String
-        /// The property or option at fault.
+        /// The property or option that caused the error.
         public var target: String?
 
-        /// Makes a detail.
+        /// Creates a detail.
         public init(code: String, message: String, target: String? = nil) {
             self.code = code
             self.message = message
@@ -24,30 +23,31 @@ public struct ODataError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The HTTP status, 400 to 599.
     public var status: Int
-    /// The service's code, language-independent.
+    /// The error code of the service, independent of the language.
     public var code: String
-    /// What is wrong, for people.
+    /// The message for people.
     public var message: String
-    /// The property, option or resource at fault.
+    /// The property, option or resource that caused the error.
     public var target: String?
-    /// Further errors.
+    /// The additional errors.
     public var details: [Detail]
     /// The raw JSON of `innererror`.
     public var innerError: String?
-    /// The identification of the request in the service's logs.
+    /// The id of the request in the logs of the service.
     public var requestID: String?
-    /// `X-CorrelationID` of the request, where an online client sent one: the same id stands in its log and its trace.
+    /// The `X-CorrelationID` of the request, which also appears in the client's log and trace; `nil` for a local
+    /// provider.
     public var correlationID: String?
-    /// Seconds to wait before another try, where the service said.
+    /// The number of seconds to wait before a retry; `nil` if the service did not set it.
     public var retryAfter: Int?
-    /// `Repeatability-Result`, where the service gave one.
+    /// The `Repeatability-Result` field; `nil` if the service did not send it.
     public var repeatabilityResult: RepeatabilityResult?
-    /// `Allow`: what may be done instead of the refused method.
+    /// The methods that are allowed instead of the refused one (`Allow`).
     public var allowedMethods: [String]
-    /// The header fields of the answer, where an online service refused: names as they came.
+    /// The header fields of an online service's response, with their original names.
     public var headers: [String: String]
 
-    /// Makes an error.
+    /// Creates an error.
     public init(
         status: Int, code: String, message: String, target: String? = nil, details: [Detail] = [],
         innerError: String? = nil, requestID: String? = nil, retryAfter: Int? = nil,
@@ -67,7 +67,7 @@ public struct ODataError: Error, Hashable, Sendable, CustomStringConvertible {
         self.headers = headers
     }
 
-    /// Status, code, message and target on one line.
+    /// The status, code, message and target on one line.
     public var description: String {
         let place = target.map { " (\($0))" } ?? ""
         return "\(status) \(code): \(message)\(place)"
@@ -75,7 +75,8 @@ public struct ODataError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ODataError {
-    /// The refusal of a URL: 400, or 501 with the feature's name for what is not answered here.
+    /// Creates the error for a URL: 400, 404 for an unknown name in the path, or 501 with the name of an
+    /// unsupported feature.
     public init(_ error: QueryError) {
         switch error.kind {
         case .unsupported(let feature):
@@ -90,36 +91,37 @@ extension ODataError {
         }
     }
 
-    /// 501 for a feature.
+    /// Returns a 501 error for an unsupported feature.
     public static func notImplemented(_ feature: String) -> ODataError {
         ODataError(status: 501, code: "NotImplemented", message: "\(feature) is not supported.", target: feature)
     }
 
-    /// 404 for a resource.
+    /// Returns a 404 error for a resource.
     public static func notFound(_ resource: String) -> ODataError {
         ODataError(status: 404, code: "NotFound", message: "\(resource) does not exist.", target: resource)
     }
 
-    /// 405 for a method, with those allowed.
+    /// Returns a 405 error for a method, with the allowed methods.
     public static func methodNotAllowed(_ method: ODataRequest.Method, allowed: [String]) -> ODataError {
         ODataError(
             status: 405, code: "MethodNotAllowed", message: "\(method.rawValue) is not allowed here.",
             allowedMethods: allowed)
     }
 
-    /// The ways in which a resource can fail the condition of a request (OData Protocol 4.01, 8.2.4 and 8.2.5).
+    /// The reason why a resource does not satisfy the condition of a request (OData Protocol 4.01, 8.2.4 and
+    /// 8.2.5).
     public enum FailedPrecondition: Hashable, Sendable {
-        /// `If-Match` names an ETag that the resource no longer has.
+        /// `If-Match` has an outdated ETag.
         case changed
-        /// `If-Match` stands on a resource that does not exist.
+        /// `If-Match` was sent, but the resource does not exist.
         case missing
-        /// `If-None-Match` with `*` stands on a resource that exists.
+        /// `If-None-Match: *` was sent, but the resource exists.
         case exists
-        /// `If-None-Match` names the present ETag of the resource.
+        /// `If-None-Match` has the current ETag of the resource.
         case unchanged
     }
 
-    /// 412 for a condition that does not hold.
+    /// Returns a 412 error for a condition that does not hold.
     ///
     /// - Parameters:
     ///   - resource: the name of the resource, which becomes the target.
@@ -137,7 +139,7 @@ extension ODataError {
         return ODataError(status: 412, code: "PreconditionFailed", message: message, target: resource)
     }
 
-    /// 412 for `If-None-Match` on a resource that it matches.
+    /// Returns a 412 error for a matching `If-None-Match`.
     ///
     /// - Parameters:
     ///   - resource: the name of the resource, which becomes the target.

@@ -1,23 +1,21 @@
 import ODataModel
 
-/// Anything that answers OData requests: an online service, a local store, an offline store.
+/// A type that answers OData requests, such as an online service, a local store or an offline store.
 ///
-/// The one protocol that holds the package together. A request and its response are *semantic*: parsed
-/// URLs, entities and preferences, never HTTP text. The HTTP codec turns them into messages and back, so
-/// that a client and a server can be joined in memory.
+/// Requests and responses are *semantic*: parsed URLs, entities and preferences instead of HTTP text. The HTTP
+/// codec converts them to messages and back. A client and a server can therefore also be connected in memory.
 public protocol ODataProvider: Sendable {
-    /// The service's model.
+    /// The model of the service.
     ///
-    /// - Throws: what reading the metadata can throw; a local provider never throws.
+    /// - Throws: the errors of reading the metadata. A local provider never throws.
     var model: EntityDataModel { get async throws }
 
-    /// The features of the provider besides its model. A provider that stands before another one forwards them as a whole
+    /// The features of the provider that are not part of its model. A wrapper forwards all of them
     /// (``ProviderWrapper``).
     var traits: ProviderTraits { get }
 
     /// Answers a request.
     ///
-    /// - Throws: ``ODataError`` when the request is refused, and what the way to the data can throw:
-    ///   a transport error, a database error.
+    /// - Throws: ``ODataError`` if the request is refused, and transport or database errors.
     func execute(_ request: ODataRequest) async throws -> ODataResponse
 }

@@ -3,72 +3,75 @@ import ODataQuery
 
 /// A request to a service, independent of HTTP (OData Protocol 4.01, 11).
 public struct ODataRequest: Sendable {
-    /// What is to be done with the resource.
+    /// The operation on the resource.
     public enum Method: String, Hashable, Sendable {
-        /// Read it (GET).
+        /// Reads the resource (GET).
         case read = "GET"
-        /// Create an entity in it, or call an action (POST).
+        /// Creates an entity in the resource, or calls an action (POST).
         case create = "POST"
-        /// Change the properties given (PATCH).
+        /// Changes the given properties (PATCH).
         case update = "PATCH"
-        /// Replace it as a whole (PUT).
+        /// Replaces the resource as a whole (PUT).
         case replace = "PUT"
-        /// Delete it (DELETE).
+        /// Deletes the resource (DELETE).
         case delete = "DELETE"
     }
 
-    /// What is to be done.
+    /// The operation on the resource.
     public var method: Method
-    /// The resource and the query, relative to the service root. A new URL has no ``resolution``.
+    /// The resource and the query, relative to the service root. Setting the URL clears ``resolution``.
     public var url: ODataURL { didSet { resolution = nil } }
-    /// ``url`` resolved, as far as somebody on the way has resolved it (``init(_:_:format:)``).
+    /// The resolved ``url``; `nil` if it is not resolved yet (``init(_:_:format:)``).
     public private(set) var resolution: ResolvedURL?
-    /// A link that the service gave (next link, delta link), followed as it is instead of ``url``: absolute,
-    /// or relative to the service root. Providers must not look inside one of another service.
+    /// A next or delta link of the service, which is followed instead of ``url``: absolute, or relative to the
+    /// service root. A provider must not interpret the link of another service.
     public var link: String?
-    /// What is sent along.
+    /// The body of the request.
     public var body: RequestBody
-    /// The preferences.
+    /// The preferences of the request.
     public var preferences: Preferences
-    /// `If-Match`: the ETag that must still hold, `*` for any existing.
+    /// `If-Match`: the ETag that the resource must have; `*` for any existing resource.
     public var ifMatch: String?
-    /// `If-None-Match`: the ETag that must not hold, `*` for not existing.
+    /// `If-None-Match`: the ETag that the resource must not have; `*` if it must not exist.
     public var ifNoneMatch: String?
-    /// The identification that lets a repeat be recognised.
+    /// The id by which the service recognises a repeated request.
     public var repeatability: Repeatability?
-    /// A digest of ``body`` as it came, by which a repeat is told from another request with the same ``repeatability``.
+    /// The digest of the received ``body``, which distinguishes a repeat from another request with the same
+    /// ``repeatability``.
     package var bodyDigest: String?
-    /// Whether no identification is put there on the way either: the caller has found that the service takes none, or not the
-    /// time of this device.
+    /// Whether no provider may add a ``repeatability``. The caller sets it if the service refuses the id, or the
+    /// device's time in it.
     public var isUnidentified = false
-    /// Whether an earlier sending of the same request was not answered: it may have acted, and a refusal of this one is no proof
-    /// that it has not.
+    /// Whether an earlier attempt of the request got no response. The attempt may have succeeded, so a refusal of
+    /// this one does not prove that nothing was changed.
     public var mayHaveBeenSent = false
-    /// The encoding that the caller wants collections in; `nil` for decoded entities.
+    /// The encoding of collections that the caller wants; `nil` for decoded entities.
     public var format: ResponseFormat?
-    /// Further header fields, passed through by online providers: to the service's own origin, and to another one that
-    /// ``link`` leads to only as far as they say how the answer is to look.
+    /// Additional header fields, which online providers send.
+    ///
+    /// If ``link`` leads to another origin than the service's, only fields that describe the form of the response
+    /// are sent.
     public var headers: [String: String]
-    /// `OData-Isolation`: what the pages of the result must show (OData Protocol 4.01, 8.2.6).
+    /// `OData-Isolation`: the consistency of the pages of a result (OData Protocol 4.01, 8.2.6).
     public var isolation: Isolation?
-    /// The arguments of the request that never leave the process.
+    /// The arguments of the request that stay within the process.
     public var context = RequestContext()
-    /// Is told of the answers to a batch while others are still under way; a provider need not tell.
+    /// Receives results of a batch while other requests are still executed. A provider may ignore it.
     public var batchObserver: BatchObserver?
-    /// Is told when the request fails before its first byte has left, so that it certainly did not act; a provider need not
-    /// tell.
+    /// Is called if the request fails before its first byte is sent and therefore has no effect. A provider may
+    /// ignore it.
     public var unsentObserver: (@Sendable () -> Void)?
 
-    /// Gets the answers to one request of a batch, or to one change set, as soon as they are there.
+    /// A function that receives the result of one request, or of one change set, as soon as it is known.
     public typealias BatchObserver = @Sendable ([BatchResult]) async -> Void
 
-    /// How far a result is kept apart from changes that are made while it is read.
+    /// The degree to which a result is isolated from concurrent changes.
     public enum Isolation: String, Hashable, Sendable {
-        /// All pages show the data as they were when the first one was read.
+        /// All pages show the data as of the first page.
         case snapshot
     }
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         _ method: Method, _ url: ODataURL, body: RequestBody = .none, preferences: Preferences = Preferences(),
         ifMatch: String? = nil, ifNoneMatch: String? = nil, repeatability: Repeatability? = nil,
@@ -85,7 +88,7 @@ public struct ODataRequest: Sendable {
         self.headers = headers
     }
 
-    /// Makes a request that follows a link which the service gave.
+    /// Creates a request that follows a link of the service.
     public init(following link: String, preferences: Preferences = Preferences(), format: ResponseFormat? = nil) {
         self.init(.read, ODataURL(), preferences: preferences, format: format)
         self.link = link
@@ -93,23 +96,23 @@ public struct ODataRequest: Sendable {
 }
 
 extension ODataRequest {
-    /// Makes a request for a URL that is resolved already, so that the provider does not resolve it again.
+    /// Creates a request for a URL that is already resolved, so that the provider does not resolve it again.
     public init(_ method: Method, _ resolution: ResolvedURL, format: ResponseFormat? = nil) {
         self.init(method, resolution.url, format: format)
         self.resolution = resolution
     }
 
-    /// Resolves the URL for all who ask the request later on (``bound(in:_:)``). A URL that does not fit the model stays
-    /// unresolved: whoever needs it resolved gets the error.
+    /// Resolves the URL for later calls of ``bound(in:_:)``. A URL that does not fit the model stays unresolved,
+    /// and ``bound(in:_:)`` throws the error.
     public mutating func resolve(in model: EntityDataModel) {
         guard resolution?.model !== model, let bound = try? Binder(model: model).bind(url) else { return }
         resolution = ResolvedURL(url: url, bound: bound, model: model)
     }
 
-    /// The request's URL resolved against a model.
+    /// Returns the request's URL resolved against a model.
     ///
-    /// - Returns: the ``resolution`` if it is against this very model; a new one by the language otherwise.
-    /// - Throws: `QueryError` if the model does not fit the URL.
+    /// - Returns: the ``resolution`` if it was made with the same model object, or else a new one.
+    /// - Throws: `QueryError` if the URL does not fit the model.
     public func bound(
         in model: EntityDataModel, _ language: QueryLanguage = QueryLanguage()
     ) throws(QueryError) -> BoundURL {
@@ -117,12 +120,12 @@ extension ODataRequest {
         return try language.bind(url, model: model)
     }
 
-    /// The same request with its ``link`` taken apart: what a provider does with a link that it gave itself.
+    /// Returns the same request with its ``link`` parsed into ``url``. A provider may parse only its own links.
     ///
-    /// - Throws: ``ODataError`` with status 400 when the link is no URL relative to the service root.
+    /// - Throws: ``ODataError`` with status 400 if the link is not a URL relative to the service root.
     public func parsingLink() throws(ODataError) -> ODataRequest {
         guard var link else { return self }
-        // Links are absolute where the request that got them told the service root.
+        // A link is absolute if the request that produced it specified the service root.
         if let root = format?.serviceRoot, !root.isEmpty, link.hasPrefix(root) { link.removeFirst(root.count) }
         var request = self
         do throws(QueryError) {
@@ -135,9 +138,9 @@ extension ODataRequest {
     }
 }
 
-/// What a request carries.
+/// The body of a request.
 public enum RequestBody: Sendable {
-    /// Nothing.
+    /// No body.
     case none
     /// An entity, complete or partial, with related entities and references.
     case entity(ODataEntity)
@@ -147,11 +150,11 @@ public enum RequestBody: Sendable {
     case parameters([String: ODataValue])
     /// The id of an entity to link to.
     case reference(String)
-    /// The ids of all entities that a collection is to link to: what PUT to its `$ref` carries
-    /// (OData Protocol 4.01, 11.4.6.3).
+    /// The ids of all entities that a collection is to link to: the body of a PUT to its `$ref` (OData Protocol
+    /// 4.01, 11.4.6.3).
     case references([String])
-    /// Changes to the members of a collection: those to create or change, and those to take away
-    /// (OData Protocol 4.01, 11.4.12 *Update a Collection of Entities*).
+    /// Members of a collection to create, change or remove (OData Protocol 4.01, 11.4.12 *Update a Collection of
+    /// Entities*).
     case delta(EntityPage)
     /// The bytes of a media entity or stream property.
     case media(ByteStream, contentType: String)
@@ -161,20 +164,20 @@ public enum RequestBody: Sendable {
 
 /// One request of a batch.
 public struct BatchItem: Sendable {
-    /// Identifies the request within the batch.
+    /// The id of the request within the batch.
     public var id: String
     /// The request.
     public var request: ODataRequest
-    /// The change set that it belongs to; requests with one name succeed or fail together.
+    /// The name of the change set that the request belongs to; `nil` for a request outside change sets.
     public var atomicityGroup: String?
-    /// Requests or groups that must have succeeded before, unless there is a condition.
+    /// The ids of requests or change sets that must succeed first; ignored if the request has a ``condition``.
     public var dependsOn: [String]
-    /// What must hold of earlier answers, where their success is not what counts.
+    /// The condition on earlier responses, which takes the place of ``dependsOn``.
     public var condition: BatchCondition?
-    /// Values of earlier answers that the query of the request uses, by the parameter aliases that stand for them.
+    /// The references to values in earlier responses, by the parameter aliases that take their place in the URL.
     public var values: [String: BatchValueReference]
 
-    /// Makes an item.
+    /// Creates an item.
     public init(
         id: String, request: ODataRequest, atomicityGroup: String? = nil, dependsOn: [String] = [],
         condition: BatchCondition? = nil, values: [String: BatchValueReference] = [:]
@@ -188,16 +191,16 @@ public struct BatchItem: Sendable {
     }
 }
 
-/// Identifies a request, so that a repeat acts only once (OData Repeatable Requests 1.0).
+/// The id of a request, by which the service executes a repeated request only once (OData Repeatable Requests 1.0).
 public struct Repeatability: Hashable, Sendable {
-    /// `Repeatability-Request-ID`.
+    /// The `Repeatability-Request-ID` field.
     public var requestID: String
-    /// `Repeatability-First-Sent`, in the form of an HTTP date: when the request was transmitted first.
+    /// The `Repeatability-First-Sent` field, an HTTP date: the time at which the request was first sent.
     public var firstSent: String
-    /// `Repeatability-Client-ID`.
+    /// The `Repeatability-Client-ID` field.
     public var clientID: String?
 
-    /// Makes an identification.
+    /// Creates an id.
     public init(requestID: String, firstSent: String, clientID: String? = nil) {
         self.requestID = requestID
         self.firstSent = firstSent
@@ -207,36 +210,37 @@ public struct Repeatability: Hashable, Sendable {
 
 /// The preferences of a request (OData Protocol 4.01, 8.2.8).
 public struct Preferences: Hashable, Sendable {
-    /// Whether changes return the entity.
+    /// The content of the response to a change.
     public enum Return: String, Hashable, Sendable {
-        /// The entity as it is now.
+        /// The entity after the change.
         case representation
-        /// Nothing.
+        /// No content.
         case minimal
     }
 
-    /// `maxpagesize`: the most rows per page, 1 or more.
+    /// `maxpagesize`: the maximum number of rows per page, 1 or more.
     public var maxPageSize: Int?
-    /// `return`.
+    /// `return`: the content of the response to a change.
     public var returns: Return?
-    /// `track-changes`: a delta link is wanted.
+    /// `track-changes`: whether a delta link is requested.
     public var trackChanges: Bool
-    /// `continue-on-error`, for batches and collections.
+    /// `continue-on-error`: whether requests of a batch, or members of a collection, after a failed one are
+    /// processed.
     public var continueOnError: Bool
-    /// `include-annotations`.
+    /// `include-annotations`: the annotations to include.
     public var includeAnnotations: String?
-    /// `omit-values`: `nulls` or `defaults`.
+    /// `omit-values`: the omitted properties, `nulls` or `defaults`.
     public var omitValues: String?
-    /// `allow-entityreferences`.
+    /// `allow-entityreferences`: whether the response may have references in place of entities.
     public var allowEntityReferences: Bool
-    /// `respond-async`.
+    /// `respond-async`: whether the service may respond asynchronously.
     public var respondAsync: Bool
-    /// `wait`, in seconds.
+    /// `wait`: the number of seconds in which the service should respond.
     public var wait: Int?
-    /// Others, as they came.
+    /// Other preferences, unparsed.
     public var others: [String]
 
-    /// Makes preferences.
+    /// Creates preferences.
     public init(maxPageSize: Int? = nil, returns: Return? = nil, trackChanges: Bool = false) {
         self.maxPageSize = maxPageSize
         self.returns = returns
@@ -248,34 +252,34 @@ public struct Preferences: Hashable, Sendable {
     }
 }
 
-/// How a collection or entity is to be encoded (OData JSON Format 4.01, 3).
+/// The encoding of a collection or entity (OData JSON Format 4.01, 3).
 public struct ResponseFormat: Hashable, Sendable {
-    /// How much control information is written.
+    /// The amount of control information.
     public enum Metadata: String, Hashable, Sendable {
-        /// Only what paging and deltas need.
+        /// Only the control information that paging and deltas need.
         case none
-        /// What a client that knows the model cannot compute.
+        /// The control information that a client cannot compute from the model.
         case minimal
-        /// Everything.
+        /// All control information.
         case full
     }
 
-    /// How much control information is written.
+    /// The amount of control information.
     public var metadata: Metadata
     /// Whether 64-bit integers and decimals are written as strings.
     public var isIEEE754Compatible: Bool
-    /// The version of the response.
+    /// The OData version of the response.
     public var version: ODataVersion
-    /// Whether control information is written `@odata.…`: 4.0 demands it, 4.01 allows `@…` too, and who reads 4.01
-    /// reads both (OData JSON Format 4.01, 4.5).
+    /// Whether control information is written as `@odata.…`. Version 4.0 requires it; version 4.01 also allows `@…`
+    /// (OData JSON Format 4.01, 4.5).
     public var isPrefixed: Bool
-    /// The absolute URL of the service root, with a slash at the end, for context, next and delta links.
+    /// The absolute URL of the service root with a final slash, for context, next and delta links.
     public var serviceRoot: String
 
-    /// Makes a format.
+    /// Creates a format.
     ///
-    /// - Parameter isPrefixed: whether control information is written `@odata.…`; where nothing is said, as the version
-    ///   has it.
+    /// - Parameter isPrefixed: whether control information is written as `@odata.…`; `nil` for the default of the
+    ///   version.
     public init(
         metadata: Metadata = .minimal, isIEEE754Compatible: Bool = false, version: ODataVersion = .v401,
         isPrefixed: Bool? = nil, serviceRoot: String = ""

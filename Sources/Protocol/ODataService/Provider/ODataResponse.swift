@@ -1,35 +1,36 @@
 import ODataModel
 
-/// The answer to a request that was not refused.
+/// The response to a successful request.
 public struct ODataResponse: Sendable {
-    /// The HTTP status that goes with it, 200 to 299 or 304.
+    /// The HTTP status, 200 to 299 or 304.
     public var status: Int
-    /// What came back.
+    /// The body of the response.
     public var body: ResponseBody
-    /// The ETag of the entity addressed or created.
+    /// The ETag of the addressed or created entity.
     public var etag: String?
-    /// Whether the client can know the representation that ``etag`` stands for: without a body, the ETag is only sent then
-    /// (OData Protocol 4.01, 9.1.4).
+    /// Whether the client can know the representation with the ``etag``. A response without a body has an ETag only
+    /// in this case (OData Protocol 4.01, 9.1.4).
     public var isETagForeseeable = true
-    /// `Location`: the edit URL of what was created.
+    /// `Location`: the edit URL of the created entity, or the status monitor of an asynchronous request.
     public var location: String?
-    /// `OData-EntityId`: the id of what was created, where no body is returned.
+    /// `OData-EntityId`: the id of the created entity, if the response has no body.
     public var entityID: String?
-    /// The id of the entity that a property in the body belongs to: the context URL names it (OData Protocol 4.01, 10.13).
+    /// The id of the entity that a property in the body belongs to, which becomes part of the context URL (OData
+    /// Protocol 4.01, 10.13).
     public var owner: String?
-    /// The preferences that were followed, such as `track-changes` and `maxpagesize=100`.
+    /// The applied preferences, such as `track-changes` and `maxpagesize=100`.
     public var preferencesApplied: [String]
-    /// `Repeatability-Result`.
+    /// The `Repeatability-Result` field.
     public var repeatabilityResult: RepeatabilityResult?
-    /// What links within an encoded body are relative to; `nil` where they are the provider's own and to be followed as
-    /// they are.
+    /// The base URL of the links within an encoded body; `nil` if the links need no base.
     public var baseURL: String?
-    /// Further header fields.
+    /// Additional header fields.
     public var headers: [String: String]
-    /// `X-CorrelationID` of the request, where an online client sent one: the same id stands in its log and its trace.
+    /// The `X-CorrelationID` of the request, which also appears in the client's log and trace; `nil` for a local
+    /// provider.
     public var correlationID: String?
 
-    /// Makes a response.
+    /// Creates a response.
     public init(status: Int = 200, body: ResponseBody = .none, etag: String? = nil) {
         self.status = status
         self.body = body
@@ -39,58 +40,58 @@ public struct ODataResponse: Sendable {
     }
 }
 
-/// Whether a repeatable request was taken as one (OData Repeatable Requests 1.0).
+/// Whether the service accepted a repeatable request (OData Repeatable Requests 1.0).
 public enum RepeatabilityResult: String, Hashable, Sendable {
-    /// The request acted now, or had acted before and its answer is repeated.
+    /// The request was executed now, or was executed before and its response is repeated.
     case accepted
-    /// The service did not act.
+    /// The service did not execute the request.
     case rejected
 }
 
-/// What a response carries.
+/// The body of a response.
 public enum ResponseBody: Sendable {
-    /// Nothing.
+    /// No body.
     case none
     /// An entity.
     case entity(ODataEntity)
-    /// A page of entities, decoded.
+    /// A page of decoded entities.
     case page(EntityPage)
-    /// A page of entities as encoded bytes, in the format that the request asked for.
+    /// A page of entities as encoded bytes, in the requested format.
     case encoded(ByteStream, contentType: String)
     /// The value of a property.
     case value(ODataValue, TypeReference)
     /// A number of rows.
     case count(Int64)
-    /// Raw bytes: `$value` and media.
+    /// Raw bytes: a `$value` or a stream.
     case raw(ByteStream, contentType: String)
-    /// References: entity ids; of a collection, with the number of all and the link to the next page.
+    /// Entity ids. References to a collection may have the total number and a link to the next page.
     case references([String], isCollection: Bool, count: Int64? = nil, nextLink: String? = nil)
-    /// The metadata.
+    /// The metadata document.
     case metadata(EntityDataModel)
-    /// The service document; its content follows from the model.
+    /// The service document, whose content is derived from the model.
     case serviceDocument
-    /// The answers to a batch, in the order of its items.
+    /// The results of a batch, in the order of its items.
     case batch([BatchResult])
 }
 
 /// A page of a collection or of a delta (OData JSON Format 4.01, 12 to 15).
 public struct EntityPage: Sendable {
-    /// The entities, new and changed ones in a delta.
+    /// The entities; in a delta, the new and changed ones.
     public var entities: [ODataEntity]
-    /// The entities that a delta says are gone.
+    /// The removed entities of a delta.
     public var removed: [RemovedEntity]
-    /// The relations that a delta says were made or taken away.
+    /// The added and removed relations of a delta.
     public var links: [ChangedLink]
-    /// The total number, where it was asked for.
+    /// The total number of entities, if it was requested.
     public var count: Int64?
-    /// The link to the next page.
+    /// The next link; `nil` on the last page.
     public var nextLink: String?
-    /// The link to what changes from now on.
+    /// The delta link, at which later changes are read.
     public var deltaLink: String?
-    /// The kinds of the appended items, one after the other.
+    /// The kinds of the appended items, in order.
     private var order: [DeltaItem.Kind] = []
 
-    /// Makes a page.
+    /// Creates a page.
     public init(
         entities: [ODataEntity] = [], removed: [RemovedEntity] = [], links: [ChangedLink] = [], count: Int64? = nil,
         nextLink: String? = nil, deltaLink: String? = nil
@@ -103,19 +104,20 @@ public struct EntityPage: Sendable {
         self.deltaLink = deltaLink
     }
 
-    /// One item of a delta.
+    /// An item of a delta.
     public enum DeltaItem: Sendable {
         /// A new or changed entity.
         case entity(ODataEntity)
-        /// An entity that is gone.
+        /// A removed entity.
         case removed(RemovedEntity)
-        /// A relation that was made or taken away.
+        /// An added or removed relation.
         case link(ChangedLink)
 
         fileprivate enum Kind: Sendable { case entity, removed, link }
     }
 
-    /// The items in the order in which they were appended; else entities, removed entities and links, in this order.
+    /// The items in the order in which they were appended. A page that was not built with ``append(_:)`` has its
+    /// entities first, then removed entities, then links.
     public var items: [DeltaItem] {
         let isOrdered = order.count == entities.count + removed.count + links.count
         let kinds =
@@ -132,7 +134,7 @@ public struct EntityPage: Sendable {
         }
     }
 
-    /// Appends an item; ``items`` gives it back in its place.
+    /// Appends an item, which keeps its place in ``items``.
     public mutating func append(_ item: DeltaItem) {
         switch item {
         case .entity(let entity):
@@ -148,20 +150,20 @@ public struct EntityPage: Sendable {
     }
 }
 
-/// A relation between two entities that a delta says was made or taken away (OData JSON Format 4.01, 15.4 and 15.5).
+/// An added or removed relation between two entities in a delta (OData JSON Format 4.01, 15.4 and 15.5).
 public struct ChangedLink: Hashable, Sendable {
     /// The id of the entity that the navigation property belongs to.
     public var source: String
     /// The path of the navigation property.
     public var relationship: String
-    /// The id of the related entity; `nil` where a relation to a single entity is taken away.
+    /// The id of the related entity; `nil` if the relation of a single-valued property is removed.
     public var target: String?
-    /// Whether the relation was taken away.
+    /// Whether the relation was removed.
     public var isDeleted: Bool
-    /// The annotations of the item, by their qualified terms.
+    /// The annotations of the item, by qualified term.
     public var annotations: [String: ODataValue] = [:]
 
-    /// Makes a changed relation.
+    /// Creates a changed relation.
     public init(source: String, relationship: String, target: String?, isDeleted: Bool) {
         self.source = source
         self.relationship = relationship
@@ -170,26 +172,26 @@ public struct ChangedLink: Hashable, Sendable {
     }
 }
 
-/// An entity that is gone from a result.
+/// An entity that was removed from a result.
 public struct RemovedEntity: Hashable, Sendable {
-    /// The entity id; empty when only the key is given.
+    /// The entity id; empty if only the key is known.
     public var id: String
-    /// The key, where the service gave it.
+    /// The key, if the service gave it.
     public var key: EntityKey?
-    /// Why it is gone.
+    /// The reason of the removal.
     public var reason: Reason
-    /// In a request, the ETag that the entity must have to be removed; `nil` for whichever.
+    /// In a request, the ETag that the entity must have; `nil` for any.
     public var etag: String?
 
-    /// Why an entity is gone (OData JSON Format 4.01, 15.3).
+    /// The reason of a removal (OData JSON Format 4.01, 15.3).
     public enum Reason: String, Hashable, Sendable {
-        /// It was deleted.
+        /// The entity was deleted.
         case deleted
-        /// It no longer belongs to the result.
+        /// The entity does not satisfy the query any more.
         case changed
     }
 
-    /// Makes a removed entity.
+    /// Creates a removed entity.
     public init(id: String, key: EntityKey? = nil, reason: Reason, etag: String? = nil) {
         self.id = id
         self.key = key
@@ -198,14 +200,14 @@ public struct RemovedEntity: Hashable, Sendable {
     }
 }
 
-/// The answer to one request of a batch.
+/// The result of one request in a batch.
 public struct BatchResult: Sendable {
-    /// The request's id.
+    /// The id of the request.
     public var id: String
-    /// The answer, or why the request was refused.
+    /// The response, or the error of a refused request.
     public var result: Result<ODataResponse, ODataError>
 
-    /// Makes a result.
+    /// Creates a result.
     public init(id: String, result: Result<ODataResponse, ODataError>) {
         self.id = id
         self.result = result

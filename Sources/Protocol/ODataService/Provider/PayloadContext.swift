@@ -1,18 +1,17 @@
 import ODataModel
 import ODataQuery
 
-/// The context URL of a response: what a payload is, relative to the service root
-/// (OData Protocol 4.01, 10 *Context URL*).
+/// The context URL of a response, which describes its payload (OData Protocol 4.01, 10 *Context URL*).
 ///
 /// ```swift
 /// let context = PayloadContext(for: url, bound: bound, isDelta: false)
 /// context?.text  // $metadata#Orders(OrderID,Customer(Name))
 /// ```
 public struct PayloadContext: Hashable, Sendable {
-    /// The text, relative to the service root.
+    /// The text of the URL, relative to the service root.
     public var text: String
 
-    /// What a context URL says that a payload is.
+    /// The kind of payload that a context URL describes.
     public enum Content: Hashable, Sendable {
         /// The service document.
         case serviceDocument
@@ -22,21 +21,21 @@ public struct PayloadContext: Hashable, Sendable {
         case entity(TypeShape)
         /// Changes to a collection.
         case delta(TypeShape)
-        /// A value that is no entity.
+        /// A value other than an entity.
         case value(TypeReference)
         /// References to entities.
         case references(isCollection: Bool)
     }
 
-    /// The context URL of what a request gives; `nil` where a payload has none, as a count.
+    /// Creates the context URL of the response to a request; `nil` if the payload has none, such as a count.
     ///
     /// - Parameters:
-    ///   - url: the request as written: key values and the selection are taken from it.
-    ///   - bound: the same request resolved.
+    ///   - url: the URL of the request, from which key values and the selection are taken.
+    ///   - bound: the same URL, resolved.
     ///   - isDelta: whether the payload has changes instead of entities.
-    ///   - owner: the id of the entity that a property belongs to, where the URL does not name it.
-    ///   - instance: the type of the one entity that the payload is, which may derive from what the URL tells.
-    ///   - version: the version of the response: 4.0 names fewer of the expanded properties.
+    ///   - owner: the id of the entity that a property belongs to, if the URL does not contain it.
+    ///   - instance: the type of a single entity in the payload, which may derive from the type of the URL.
+    ///   - version: the version of the response. Version 4.0 lists fewer of the expanded properties.
     public init?(
         for url: ODataURL, bound: BoundURL, isDelta: Bool = false, owner: String? = nil,
         instance: QualifiedName? = nil, version: ODataVersion = .v401
@@ -46,13 +45,13 @@ public struct PayloadContext: Hashable, Sendable {
         text = fragment.isEmpty ? "$metadata" : "$metadata#\(fragment)"
     }
 
-    /// The context URL of one entity in a collection that is made of several sets and singletons, such as `$all`
-    /// (OData Protocol 4.01, 10.19); `nil` for an entity without an id of the service.
+    /// Creates the context URL of one entity in a collection of several sets and singletons, such as `$all` (OData
+    /// Protocol 4.01, 10.19); `nil` for an entity without an id of the service.
     ///
     /// - Parameters:
     ///   - entity: the entity.
-    ///   - url: the request as written: the selection is taken from it.
-    ///   - bound: the same request resolved.
+    ///   - url: the URL of the request, from which the selection is taken.
+    ///   - bound: the same URL, resolved.
     ///   - model: the model of the service.
     ///   - version: the version of the response.
     public init?(
@@ -65,10 +64,10 @@ public struct PayloadContext: Hashable, Sendable {
         text = "$metadata#\(fragment)"
     }
 
-    /// A context URL as it came, absolute or relative.
+    /// Wraps a received context URL, absolute or relative.
     public init(_ text: String) { self.text = text }
 
-    /// What the payload is; `nil` when the text names something that the model does not have.
+    /// Returns the kind of the payload; `nil` if the text contains a name that the model does not declare.
     public func content(in model: EntityDataModel) -> Content? {
         guard let hash = text.lastIndex(of: "#") else {
             return text.hasSuffix("$metadata") ? .serviceDocument : nil
@@ -137,7 +136,7 @@ public struct PayloadContext: Hashable, Sendable {
 
     private static func type(_ fragment: String, in model: EntityDataModel) -> Content? {
         var text = fragment
-        // A selection may follow a type's name.
+        // A selection may follow the name of a type.
         if !text.hasPrefix("Collection("), let parenthesis = text.firstIndex(of: "(") {
             text = String(text[..<parenthesis])
         }
@@ -151,7 +150,7 @@ public struct PayloadContext: Hashable, Sendable {
         }
     }
 
-    /// The segments without what stands in parentheses: keys and selections say nothing of the type.
+    /// Returns the segments without parentheses: keys and selections do not affect the type.
     private static func segments(_ fragment: Substring) -> [String] {
         var segments = [""]
         var depth = 0

@@ -1,19 +1,19 @@
 import ODataModel
 import ODataQuery
 
-/// Says for a request what its context URL names (OData Protocol 4.01, 10.1 to 10.18).
+/// Writes the context URL of the response to a request (OData Protocol 4.01, 10.1 to 10.18).
 struct PayloadContextWriter {
     let url: ODataURL
     let bound: BoundURL
-    /// The id of the entity that a property belongs to, where the URL does not name it.
+    /// The id of the entity that a property belongs to, if the URL does not contain it.
     let owner: String?
-    /// The type of the one entity that the payload is; `nil` for other payloads.
+    /// The type of a single entity in the payload; `nil` for other payloads.
     let instance: QualifiedName?
     let version: ODataVersion
 
     private var resource: BoundResource { bound.resource }
 
-    /// What stands after `$metadata#`; empty for the service document, `nil` for what has no context.
+    /// Returns the text after `$metadata#`: empty for the service document, `nil` for payloads without a context.
     func fragment(isDelta: Bool) -> String? {
         switch resource.target {
         case .service, .metadata: return ""
@@ -36,14 +36,14 @@ struct PayloadContextWriter {
         case .operation(let operation):
             guard let type = operation.returnType else { return nil }
             guard case .entity(let name?) = type.element, let set = bound.query?.set else { return "\(type)" }
-            // Entities of a set are what they are wherever they are read (10.14).
+            // Entities of a set have the same context wherever they are read (10.14).
             let own = instance ?? name
             let cast = own == set.type ? "" : "/\(own)"
             return set.name + cast + selection + (type.isCollection ? "" : "/$entity")
         }
     }
 
-    /// The fragment of one entity in a collection of several sets and singletons (10.19).
+    /// Returns the fragment of one entity in a collection of several sets and singletons (10.19).
     func fragment(of entity: ODataEntity, in model: EntityDataModel) -> String? {
         guard let name = entity.control.id?.prefix(while: { $0 != "(" }) else { return nil }
         let declared = model.entitySet(String(name))?.type ?? model.singleton(String(name))?.type
@@ -52,7 +52,7 @@ struct PayloadContextWriter {
         return name + cast + selection + (model.entitySet(String(name)) == nil ? "" : "/$entity")
     }
 
-    /// A property of an entity of a set or of a singleton is named by its path, of anything else the type alone
+    /// Returns the fragment of a property: its path below an entity set or singleton, otherwise only its type
     /// (10.15).
     private func property(_ property: Property) -> String {
         if let owner { return "\(owner)/\(propertyPath)" + selection }
@@ -62,7 +62,7 @@ struct PayloadContextWriter {
         }
     }
 
-    /// The properties and casts below the last entity.
+    /// The properties and casts after the last entity.
     private var propertyPath: String {
         var names: [String] = []
         for step in resource.steps {
@@ -93,17 +93,16 @@ struct PayloadContextWriter {
                 }
             }
             let cast: QualifiedName? = if case .cast(let shape)? = last { shape.name } else { nil }
-            // An entity of a derived type says so, whether or not the URL does (10.6).
+            // An entity of a derived type states its type, even if the URL does not (10.6).
             guard let type = instance ?? cast, type != set.type else { return set.name }
             return "\(set.name)/\(type)"
         }
         if hasOperation { return "Collection(\(shape.name))" }
-        // Contained entities are known by their path.
+        // Contained entities are identified by their path.
         return self.path(path)
     }
 
-    /// The canonical path: keys in parentheses and in declared order, whatever convention the request follows, and no
-    /// alias or filter (10).
+    /// The canonical path: keys in parentheses and in declared order, without aliases or filters (10).
     private var canonicalPath: ResourcePath {
         var path = ResourcePath()
         for step in resource.steps {
@@ -138,11 +137,11 @@ struct PayloadContextWriter {
 
     // MARK: Selection
 
-    /// The list of rows that have no property in common.
+    /// The select list of rows that have no property in common.
     private static let anyStructure = "(@Core.AnyStructure)"
 
     private var selection: String {
-        // Only what all rows have is listed (OData Data Aggregation 4.0, 3.1.1).
+        // Only properties that all rows have are listed (OData Data Aggregation 4.0, 3.1.1).
         let partial = bound.query.map { $0.apply.isEmpty ? [] : $0.apply.partialNames } ?? []
         if let query = bound.query, !query.apply.isEmpty, url.options.select.isEmpty, url.options.expand.isEmpty {
             let names =
@@ -157,8 +156,8 @@ struct PayloadContextWriter {
         return items.isEmpty ? "" : "(\(items.joined(separator: ",")))"
     }
 
-    /// What is grouped by a path through a related entity stands in its parentheses, as it does in an expanded one
-    /// (OData Data Aggregation 4.0, 3.2.3).
+    /// Groups paths through a related entity in parentheses after its name, like the properties of an expanded
+    /// entity (OData Data Aggregation 4.0, 3.2.3).
     private static func grouped(_ names: [String], of shape: TypeShape) -> [String] {
         var result: [String] = []
         var done: Set<Substring> = []
@@ -177,7 +176,7 @@ struct PayloadContextWriter {
 
     private func items(_ options: QueryOptions, _ expands: [BoundExpand]) -> [String] {
         var items: [String] = []
-        // A stream that is selected and comes along too is no less selected.
+        // A selected stream stays in the list even if its bytes are expanded too.
         let related = Set(expands.map(\.navigation.name))
         let expanded = Set(
             options.expand.filter { related.contains(Self.property($0.path)) }.map { Self.text($0.path) })
@@ -188,21 +187,21 @@ struct PayloadContextWriter {
             case .operation(let path, _): items.append(Self.text(path))
             case .path(let path):
                 let name = Self.text(path)
-                // Selected and expanded as well: the expanded item says more.
+                // The entry of the expanded item covers the selected property.
                 if expanded.contains(name) { continue }
-                // What is selected within a complex value is a path, as 4.0 has it (10.7).
+                // Properties selected within a complex value are listed as paths, as in 4.0 (10.7).
                 let nested = self.items(item.options, [])
                 items += nested.isEmpty ? [name] : nested.map { "\(name)/\($0)" }
             }
         }
-        // Without a selection all declared properties come, and the computed ones with them.
+        // Without a selection, the response has all declared properties and the computed ones.
         if options.select.isEmpty, !options.compute.isEmpty { items = ["*"] + options.compute.map(\.name.text) }
         for expand in expands where expand.form == .entities {
             let stated = options.expand.first { item in
                 Self.property(item.path) == expand.navigation.name || item.path.last?.text == "*"
             }
             let nested = self.items(stated?.options ?? QueryOptions(), expand.query.expand)
-            // 4.01 names every expanded property, 4.0 only those with a selection of their own.
+            // Version 4.01 lists every expanded property, version 4.0 only those with a selection of their own.
             guard version >= .v401 || !nested.isEmpty else { continue }
             let isStar = stated?.path.last?.text == "*"
             let name = isStar ? expand.navigation.name : stated.map { Self.text($0.path) } ?? expand.navigation.name
@@ -212,7 +211,7 @@ struct PayloadContextWriter {
         return items
     }
 
-    /// The property at the end of a path, before the type that it may be cast to.
+    /// Returns the name of the property at the end of a path, without a type cast.
     private static func property(_ path: [Identifier]) -> String {
         path.last { !$0.text.contains(".") }?.text ?? ""
     }

@@ -1,20 +1,20 @@
-/// Who sends a request: what authentication found out, for authorisation to judge.
+/// The authenticated sender of a request, on which authorisation is based.
 public struct Principal: Hashable, Sendable {
-    /// The name or identifier, unique within whoever issued it.
+    /// The name or identifier, which is unique at its issuer.
     public var name: String
     /// The roles or scopes.
     public var roles: Set<String>
-    /// What else is known, by name: the claims of a token.
+    /// Other claims about the principal by name, such as the claims of a token.
     public var claims: [String: String]
 
-    /// Makes a principal.
+    /// Creates a principal.
     public init(name: String, roles: Set<String> = [], claims: [String: String] = [:]) {
         self.name = name
         self.roles = roles
         self.claims = claims
     }
 
-    /// What tells this principal from every other one: the issuer, where a certificate or a token names it, and the name,
-    /// which is unique at its issuer only (`rules.md` 45).
+    /// The issuer and the name, which together identify the principal (`rules.md` 45). The issuer is empty if
+    /// neither a certificate nor a token states it.
     package var identity: [String] { [claims["iss"] ?? claims["issuer"] ?? "", name] }
 }

@@ -1,7 +1,7 @@
-/// The features of a provider that its model does not tell.
+/// The features of a provider that are not part of its model.
 ///
-/// They are one value, so that a provider that stands before another one forwards all of them, those of later versions
-/// included, and changes one by intent only:
+/// They are one value, so that a wrapper forwards all of them, including future ones, and changes a feature only
+/// explicitly:
 ///
 /// ```swift
 /// var traits: ProviderTraits {
@@ -11,19 +11,22 @@
 /// }
 /// ```
 public struct ProviderTraits: Sendable {
-    /// Whether requests with ``ODataRequest/isolation`` are answered from a snapshot. Without it, an HTTP handler refuses such
-    /// requests, since they must never be answered without a snapshot (OData Protocol 4.01, 8.2.6).
+    /// Whether requests with ``ODataRequest/isolation`` are answered from a snapshot.
+    ///
+    /// If not, an HTTP handler refuses such requests, since they must not be answered without a snapshot (OData
+    /// Protocol 4.01, 8.2.6).
     public var supportsIsolation: Bool
-    /// The capabilities of the entity sets, which an HTTP handler publishes in the metadata; `nil` if the model says them all.
+    /// The capabilities of the entity sets, which an HTTP handler publishes in the metadata; `nil` if the model
+    /// states them.
     public var capabilities: PublishedCapabilities?
     /// The syntax and functions of queries beyond the standard.
     public var queryLanguage: QueryLanguage
 
-    /// Makes traits. No parameter has a default, so that no trait is forgotten.
+    /// Creates traits. No parameter has a default, so that no trait is forgotten.
     ///
     /// - Parameters:
     ///   - supportsIsolation: whether requests can be answered from a snapshot.
-    ///   - capabilities: the capabilities of the entity sets; `nil` if the model says them all.
+    ///   - capabilities: the capabilities of the entity sets; `nil` if the model states them.
     ///   - queryLanguage: the syntax and functions of queries beyond the standard.
     public init(supportsIsolation: Bool, capabilities: PublishedCapabilities?, queryLanguage: QueryLanguage) {
         self.supportsIsolation = supportsIsolation
@@ -31,7 +34,7 @@ public struct ProviderTraits: Sendable {
         self.queryLanguage = queryLanguage
     }
 
-    /// The traits of a service of which only the model is known: no snapshots, no capabilities besides the model's, the
+    /// The traits of a service of which only the model is known: no snapshots, no additional capabilities, and the
     /// query language of the standard.
     public static let standard = ProviderTraits(
         supportsIsolation: false, capabilities: nil, queryLanguage: QueryLanguage())

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// A provider that stands before another one and has its model and its traits, unless it changes them by intent.
+/// A provider that wraps another one and has its model and its traits by default.
 ///
 /// ```swift
 /// struct CountingProvider: ProviderWrapper {
@@ -14,14 +14,14 @@ import ODataModel
 /// }
 /// ```
 public protocol ProviderWrapper: ODataProvider {
-    /// The provider that answers the requests.
+    /// The wrapped provider.
     var base: any ODataProvider { get }
 }
 
 extension ProviderWrapper {
-    /// The model of the base.
+    /// The model of the wrapped provider.
     public var model: EntityDataModel { get async throws { try await base.model } }
 
-    /// All traits of the base.
+    /// All traits of the wrapped provider.
     public var traits: ProviderTraits { base.traits }
 }

@@ -1,7 +1,7 @@
 import ODataModel
 
-/// What a service can do with its entity sets, to be said in its metadata
-/// (OData Vocabularies 4.0, `Org.OData.Capabilities.V1`; OData Protocol 4.01, 13.2.1 (13)).
+/// The capabilities of a service's entity sets, for publication in the metadata (OData Vocabularies 4.0,
+/// `Org.OData.Capabilities.V1`; OData Protocol 4.01, 13.2.1 (13)).
 ///
 /// ```swift
 /// var capabilities = PublishedCapabilities()
@@ -9,25 +9,25 @@ import ODataModel
 /// let published = try capabilities.annotating(model)
 /// ```
 ///
-/// What the model states already, stays as it is, unless the model is that of another service.
+/// Annotations in the model take precedence, unless ``supersedesModel`` is set.
 public struct PublishedCapabilities: Hashable, Sendable {
-    /// Whether everything that changes something is refused.
+    /// Whether all changes are refused.
     public var isReadOnly = false
-    /// The sets that cannot be changed although others can.
+    /// The sets that are read-only although others can be changed.
     public var readOnlySets: Set<String> = []
-    /// The sets whose queries can have delta links.
+    /// The sets whose queries support delta links.
     public var trackedSets: Set<String> = []
-    /// Whether the pages of a result can show one state of the data.
+    /// Whether the pages of a result can show a single snapshot of the data.
     public var supportsSnapshots = false
-    /// Whether a request that is sent again acts once.
+    /// Whether a repeated request is executed only once.
     public var supportsRepeatableRequests = false
-    /// Whether collections can be changed as a whole and related entities within one another.
+    /// Whether collections can be changed as a whole, and related entities together with an entity.
     public var supportsDeepChanges = true
-    /// Whether the model speaks of another service: what that can be asked says nothing of what this one answers. What
-    /// may be changed, it does say.
+    /// Whether the model comes from another service. Its annotations about queries do not apply then, but its
+    /// restrictions on changes do.
     public var supersedesModel = false
 
-    /// Makes the capabilities of a service that answers the whole query language.
+    /// Creates the capabilities of a service that supports the whole query language.
     public init() {}
 
     private static let capabilities = Vocabulary.capabilities
@@ -36,11 +36,12 @@ public struct PublishedCapabilities: Hashable, Sendable {
     private static let core = Vocabulary.core
     private static let vocabularies = "https://oasis-tcs.github.io/odata-vocabularies/vocabularies/"
 
-    /// The model with the capabilities as annotations on the container and its sets and singletons, and references to
-    /// the vocabularies that define them.
+    /// Returns the model with annotations of the capabilities, and with references to their vocabularies.
     ///
-    /// - Parameter protocolAnnotations: what whoever speaks the protocol for the service adds about itself.
-    /// - Throws: ``ModelError`` where the model cannot be made again.
+    /// The annotations are added to the container, its sets and its singletons.
+    ///
+    /// - Parameter protocolAnnotations: annotations about the protocol implementation in front of the service.
+    /// - Throws: ``ModelError`` if the annotated model is invalid.
     public func annotating(
         _ model: EntityDataModel, protocolAnnotations: [Annotation] = []
     ) throws(ModelError) -> EntityDataModel {
@@ -63,7 +64,7 @@ public struct PublishedCapabilities: Hashable, Sendable {
             references: Self.references(model.references))
     }
 
-    /// Annotations with those added whose terms are not among them.
+    /// Returns the stated annotations and the additional ones whose terms are not among them.
     private func completed(_ stated: [Annotation], _ more: [Annotation]) -> [Annotation] {
         let own = Set(more.map(\.term)).subtracting(
             ["InsertRestrictions", "UpdateRestrictions", "DeleteRestrictions"].map { Self.capabilities + $0 })
@@ -72,7 +73,7 @@ public struct PublishedCapabilities: Hashable, Sendable {
         return stated + more.filter { !known.contains($0.term) }
     }
 
-    /// References to the vocabularies used, beside those that are there.
+    /// Returns the stated references and those to the used vocabularies.
     private static func references(_ stated: [CSDLReference]) -> [CSDLReference] {
         let known = Set(stated.flatMap { $0.includes.map(\.namespace) })
         let used = [capabilities, aggregation, repeatability, core].map { String($0.dropLast()) }

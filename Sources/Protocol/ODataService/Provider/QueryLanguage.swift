@@ -1,37 +1,37 @@
 import ODataModel
 import ODataQuery
 
-/// What the queries of a provider may say beyond the standard: whatever reads URLs for the provider, as an HTTP handler
-/// does, understands them by it.
+/// The syntax and functions of a provider's queries beyond the standard.
 ///
-/// A provider's language changes with its model alone: what was resolved by both may be kept.
+/// A reader of URLs, such as an HTTP handler, parses them with the language of the provider. The language changes
+/// only together with the model, so resolved URLs may be cached.
 public struct QueryLanguage: Sendable {
-    /// The functions that queries may call besides the canonical ones.
+    /// The functions that queries may call in addition to the canonical ones.
     public let functions: FunctionRegistry
     private let address: (@Sendable (ODataURL) async throws -> ODataURL?)?
-    /// The URLs that the language has resolved before, for all who hold the language.
+    /// The cache of resolved URLs, shared by all copies of the language.
     package let urls: ResolvedURLs
 
-    /// Makes the language of the standard.
+    /// Creates the language of the standard.
     public init() {
         self.init(functions: FunctionRegistry(), urls: Self.standardURLs, address: nil)
     }
 
     private static let standardURLs = ResolvedURLs()
 
-    /// Makes a language.
+    /// Creates a language.
     ///
     /// - Parameters:
-    ///   - functions: what queries may call besides the canonical functions.
-    ///   - address: where the resource is found that a URL leads to by way of another one, now; `nil` for a URL that is its own
-    ///     address. It is asked before the URL is resolved.
+    ///   - functions: the functions that queries may call in addition to the canonical ones.
+    ///   - address: returns the current address of the resource that an indirect URL leads to; `nil` for a direct
+    ///     URL. It is called before the URL is resolved.
     public init(
         functions: FunctionRegistry, address: (@Sendable (ODataURL) async throws -> ODataURL?)? = nil
     ) {
         self.init(functions: functions, urls: ResolvedURLs(), address: address)
     }
 
-    /// Makes a language that finds the URLs which were resolved by an equal one.
+    /// Creates a language that shares the cache of an equal one.
     package init(
         functions: FunctionRegistry, urls: ResolvedURLs, address: (@Sendable (ODataURL) async throws -> ODataURL?)?
     ) {
@@ -40,13 +40,13 @@ public struct QueryLanguage: Sendable {
         self.address = address
     }
 
-    /// Whether some URLs have another address.
+    /// Whether the language has indirect URLs.
     public var hasAddresses: Bool { address != nil }
 
-    /// Where the resource of a URL is found now.
+    /// Returns the current address of the resource that an indirect URL leads to.
     ///
-    /// - Returns: `nil` for a URL that is its own address.
-    /// - Throws: ``ODataError`` 404 for what is not there, and what the way to the data can throw.
+    /// - Returns: `nil` for a direct URL.
+    /// - Throws: ``ODataError`` 404 if there is no resource, and transport or database errors.
     public func address(of url: ODataURL) async throws -> ODataURL? { try await address?(url) }
 
     /// Resolves a URL against a model.

@@ -1,5 +1,5 @@
-/// The arguments of a request that travel with it inside the process, from one provider to the next. None of them is ever
-/// sent: a client sends ``ODataRequest/headers``, and nothing of this.
+/// The arguments of a request that stay within the process. A client sends ``ODataRequest/headers``, but no
+/// context.
 ///
 /// A module adds arguments of its own by their types:
 ///
@@ -9,14 +9,14 @@
 /// request.context[Priority.self] = Priority(level: 3)
 /// ```
 public struct RequestContext: Sendable {
-    /// The caller, if the server has found out; `nil` if nobody is known.
+    /// The caller; `nil` if it was not authenticated.
     public var principal: Principal?
-    /// The resources that the request may use; `nil` for the requests of an app, which have no limit but depth.
+    /// The resources that the request may use; `nil` for the requests of an app, which only limit the depth.
     public var budget: RequestBudget?
-    /// Most requests have none.
+    /// The additional arguments; `nil` if there are none, as in most requests.
     private var values: [ObjectIdentifier: any RequestContextValue]?
 
-    /// Makes a context without arguments.
+    /// Creates a context without arguments.
     public init() {}
 
     /// The argument of a type; `nil` if there is none.
@@ -30,5 +30,5 @@ public struct RequestContext: Sendable {
     }
 }
 
-/// An argument that a request can carry in its ``RequestContext``, one of each type.
+/// An argument in a ``RequestContext``, which holds at most one of each type.
 public protocol RequestContextValue: Sendable {}

@@ -2,30 +2,30 @@ import ODataModel
 import ODataQuery
 import Synchronization
 
-/// A URL with the meaning that its names have in one model.
+/// A URL resolved against one model.
 ///
-/// A request carries it, so that the provider does not resolve the URL again. It is good for this very model object: a provider with
-/// another model, even an equal one, resolves the URL anew.
+/// A request carries it, so that the provider does not resolve the URL again. It is valid only for the same model
+/// object: a provider with another model, even an equal one, resolves the URL anew.
 ///
-/// One object serves all requests with the same URL, since its contents take longer to copy than to find.
+/// One object serves all requests with the same URL, since copying its contents would take longer than finding it.
 public final class ResolvedURL: Sendable {
-    /// The URL as it was read. If it referred to another request of a batch, it starts with that request's path.
+    /// The parsed URL. A reference to another request of a batch is replaced by the path of that request.
     public let url: ODataURL
-    /// The resource and the query that the URL stands for.
+    /// The resource and the query of the URL.
     public let bound: BoundURL
-    /// The model that the URL was resolved against.
+    /// The model against which the URL was resolved.
     public let model: EntityDataModel
-    /// Whether the URL is the entity of an id (`$entity?$id=…`), which leads elsewhere if the service is seen under another
+    /// Whether the URL addresses an entity by its id (`$entity?$id=…`). Its meaning then depends on the service
     /// root.
     package let isByID: Bool
     private let kept = Mutex<(any AnyObject & Sendable)?>(nil)
 
-    /// Makes a resolved URL.
+    /// Creates a resolved URL.
     ///
     /// - Parameters:
-    ///   - url: the URL as it was read.
-    ///   - bound: the resource and the query that it stands for.
-    ///   - model: the model that it was resolved against.
+    ///   - url: the parsed URL.
+    ///   - bound: the resource and the query of the URL.
+    ///   - model: the model against which the URL was resolved.
     public convenience init(url: ODataURL, bound: BoundURL, model: EntityDataModel) {
         self.init(url: url, bound: bound, model: model, isByID: false)
     }
@@ -37,8 +37,8 @@ public final class ResolvedURL: Sendable {
         self.isByID = isByID
     }
 
-    /// The object that a provider has made of this URL, kept here so that it is found without a search: one, that of the
-    /// provider that was asked last.
+    /// An object that a provider has derived from the URL, such as a prepared plan. Only the object of the last
+    /// provider is kept.
     package var made: (any AnyObject & Sendable)? {
         get { kept.withLock { $0 } }
         set { kept.withLock { $0 = newValue } }

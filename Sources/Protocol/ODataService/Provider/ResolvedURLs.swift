@@ -2,24 +2,24 @@ import ODataModel
 import ODataQuery
 import Synchronization
 
-/// The URLs that a provider's language has resolved before against its model: clients ask for the same again and again, and
-/// reading a URL and resolving its names takes longer than finding the result.
+/// A cache of resolved URLs for one provider: resolving a URL takes longer than finding it here.
 ///
-/// A URL is found by the bytes of its text, as it comes over HTTP, or by its tree, as it comes from the app. Two URLs are one only if
-/// they are equal byte by byte; a URL that was resolved against another model object is resolved anew.
+/// A URL is found by the bytes of its text, for requests over HTTP, or by its syntax tree, for requests of the app.
+/// Two URLs are the same only if they are equal byte by byte. A URL that was resolved against another model object
+/// is resolved anew.
 package final class ResolvedURLs: Sendable {
-    /// How many URLs are kept of each kind.
+    /// The maximum number of cached URLs by text, and by tree.
     package static let capacity = 256
-    /// The longest text that is kept, in bytes of UTF-8, so that a stranger's requests do not fill the memory.
+    /// The maximum length of a cached text in bytes of UTF-8, so that clients cannot fill the memory.
     package static let maxLength = 2_048
 
     private struct Entry {
         let resolved: ResolvedURL
-        /// The whole URL, if it has texts besides its names and literals.
+        /// The whole URL, if it contains texts other than names and literals.
         let text: String?
 
-        /// Whether the entry was made for a URL that is equal byte by byte: Swift takes texts for equal that are other texts to a
-        /// database.
+        /// Returns whether the entry belongs to a URL that is equal byte by byte. Swift compares texts by canonical
+        /// equivalence, databases by bytes.
         func isOf(_ url: ODataURL) -> Bool { text.map { $0.isIdentical(inUTF8To: url.urlEncoded()) } ?? true }
     }
 
@@ -28,7 +28,7 @@ package final class ResolvedURLs: Sendable {
 
     package init() {}
 
-    /// The URL that a text stands for in this very model, found or resolved.
+    /// Returns the resolved URL of a text for the same model object, from the cache or newly resolved.
     package func find(
         _ text: String, _ model: EntityDataModel, _ resolve: () throws(QueryError) -> ResolvedURL
     ) throws(QueryError) -> ResolvedURL {
@@ -40,7 +40,7 @@ package final class ResolvedURLs: Sendable {
         return made
     }
 
-    /// A URL resolved against this very model, found or resolved.
+    /// Returns a URL resolved against the same model object, from the cache or newly resolved.
     package func find<Failure: Error>(
         _ url: ODataURL, _ model: EntityDataModel, _ bind: () throws(Failure) -> BoundURL
     ) throws(Failure) -> ResolvedURL {
@@ -48,18 +48,20 @@ package final class ResolvedURLs: Sendable {
             return found.resolved
         }
         let made = ResolvedURL(url: url, bound: try bind(), model: model)
-        // Each use of an alias is a copy of its value: a short URL may become a large tree, which is not kept.
+        // Each use of an alias copies its value, so a short URL may have a large tree, which is not cached.
         guard url.options.aliases.isEmpty else { return made }
         let entry = Entry(resolved: made, text: url.textBeyondLiterals)
         byTree.withLock { $0.set(entry, for: url) }
         return made
     }
 
-    /// Whether the URL of a text is kept. An alias (`@a`) stands for its value wherever it is used, so that a short text may
-    /// become a large tree; any other text becomes a tree of its own size.
+    /// Returns whether the URL of a text is cached.
+    ///
+    /// Each use of an alias (`@a`) copies its value, so a short text may have a large tree. Other trees are as
+    /// large as their texts.
     package static func keeps(_ text: String) -> Bool {
         guard text.utf8.count <= maxLength else { return false }
-        // The last two bytes, as one number: an alias may be percent-encoded, "%40".
+        // The last two bytes as one number: an alias may be percent-encoded as "%40".
         var last: UInt16 = 0
         for byte in text.utf8 {
             if byte == UInt8(ascii: "@") || last == 0x2534 && byte == UInt8(ascii: "0") { return false }
@@ -70,8 +72,10 @@ package final class ResolvedURLs: Sendable {
 }
 
 extension ODataURL {
-    /// The whole URL, which is ASCII, if it may hold texts that are neither names nor literals: search words, ids, tokens,
-    /// schemas of operations and JSON. `nil` for nearly all URLs, whose names and literals tell them apart byte by byte.
+    /// The whole URL if it may contain texts other than names and literals: search words, ids, tokens, schemas and
+    /// JSON.
+    ///
+    /// `nil` for nearly all URLs, whose names and literals distinguish them byte by byte.
     fileprivate var textBeyondLiterals: String? {
         let text = urlEncoded()
         return ["search", "$id", "{", "%7B", "token", ".*"].contains(where: text.contains) ? text : nil

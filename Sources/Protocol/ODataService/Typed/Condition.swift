@@ -1,19 +1,19 @@
 import ODataModel
 import ODataQuery
 
-/// A condition over the entities of a type, made with key paths: `\.freight > 50 && \.shipCity == "Bern"`.
+/// A condition on the entities of a type, written with key paths: `\.freight > 50 && \.shipCity == "Bern"`.
 public struct Condition<Paths: TypedPaths>: Sendable {
-    /// The condition as part of a query.
+    /// The condition as an untyped expression.
     public let query: QueryExpression
 
-    /// Says which type's properties a condition names.
+    /// Creates a condition on the type of the paths from an untyped expression.
     public init(_ query: QueryExpression) { self.query = query }
 
-    /// `and`.
+    /// Combines two conditions with `and`.
     public static func && (left: Condition, right: Condition) -> Condition { Condition(left.query && right.query) }
-    /// `or`.
+    /// Combines two conditions with `or`.
     public static func || (left: Condition, right: Condition) -> Condition { Condition(left.query || right.query) }
-    /// `not`.
+    /// Negates a condition with `not`.
     public static prefix func ! (operand: Condition) -> Condition { Condition(!operand.query) }
 }
 
@@ -23,27 +23,27 @@ extension TypedPaths {
     }
 }
 
-/// `eq`; `nil` is null.
+/// Compares with `eq`; `nil` is null.
 public func == <Paths, Part: TypedExpression>(left: KeyPath<Paths, Part>, right: Part.Value?) -> Condition<Paths> {
     Condition(Paths.part(left) == .literal(right))
 }
-/// `ne`; `nil` is null.
+/// Compares with `ne`; `nil` is null.
 public func != <Paths, Part: TypedExpression>(left: KeyPath<Paths, Part>, right: Part.Value?) -> Condition<Paths> {
     Condition(Paths.part(left) != .literal(right))
 }
-/// `lt`.
+/// Compares with `lt`.
 public func < <Paths, Part: TypedExpression>(left: KeyPath<Paths, Part>, right: Part.Value) -> Condition<Paths> {
     Condition(Paths.part(left) < .literal(right))
 }
-/// `le`.
+/// Compares with `le`.
 public func <= <Paths, Part: TypedExpression>(left: KeyPath<Paths, Part>, right: Part.Value) -> Condition<Paths> {
     Condition(Paths.part(left) <= .literal(right))
 }
-/// `gt`.
+/// Compares with `gt`.
 public func > <Paths, Part: TypedExpression>(left: KeyPath<Paths, Part>, right: Part.Value) -> Condition<Paths> {
     Condition(Paths.part(left) > .literal(right))
 }
-/// `ge`.
+/// Compares with `ge`.
 public func >= <Paths, Part: TypedExpression>(left: KeyPath<Paths, Part>, right: Part.Value) -> Condition<Paths> {
     Condition(Paths.part(left) >= .literal(right))
 }

@@ -1,52 +1,54 @@
 import ODataModel
 import ODataQuery
 
-/// One entity of a known type that a service holds: by its key, a singleton, or what a navigation property leads to.
+/// A request for one entity of a known type: by its key, a singleton, or the target of a navigation property.
 ///
-/// Its properties lead on, as in `northwind.orders.key(10248).customer.get()`.
+/// Its properties are requests in turn, as in `northwind.orders.key(10248).customer.get()`.
 public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResource, Sendable {
-    /// What leads on from it.
+    /// The paths of the entity's properties.
     public typealias Paths = Element.Paths
 
-    /// Who answers.
+    /// The service that sends the requests.
     public let odataService: DataService
-    /// The query so far.
+    /// The query.
     public var query: ResourceQuery
 
-    /// The entity at the end of a query's path.
+    /// Creates a request for the entity at the end of a query's path.
     public init(_ service: DataService, _ query: ResourceQuery) {
         odataService = service
         self.query = query
     }
 
-    /// A singleton (OData CSDL 4.01, 13.3).
+    /// Creates a request for a singleton (OData CSDL 4.01, 13.3).
     public init(_ service: DataService, singleton: String) {
         self.init(service, ResourceQuery(ODataURL(set: singleton)))
     }
 
     // MARK: Reading
 
-    /// The entity; `nil` when there is none.
+    /// Returns the entity; `nil` if there is none.
     public func get() async throws -> Element? { try await odataService.entity(query).map { try Element(row: $0) } }
 
-    /// The value of one property; `nil` for null.
+    /// Returns the value of one property; `nil` for null.
     public func value<Value>(_ path: KeyPath<Element.Paths, PropertyPath<Value>>) async throws -> Value? {
         try await navigate(path).get()
     }
 
-    /// The same entity as one of a derived type.
+    /// Returns a request for the same entity as one of a derived type.
     public func cast<Derived: TypedEntity>(_ type: Derived.Type) -> EntityRequest<Derived> {
         EntityRequest<Derived>(odataService, query.navigate(Derived.typeName.description))
     }
 
     // MARK: Changing
 
-    /// Sends what changed of the entity (PATCH; OData Protocol 4.01, 11.4.3), on condition that nobody else changed
-    /// it where its ETag is known. Without changes nothing is sent.
+    /// Sends the changed properties of the entity (PATCH; OData Protocol 4.01, 11.4.3).
     ///
-    /// - Parameter overwriting: whether the change is made even if somebody else changed the entity.
-    /// - Returns: the entity as it is now.
-    /// - Throws: ``ODataError`` with status 412 when somebody else changed it.
+    /// If the ETag of the entity is known, the service refuses the change after a change by someone else. An entity
+    /// without changes is not sent.
+    ///
+    /// - Parameter overwriting: whether the change is made even if someone else changed the entity.
+    /// - Returns: the entity after the change.
+    /// - Throws: ``ConflictError`` if someone else changed the entity.
     @discardableResult
     public func update(_ value: Element, overwriting: Bool = false) async throws -> Element {
         guard !value.changedProperties.isEmpty else { return value }
@@ -54,9 +56,9 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResourc
         return try Element(row: try await odataService.update(entity, at: url, overwriting: overwriting))
     }
 
-    /// Replaces the entity as a whole (PUT; OData Protocol 4.01, 11.4.4): what it lacks gets its default.
+    /// Replaces the entity as a whole (PUT; OData Protocol 4.01, 11.4.4): missing properties get their defaults.
     ///
-    /// - Parameter overwriting: whether it is replaced even if somebody else changed it.
+    /// - Parameter overwriting: whether the entity is replaced even if someone else changed it.
     @discardableResult
     public func replace(_ value: Element, overwriting: Bool = false) async throws -> Element {
         let entity = try await odataService.localized(value)
@@ -65,12 +67,12 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResourc
 
     /// Deletes the entity (OData Protocol 4.01, 11.4.5).
     ///
-    /// - Parameter ifMatch: the ETag that must still hold; none deletes whatever is there.
+    /// - Parameter ifMatch: the ETag that the entity must still have; `nil` deletes any version.
     public func delete(ifMatch: String? = nil) async throws {
         _ = try await odataService.send(ODataRequest(.delete, url, ifMatch: ifMatch))
     }
 
-    /// Relates another entity that exists (OData Protocol 4.01, 11.4.6.1).
+    /// Adds an existing entity to a navigation collection (OData Protocol 4.01, 11.4.6.1).
     public func link<Target>(
         _ path: KeyPath<Element.Paths, NavigationCollectionPath<Target>>, to other: EntityRequest<Target>
     ) async throws {
@@ -80,7 +82,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResourc
             ODataRequest(.create, links, body: .reference(other.reference)))
     }
 
-    /// Relates the only entity that a property leads to (OData Protocol 4.01, 11.4.6.3).
+    /// Sets the related entity of a single-valued navigation property (OData Protocol 4.01, 11.4.6.3).
     public func link<Target>(
         _ path: KeyPath<Element.Paths, NavigationEntityPath<Target>>, to other: EntityRequest<Target>
     ) async throws {
@@ -90,10 +92,10 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResourc
             ODataRequest(.replace, links, body: .reference(other.reference)))
     }
 
-    /// The path alone.
+    /// The URL without query options.
     var url: ODataURL { ODataURL(path: query.url.path) }
 
-    /// The id of the entity: its address without the type that it was looked at as.
+    /// The id of the entity: its URL without type casts.
     var reference: String {
         var path = query.url.path
         if path.segments.count > 1, case .name(let type, let key)? = path.segments.last, type.text.contains("."),
@@ -107,7 +109,7 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResourc
 
     // MARK: Streams
 
-    /// The bytes of a stream property with their media type, pulled as they are read.
+    /// Returns the bytes of a stream property with their media type. The bytes are fetched on demand.
     public func stream(_ path: KeyPath<Element.Paths, StreamPath>) async throws -> (ByteStream, contentType: String) {
         try await odataService.media(property(Element.paths[keyPath: path].odataPath).url)
     }
@@ -124,7 +126,8 @@ public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResourc
 }
 
 extension EntityRequest where Element: MediaEntity {
-    /// The bytes of the media entity with their media type, pulled as they are read (OData Protocol 4.01, 11.2.3).
+    /// Returns the bytes of the media entity with their media type (OData Protocol 4.01, 11.2.3). The bytes are
+    /// fetched on demand.
     public func media() async throws -> (ByteStream, contentType: String) {
         var url = url
         url.path.segments.append(.value)
@@ -143,7 +146,7 @@ extension EntityRequest where Element: MediaEntity {
 extension TypedCollection where Element: MediaEntity {
     /// Creates a media entity from its bytes (OData Protocol 4.01, 11.4.7.1).
     ///
-    /// - Returns: the entity as the service has it; its properties are changed by an update.
+    /// - Returns: the server version of the entity. Set its properties with an update.
     public func create(media bytes: ByteStream, contentType: String) async throws -> Element {
         let request = ODataRequest(
             .create, ODataURL(path: query.url.path), body: .media(bytes, contentType: contentType),

@@ -1,19 +1,18 @@
 import ODataModel
 
-/// The metadata that stand in generated code, read once when they are first needed.
+/// The metadata embedded in generated code, which are parsed when they are first needed.
 ///
-/// The generator has read what it wrote. Where somebody edited the text since, so that it is no metadata any more or
-/// lacks a type, the code still loads: the first use of a type says so, by
-/// ``DataServiceError/generatedMetadata(_:reason:)``.
+/// If someone edited the metadata so that they cannot be parsed or lack a type, the code still loads. The first use
+/// of a type then throws ``DataServiceError/generatedMetadata(_:reason:)``.
 public struct GeneratedMetadata: Sendable {
-    /// The model; one that declares nothing where the text is no metadata.
+    /// The model; empty if the text could not be parsed.
     public let model: EntityDataModel
-    /// Why the text is no metadata.
+    /// The error of parsing the text.
     private let failure: CSDLError?
 
-    /// Reads metadata.
+    /// Parses metadata.
     ///
-    /// - Parameter text: CSDL XML as the generator wrote it.
+    /// - Parameter text: the CSDL XML document that the generator wrote.
     public init(_ text: String) {
         do throws(CSDLError) {
             model = try CSDLReader.read(Array(text.utf8))
@@ -24,12 +23,12 @@ public struct GeneratedMetadata: Sendable {
         }
     }
 
-    /// The shape of a generated type; one without properties where the metadata lack it.
+    /// Returns the shape of a generated type; a shape without properties if the metadata lack the type.
     public func shape(_ type: QualifiedName) -> TypeShape {
         model.shape(type) ?? TypeShape(dynamic: type, properties: [])
     }
 
-    /// That the metadata declare a type.
+    /// Checks that the metadata declare the type.
     ///
     /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)``.
     public func check(_ type: QualifiedName) throws(DataServiceError) {

@@ -1,7 +1,7 @@
 import ODataModel
 import ODataQuery
 
-/// A call of an action or function by generated code (OData Protocol 4.01, 11.5).
+/// A call of an action or function, used by generated code (OData Protocol 4.01, 11.5).
 ///
 /// ```swift
 /// var call = OperationCall(on: order, "Shop.Approve", .action)
@@ -11,9 +11,9 @@ import ODataQuery
 public struct OperationCall: Sendable {
     private struct Parameter {
         var name: String
-        /// As an action's body has it.
+        /// The value in the body of an action.
         var value: ODataValue
-        /// As a function's address has it.
+        /// The argument in the URL of a function.
         var argument: CommonExpression
     }
 
@@ -30,59 +30,58 @@ public struct OperationCall: Sendable {
         self.name = name
     }
 
-    /// A call through an action or function import.
+    /// Creates a call through an action or function import.
     public init(_ service: DataService, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(service, ResourcePath(), name, kind)
     }
 
-    /// A call of an operation that is bound to an entity, by its qualified name.
+    /// Creates a call of an operation that is bound to an entity, by its qualified name.
     public init<Element>(on entity: EntityRequest<Element>, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(entity.odataService, entity.query.url.path, name, kind)
     }
 
-    /// A call of an operation that is bound to a collection of entities, by its qualified name.
+    /// Creates a call of an operation that is bound to a collection of entities, by its qualified name.
     public init<Element>(on collection: TypedCollection<Element>, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(collection.odataService, collection.query.url.path, name, kind)
     }
 
-    /// A call of an operation that is bound to a value, complex or not, by its qualified name.
+    /// Creates a call of an operation that is bound to a primitive or complex value, by its qualified name.
     public init<Value>(on value: ValueRequest<Value>, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(value.odataService, value.query.url.path, name, kind)
     }
 
-    /// A call of an operation that is bound to a collection of values, by its qualified name.
+    /// Creates a call of an operation that is bound to a collection of values, by its qualified name.
     public init<Member>(on values: ValueCollectionRequest<Member>, _ name: String, _ kind: ODataOperation.Kind) {
         self.init(values.odataService, values.query.url.path, name, kind)
     }
 
     // MARK: Parameters
 
-    /// Gives a parameter its value; `nil` is null.
+    /// Sets a parameter; `nil` is null.
     public mutating func set<Value: ODataValueConvertible>(_ name: String, _ value: Value?) {
         let given = value?.odataValue ?? .null
         let argument = Self.json(given, of: Value.self) ?? QueryExpression.literal(value).expression
         parameters.append(Parameter(name: name, value: given, argument: argument))
     }
 
-    /// Gives a parameter that may be left out its value; `nil` leaves it out.
+    /// Sets an optional parameter; `nil` omits it.
     public mutating func setOptional(_ name: String, _ value: (some ODataValueConvertible)?) {
         if let value { set(name, value) }
     }
 
-    /// Gives a parameter that is a collection with null members, or one of bytes, its value.
+    /// Sets a parameter that is a collection with null members or with binary members.
     public mutating func setMembers<Member: ODataValueConvertible>(_ name: String, _ members: [Member?]) {
         let given = ODataValue.collection(members.map { $0?.odataValue ?? .null })
         let argument = Self.json(given, of: [Member].self) ?? .literal(Literal(.null))
         parameters.append(Parameter(name: name, value: given, argument: argument))
     }
 
-    /// Gives a parameter that is a collection with null members, or one of bytes, and that may be left out, its value;
-    /// `nil` leaves it out.
+    /// Sets an optional parameter that is a collection with null members or with binary members; `nil` omits it.
     public mutating func setOptionalMembers<Member: ODataValueConvertible>(_ name: String, _ members: [Member?]?) {
         if let members { setMembers(name, members) }
     }
 
-    /// A structured value or a collection as JSON, which is how it stands in an address; `nil` for others.
+    /// Returns the JSON of a structured value or a collection for the URL; `nil` for other values.
     private static func json(_ value: ODataValue, of type: (some ODataValueConvertible).Type) -> CommonExpression? {
         switch value {
         case .complex, .collection: break
@@ -96,17 +95,17 @@ public struct OperationCall: Sendable {
 
     // MARK: Results
 
-    /// Calls it; what it returns is not asked for.
+    /// Executes the call and ignores the result.
     public func run() async throws { _ = try await service.send(try await request()) }
 
-    /// Calls it.
+    /// Executes the call.
     ///
     /// - Returns: the value; `nil` for null.
     public func value<Value: ODataValueConvertible>() async throws -> Value? {
         let value: ODataValue
         switch try await execute().body {
         case .value(let given, _): value = given
-        // Complex values and entities look alike to a reader that does not know the operation.
+        // A decoder that does not know the operation decodes complex values as entities.
         case .entity(let entity): value = .complex(entity)
         case .none: value = .null
         default: throw DataServiceError.unexpectedAnswer(expected: "a value")
@@ -118,29 +117,29 @@ public struct OperationCall: Sendable {
         return result
     }
 
-    /// Calls it.
+    /// Executes the call.
     ///
-    /// - Returns: the members, null ones left out.
+    /// - Returns: the members without null members.
     public func values<Value: ODataValueConvertible>() async throws -> [Value] {
         try await members().compactMap(\.self)
     }
 
-    /// Calls it.
+    /// Executes the call.
     ///
-    /// - Returns: the members; `nil` for a null one.
+    /// - Returns: the members; `nil` for a null member.
     public func members<Value: ODataValueConvertible>() async throws -> [Value?] {
         switch try await execute().body {
         case .value(let value, _): return try value.typedMembers()
-        // So do collections of complex values.
+        // A decoder that does not know the operation decodes collections of complex values as pages.
         case .page(let page): return try ODataValue.collection(page.entities.map { .complex($0) }).typedMembers()
         case .none: return []
         default: throw DataServiceError.unexpectedAnswer(expected: "a collection of values")
         }
     }
 
-    /// Calls it.
+    /// Executes the call.
     ///
-    /// - Returns: the bytes with their media type, pulled as they are read; `nil` when there are none.
+    /// - Returns: the bytes with their media type, which are fetched on demand; `nil` if there are none.
     public func stream() async throws -> (ByteStream, contentType: String)? {
         switch try await execute().body {
         case .raw(let bytes, let contentType): return (bytes, contentType)
@@ -149,9 +148,9 @@ public struct OperationCall: Sendable {
         }
     }
 
-    /// Calls it.
+    /// Executes the call.
     ///
-    /// - Returns: the entity; `nil` when there is none.
+    /// - Returns: the entity; `nil` if there is none.
     public func entity<Element: TypedEntity>() async throws -> Element? {
         switch try await execute().body {
         case .entity(let entity): return try Element(row: entity)
@@ -160,7 +159,7 @@ public struct OperationCall: Sendable {
         }
     }
 
-    /// Calls it, following pages.
+    /// Executes the call and returns the entities of all pages.
     public func entities<Element: TypedEntity>() async throws -> [Element] {
         var values: [Element] = []
         for try await page in EntityPages(service: service, first: try await request()) {
@@ -169,12 +168,12 @@ public struct OperationCall: Sendable {
         return values
     }
 
-    /// The result of a function that returns entities, which more of a query may follow.
+    /// Returns the result of a function as a collection, which can be queried further.
     public func collection<Element: TypedEntity>() -> TypedCollection<Element> {
         TypedCollection(service, ResourceQuery(functionURL))
     }
 
-    /// The result of a function that returns an entity.
+    /// Returns a request for the entity that a function returns.
     public func one<Element: TypedEntity>() -> EntityRequest<Element> {
         EntityRequest(service, ResourceQuery(functionURL))
     }
@@ -193,8 +192,8 @@ public struct OperationCall: Sendable {
         return ODataRequest(.create, url, body: values.isEmpty ? .none : .parameters(values))
     }
 
-    /// The address of a function. Structured values and collections go by parameter aliases, as the grammar of
-    /// paths wants it (OData URL Conventions 4.01, 4.5.1).
+    /// The URL of a function call. Structured values and collections are passed as parameter aliases (OData URL
+    /// Conventions 4.01, 4.5.1).
     private var functionURL: ODataURL {
         var url = ODataURL(path: path)
         var arguments: [CommonExpression.NamedArgument] = []
@@ -212,8 +211,7 @@ public struct OperationCall: Sendable {
     }
 }
 
-/// What a Swift type is called in the model that it was generated from, so that members of enumerations are written by
-/// name.
+/// The model type of a Swift type, which is needed to write enumeration members by name.
 private struct DeclaredType {
     var type: TypeReference
     var model: EntityDataModel
@@ -243,7 +241,7 @@ private struct DeclaredType {
     }
 }
 
-/// Values with members.
+/// A collection of values.
 private protocol CollectionValue {
     static var memberType: any ODataValueConvertible.Type { get }
 }

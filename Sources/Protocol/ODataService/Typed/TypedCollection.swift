@@ -1,42 +1,42 @@
 import ODataModel
 import ODataQuery
 
-/// Entities of one type that a service holds: a set, what a navigation property leads to, or the result of a
-/// function, with a query.
+/// A collection of entities of one type with a query: a set, the target of a navigation property, or the result of
+/// a function.
 ///
-/// Over any provider, online or offline, it reads and writes values of the Swift type.
+/// It reads and writes values of the Swift type, over any provider, online or offline.
 ///
 /// ```swift
 /// let northwind = NorthwindService(store)
 /// let orders = try await northwind.orders.filter(\.freight > 50).expand(\.customer).top(10).all()
 /// ```
 public struct TypedCollection<Element: TypedEntity>: TypedQuery, Sendable {
-    /// Who answers.
+    /// The service that sends the requests.
     public let odataService: DataService
-    /// The query so far.
+    /// The query.
     public var query: ResourceQuery
 
-    /// A collection at the end of a query's path.
+    /// Creates the collection at the end of a query's path.
     public init(_ service: DataService, _ query: ResourceQuery) {
         odataService = service
         self.query = query
     }
 
-    /// An entity set.
+    /// Creates the collection of an entity set.
     public init(_ service: DataService, set: String) { self.init(service, ResourceQuery(ODataURL(set: set))) }
 
     // MARK: Reading
 
-    /// All entities, following pages.
+    /// Returns all entities, following pages.
     public func all() async throws -> [Element] { try await odataService.fetch(Element.self, query) }
 
-    /// The first entity; `nil` when there is none. Asks for no more than one.
+    /// Returns the first entity; `nil` if there is none. Requests one entity only.
     public func first() async throws -> Element? { try await odataService.first(Element.self, query) }
 
-    /// The number of entities that satisfy the filter and search.
+    /// Returns the number of entities that satisfy the filter and search.
     public func count() async throws -> Int64 { try await odataService.count(query) }
 
-    /// The entities one after the other, holding one page at a time.
+    /// Returns the entities one after the other. Only one page is held at a time.
     ///
     /// ```swift
     /// for try await order in northwind.orders.rows() { show(order) }
@@ -45,42 +45,43 @@ public struct TypedCollection<Element: TypedEntity>: TypedQuery, Sendable {
         odataService.pages(query, preferences: preferences).entities.map { try Element(row: $0) }
     }
 
-    /// The pages, each read when it is asked for. The last one has the delta link, if changes are tracked.
+    /// Returns the pages, each of which is read on demand. The last one has the delta link if changes are tracked.
     public func pages(
         preferences: Preferences = Preferences()
     ) -> AsyncThrowingMapSequence<EntityPages, TypedPage<Element>> {
         odataService.pages(query, preferences: preferences).map { try TypedPage($0) }
     }
 
-    /// What changed since a delta link was given (OData Protocol 4.01, 11.3).
+    /// Returns the changes since a delta link (OData Protocol 4.01, 11.3).
     public func changes(since deltaLink: String) -> AsyncThrowingMapSequence<EntityPages, TypedPage<Element>> {
         odataService.changes(since: deltaLink).map { try TypedPage($0) }
     }
 
     // MARK: Addressing
 
-    /// The entity with a key. Generated code has a method that names the parts and their types.
+    /// Returns a request for the entity with a key. Generated code has a variant with the names and types of the
+    /// key properties.
     public func key(_ key: EntityKey) -> EntityRequest<Element> {
         EntityRequest(odataService, query.addressing(key, of: Element.self))
     }
 
-    /// Those that are of a derived type (OData URL Conventions 4.01, 4.11).
+    /// Returns the entities that are of a derived type (OData URL Conventions 4.01, 4.11).
     public func cast<Derived: TypedEntity>(_ type: Derived.Type) -> TypedCollection<Derived> {
         TypedCollection<Derived>(odataService, query.navigate(Derived.typeName.description))
     }
 
     // MARK: Changing
 
-    /// Creates an entity (OData Protocol 4.01, 11.4.2), with the related ones that stand in it.
+    /// Creates an entity and the related entities that it contains (OData Protocol 4.01, 11.4.2).
     ///
-    /// - Returns: the entity as the service has it.
+    /// - Returns: the server version of the entity.
     @discardableResult
     public func create(_ value: Element) async throws -> Element {
         let entity = try await odataService.localized(value)
         return try Element(row: try await odataService.create(entity, at: ODataURL(path: query.url.path)))
     }
 
-    /// Sends what changed of an entity; see ``EntityRequest/update(_:overwriting:)``.
+    /// Sends the changed properties of an entity; see ``EntityRequest/update(_:overwriting:)``.
     @discardableResult
     public func update(_ value: Element, overwriting: Bool = false) async throws -> Element {
         try await key(of: value).update(value, overwriting: overwriting)
@@ -92,7 +93,7 @@ public struct TypedCollection<Element: TypedEntity>: TypedQuery, Sendable {
         try await key(of: value).replace(value, overwriting: overwriting)
     }
 
-    /// Deletes an entity, on condition that nobody changed it where its ETag is known.
+    /// Deletes an entity, unless its ETag is known and outdated.
     public func delete(_ value: Element, overwriting: Bool = false) async throws {
         try await key(of: value).delete(ifMatch: overwriting ? nil : value.odataETag)
     }
@@ -105,13 +106,13 @@ public struct TypedCollection<Element: TypedEntity>: TypedQuery, Sendable {
 
 /// A page of entities of one type.
 public struct TypedPage<Element: TypedEntity>: Sendable {
-    /// The entities, new and changed ones in a delta.
+    /// The entities; in a delta, the new and changed ones.
     public var values: [Element]
-    /// The entities that a delta says are gone.
+    /// The removed entities of a delta.
     public var removed: [RemovedEntity]
-    /// The total number, where it was asked for.
+    /// The total number of entities, if it was requested.
     public var count: Int64?
-    /// The link to what changes from now on.
+    /// The delta link, at which later changes are read.
     public var deltaLink: String?
 
     init(_ page: EntityPage) throws {
@@ -123,7 +124,8 @@ public struct TypedPage<Element: TypedEntity>: Sendable {
 }
 
 extension ResourceQuery {
-    /// The entity with a key in this collection; options that are for collections alone go.
+    /// Returns the query for the entity with a key in this collection, without options that apply only to
+    /// collections.
     func addressing<Element: TypedEntity>(_ key: EntityKey, of type: Element.Type) -> ResourceQuery {
         var options = QueryOptions()
         options.select = url.options.select

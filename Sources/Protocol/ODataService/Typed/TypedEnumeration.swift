@@ -1,9 +1,9 @@
 import ODataModel
 
-/// A Swift enumeration for an enumeration type.
+/// A Swift enumeration for an enumeration type of the metadata.
 ///
-/// A number that the metadata did not declare when the code was generated reads as `nil`; the number itself stays
-/// in the entity, and an update that does not set the property leaves it alone.
+/// A number that the metadata did not declare when the code was generated reads as `nil`. The entity keeps the
+/// number, and an update that does not set the property leaves it unchanged.
 public protocol TypedEnumeration: RawRepresentable, Hashable, Sendable, Codable, ODataValueConvertible
 where RawValue == Int64 {
     /// The qualified name of the type in the model.
@@ -16,16 +16,16 @@ where RawValue == Int64 {
 public protocol TypedFlags: TypedEnumeration, OptionSet {}
 
 extension TypedEnumeration {
-    /// Reads an enumeration value.
+    /// Creates a value from an enumeration value; `nil` for other values and undeclared numbers.
     public init?(odataValue: ODataValue) {
         guard case .enumeration(let number) = odataValue else { return nil }
         self.init(rawValue: number)
     }
 
-    /// The enumeration value.
+    /// The value for requests and queries.
     public var odataValue: ODataValue { .enumeration(rawValue) }
 
-    /// The members' names as the service writes them, separated by commas; the number where there is none.
+    /// The names of the members, separated by commas; the number if it has no name.
     public var memberNames: String {
         Self.odataModel.enumType(Self.typeName)?.text(of: rawValue) ?? String(rawValue)
     }

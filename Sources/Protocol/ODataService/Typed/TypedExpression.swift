@@ -1,29 +1,30 @@
 import ODataModel
 import ODataQuery
 
-/// A part of a query whose type the compiler knows.
+/// An expression of a query whose type is known to the compiler.
 public protocol TypedExpression: Sendable {
     /// The type of its value.
     associatedtype Value: ODataValueConvertible & Sendable
-    /// The part of the query.
+    /// The untyped expression.
     var query: QueryExpression { get }
 }
 
-/// What a function or operator makes of typed parts.
+/// The result of a function or operator on typed expressions.
 public struct ValueExpression<Value: ODataValueConvertible & Sendable>: TypedExpression {
-    /// The part of the query.
+    /// The untyped expression.
     public let query: QueryExpression
 
-    /// Says of which type a part is.
+    /// Creates a typed expression from an untyped one.
     public init(_ query: QueryExpression) { self.query = query }
 }
 
 extension QueryExpression {
-    /// A value of a Swift type as a literal; enumeration values by the names of their members.
+    /// Returns a literal for a Swift value. Enumeration values are written with the names of their members.
     public static func literal(_ value: (some ODataValueConvertible)?) -> QueryExpression {
         guard let value else { return .value(.null) }
         if let value = value as? any TypedEnumeration { return .enumeration(value) }
-        // A whole decimal is written as a whole number, which is promoted (OData URL Conventions 4.01, 5.1.1.1).
+        // A decimal without a fraction is written as an integer, which is promoted (OData URL Conventions 4.01,
+        // 5.1.1.1).
         if let decimal = value as? ODataDecimal, decimal.scale == 0, let whole = Int64(decimal.description) {
             return .value(.integer(whole))
         }
@@ -38,99 +39,99 @@ extension QueryExpression {
 // MARK: Comparisons in closures: { $0.freight > 50 && $0.shipCity == "Bern" }
 
 extension TypedExpression {
-    /// `eq`; `nil` is null.
+    /// Compares with `eq`; `nil` is null.
     public static func == (left: Self, right: Value?) -> QueryExpression { left.query == .literal(right) }
-    /// `ne`; `nil` is null.
+    /// Compares with `ne`; `nil` is null.
     public static func != (left: Self, right: Value?) -> QueryExpression { left.query != .literal(right) }
-    /// `lt`.
+    /// Compares with `lt`.
     public static func < (left: Self, right: Value) -> QueryExpression { left.query < .literal(right) }
-    /// `le`.
+    /// Compares with `le`.
     public static func <= (left: Self, right: Value) -> QueryExpression { left.query <= .literal(right) }
-    /// `gt`.
+    /// Compares with `gt`.
     public static func > (left: Self, right: Value) -> QueryExpression { left.query > .literal(right) }
-    /// `ge`.
+    /// Compares with `ge`.
     public static func >= (left: Self, right: Value) -> QueryExpression { left.query >= .literal(right) }
 
-    /// `eq` with another part of the same type.
+    /// Compares two expressions of the same type with `eq`.
     public static func == <Other: TypedExpression>(left: Self, right: Other) -> QueryExpression
     where Other.Value == Value { left.query == right.query }
-    /// `ne` with another part of the same type.
+    /// Compares two expressions of the same type with `ne`.
     public static func != <Other: TypedExpression>(left: Self, right: Other) -> QueryExpression
     where Other.Value == Value { left.query != right.query }
-    /// `lt` with another part of the same type.
+    /// Compares two expressions of the same type with `lt`.
     public static func < <Other: TypedExpression>(left: Self, right: Other) -> QueryExpression
     where Other.Value == Value { left.query < right.query }
-    /// `le` with another part of the same type.
+    /// Compares two expressions of the same type with `le`.
     public static func <= <Other: TypedExpression>(left: Self, right: Other) -> QueryExpression
     where Other.Value == Value { left.query <= right.query }
-    /// `gt` with another part of the same type.
+    /// Compares two expressions of the same type with `gt`.
     public static func > <Other: TypedExpression>(left: Self, right: Other) -> QueryExpression
     where Other.Value == Value { left.query > right.query }
-    /// `ge` with another part of the same type.
+    /// Compares two expressions of the same type with `ge`.
     public static func >= <Other: TypedExpression>(left: Self, right: Other) -> QueryExpression
     where Other.Value == Value { left.query >= right.query }
 
-    /// `in` with a list.
+    /// Returns whether the value is one of a list (`in`).
     public func isIn(_ values: [Value]) -> QueryExpression { query.isIn(values.map { .literal($0) }) }
 }
 
 extension TypedExpression where Value: TypedFlags {
-    /// `has`: whether all these flags are set.
+    /// Returns whether all given flags are set (`has`).
     public func has(_ flags: Value) -> QueryExpression { query.has(.literal(flags)) }
 }
 
 // MARK: Functions
 
 extension TypedExpression where Value == String {
-    /// `contains`.
+    /// Calls the function `contains`.
     public func contains(_ other: String) -> QueryExpression { query.contains(.value(.string(other))) }
-    /// `startswith`.
+    /// Calls the function `startswith`.
     public func startsWith(_ prefix: String) -> QueryExpression { query.startsWith(.value(.string(prefix))) }
-    /// `endswith`.
+    /// Calls the function `endswith`.
     public func endsWith(_ suffix: String) -> QueryExpression { query.endsWith(.value(.string(suffix))) }
-    /// `matchesPattern`: a regular expression of ECMAScript.
+    /// Calls the function `matchesPattern` with a regular expression of ECMAScript.
     public func matches(pattern: String) -> QueryExpression { query.matches(pattern: .value(.string(pattern))) }
-    /// `length`: the number of characters.
+    /// The number of characters, by the function `length`.
     public var length: ValueExpression<Int32> { ValueExpression(query.length) }
-    /// `tolower`.
+    /// The result of the function `tolower`.
     public var lowercased: ValueExpression<String> { ValueExpression(query.lowercased) }
-    /// `toupper`.
+    /// The result of the function `toupper`.
     public var uppercased: ValueExpression<String> { ValueExpression(query.uppercased) }
-    /// `trim`.
+    /// The result of the function `trim`.
     public var trimmed: ValueExpression<String> { ValueExpression(query.trimmed) }
 }
 
-/// Values that have a date: `year`, `month` and `day` take them.
+/// A value with a date, to which `year`, `month` and `day` apply.
 public protocol CalendarValue: ODataValueConvertible, Sendable {}
 extension ODataDate: CalendarValue {}
 extension ODataDateTime: CalendarValue {}
 extension ODataDateTimeOffset: CalendarValue {}
 
-/// Values that have a time: `hour`, `minute` and `second` take them.
+/// A value with a time, to which `hour`, `minute` and `second` apply.
 public protocol ClockValue: ODataValueConvertible, Sendable {}
 extension ODataTimeOfDay: ClockValue {}
 extension ODataDateTime: ClockValue {}
 extension ODataDateTimeOffset: ClockValue {}
 
 extension TypedExpression where Value: CalendarValue {
-    /// `year`.
+    /// The result of the function `year`.
     public var year: ValueExpression<Int32> { ValueExpression(query.year) }
-    /// `month`.
+    /// The result of the function `month`.
     public var month: ValueExpression<Int32> { ValueExpression(query.month) }
-    /// `day`.
+    /// The result of the function `day`.
     public var day: ValueExpression<Int32> { ValueExpression(query.day) }
 }
 
 extension TypedExpression where Value: ClockValue {
-    /// `hour`.
+    /// The result of the function `hour`.
     public var hour: ValueExpression<Int32> { ValueExpression(query.hour) }
-    /// `minute`.
+    /// The result of the function `minute`.
     public var minute: ValueExpression<Int32> { ValueExpression(query.minute) }
-    /// `second`.
+    /// The result of the function `second`.
     public var second: ValueExpression<Int32> { ValueExpression(query.second) }
 }
 
-/// Values that take part in arithmetic.
+/// A value to which arithmetic operators apply.
 public protocol ArithmeticValue: ODataValueConvertible, Sendable {}
 extension ODataDecimal: ArithmeticValue {}
 extension Double: ArithmeticValue {}
@@ -142,32 +143,32 @@ extension Int8: ArithmeticValue {}
 extension UInt8: ArithmeticValue {}
 
 extension TypedExpression where Value: ArithmeticValue {
-    /// `round`.
+    /// The result of the function `round`.
     public var rounded: ValueExpression<Value> { ValueExpression(query.rounded) }
-    /// `floor`.
+    /// The result of the function `floor`.
     public var floor: ValueExpression<Value> { ValueExpression(query.floor) }
-    /// `ceiling`.
+    /// The result of the function `ceiling`.
     public var ceiling: ValueExpression<Value> { ValueExpression(query.ceiling) }
 
-    /// `add`.
+    /// Adds a value with `add`.
     public static func + (left: Self, right: Value) -> ValueExpression<Value> {
         ValueExpression(left.query + .literal(right))
     }
-    /// `sub`.
+    /// Subtracts a value with `sub`.
     public static func - (left: Self, right: Value) -> ValueExpression<Value> {
         ValueExpression(left.query - .literal(right))
     }
-    /// `mul`.
+    /// Multiplies by a value with `mul`.
     public static func * (left: Self, right: Value) -> ValueExpression<Value> {
         ValueExpression(left.query * .literal(right))
     }
-    /// `add` of another part of the same type.
+    /// Adds two expressions of the same type with `add`.
     public static func + <Other: TypedExpression>(left: Self, right: Other) -> ValueExpression<Value>
     where Other.Value == Value { ValueExpression(left.query + right.query) }
-    /// `sub` of another part of the same type.
+    /// Subtracts two expressions of the same type with `sub`.
     public static func - <Other: TypedExpression>(left: Self, right: Other) -> ValueExpression<Value>
     where Other.Value == Value { ValueExpression(left.query - right.query) }
-    /// `mul` by another part of the same type.
+    /// Multiplies two expressions of the same type with `mul`.
     public static func * <Other: TypedExpression>(left: Self, right: Other) -> ValueExpression<Value>
     where Other.Value == Value { ValueExpression(left.query * right.query) }
 }

@@ -1,112 +1,112 @@
 import ODataModel
 import ODataQuery
 
-/// The properties of a type by name, for queries: `\.customer.country` is a key path into it.
+/// The properties of a type for use in queries: `\.customer.country` is a key path into it.
 ///
-/// Generated types have one each, named `Paths`. It holds no values, only the way from where the query starts.
+/// Each generated type has one, named `Paths`. It holds no values, only the path from the start of the query.
 public protocol TypedPaths: Sendable {
-    /// The path so far; empty at the start.
+    /// The path; empty at the start of the query.
     var odataPath: String { get }
-    /// Continues a path.
+    /// Creates the paths below a path.
     init(odataPath: String)
 }
 
 extension TypedPaths {
-    /// The path of a property.
+    /// Returns the path of a property.
     func path(to name: String) -> String { odataPath.isEmpty ? name : "\(odataPath)/\(name)" }
 
-    /// The paths of a type that derives from this one, as in `$0.cast(Employee.self).cost`.
+    /// Returns the paths of a derived type, as in `$0.cast(Employee.self).cost`.
     public func cast<Derived: TypedStructure>(_ type: Derived.Type) -> Derived.Paths {
         Derived.Paths(odataPath: path(to: Derived.typeName.description))
     }
 }
 
-/// What `$select` may name.
+/// A path that `$select` can name.
 public protocol SelectablePath: Sendable {
-    /// The path from where the query starts.
+    /// The path, relative to the start of the query.
     var odataPath: String { get }
 }
 
-/// What `$expand` may name.
+/// A path that `$expand` can name.
 public protocol ExpandablePath: SelectablePath {
     /// The type of the related entities.
     associatedtype Target: TypedEntity
 }
 
-/// A property with a single value.
+/// The path of a property with a single value.
 public struct PropertyPath<Value: ODataValueConvertible & Sendable>: TypedExpression, SelectablePath {
-    /// The path from where the query starts.
+    /// The path, relative to the start of the query.
     public let odataPath: String
 
-    /// Names a property.
+    /// Creates the path of a property.
     public init(_ paths: some TypedPaths, _ name: String) { odataPath = paths.path(to: name) }
 
-    /// The path as part of a query.
+    /// The path as an untyped expression.
     public var query: QueryExpression { .property(odataPath) }
 }
 
-/// A complex property; its own properties are reached through it.
+/// The path of a complex property, through which its own properties are accessible.
 @dynamicMemberLookup
 public struct ComplexPath<Complex: TypedStructure>: SelectablePath {
-    /// The path from where the query starts.
+    /// The path, relative to the start of the query.
     public let odataPath: String
 
-    /// Names a property.
+    /// Creates the path of a property.
     public init(_ paths: some TypedPaths, _ name: String) { odataPath = paths.path(to: name) }
 
-    /// A property of the complex value.
+    /// Returns the path of a property of the complex value.
     public subscript<Path>(dynamicMember path: KeyPath<Complex.Paths, Path>) -> Path {
         Complex.Paths(odataPath: odataPath)[keyPath: path]
     }
 }
 
-/// A property with a collection of primitive or enumeration values.
+/// The path of a property with a collection of primitive or enumeration values.
 public struct CollectionPath<Element: ODataValueConvertible & Sendable>: SelectablePath {
-    /// The path from where the query starts.
+    /// The path, relative to the start of the query.
     public let odataPath: String
 
-    /// Names a property.
+    /// Creates the path of a property.
     public init(_ paths: some TypedPaths, _ name: String) { odataPath = paths.path(to: name) }
 }
 
-/// A property with a collection of complex values.
+/// The path of a property with a collection of complex values.
 public struct ComplexCollectionPath<Complex: TypedStructure>: SelectablePath {
-    /// The path from where the query starts.
+    /// The path, relative to the start of the query.
     public let odataPath: String
 
-    /// Names a property.
+    /// Creates the path of a property.
     public init(_ paths: some TypedPaths, _ name: String) { odataPath = paths.path(to: name) }
 }
 
-/// A navigation property that leads to one entity; that one's properties are reached through it.
+/// The path of a navigation property to one entity, through which the properties of that entity are accessible.
 @dynamicMemberLookup
 public struct NavigationEntityPath<Target: TypedEntity>: ExpandablePath {
-    /// The path from where the query starts.
+    /// The path, relative to the start of the query.
     public let odataPath: String
 
-    /// Names a property.
+    /// Creates the path of a property.
     public init(_ paths: some TypedPaths, _ name: String) { odataPath = paths.path(to: name) }
 
-    /// A property of the related entity.
+    /// Returns the path of a property of the related entity.
     public subscript<Path>(dynamicMember path: KeyPath<Target.Paths, Path>) -> Path {
         Target.Paths(odataPath: odataPath)[keyPath: path]
     }
 }
 
-/// A navigation property that leads to many entities.
+/// The path of a navigation property to a collection of entities.
 public struct NavigationCollectionPath<Target: TypedEntity>: ExpandablePath {
-    /// The path from where the query starts.
+    /// The path, relative to the start of the query.
     public let odataPath: String
 
-    /// Names a property.
+    /// Creates the path of a property.
     public init(_ paths: some TypedPaths, _ name: String) { odataPath = paths.path(to: name) }
 }
 
-/// A stream property (OData CSDL 4.01, 4.4 *Built-In Types*).
+/// The path of a stream property (OData CSDL 4.01, 4.4 *Built-In Types*).
 public struct StreamPath: SelectablePath {
-    /// The path from where the query starts.
+    /// The path, relative to the start of the query.
     public let odataPath: String
 
-    /// Names a property.
+    /// Creates the path of a property.
     public init(_ paths: some TypedPaths, _ name: String) { odataPath = paths.path(to: name) }
 }

@@ -1,16 +1,17 @@
 import ODataModel
 import ODataQuery
 
-/// A query whose entities are of a known type: what `$select` and `$expand` are made with.
+/// A query over entities of a known type that supports `$select` and `$expand`.
 public protocol TypedProjection {
     /// The type of the entities.
     associatedtype Element: TypedEntity
-    /// The query so far.
+    /// The query.
     var query: ResourceQuery { get set }
 }
 
-/// A query over a collection of entities of a known type: every step gives a new query, and the compiler checks the
-/// names and types in it.
+/// A query over a collection of entities of a known type.
+///
+/// Every method returns a new query, and the compiler checks the names and types in it.
 public protocol TypedQuery: TypedProjection {}
 
 extension TypedProjection {
@@ -20,7 +21,7 @@ extension TypedProjection {
         return copy
     }
 
-    /// `$select`, besides what is selected already. The key comes along, so that what is read can be changed.
+    /// Adds properties to `$select`. The key is always selected too, so that the entities can be changed.
     ///
     /// ```swift
     /// northwind.orders.select(\.freight, \.shipCity)
@@ -34,7 +35,7 @@ extension TypedProjection {
         }
     }
 
-    /// `$expand`: the related entities come along.
+    /// Expands related entities with `$expand`.
     ///
     /// ```swift
     /// northwind.orders.expand(\.customer).expand(\.items) { $0.filter(\.quantity > 5).top(3) }
@@ -50,14 +51,14 @@ extension TypedProjection {
 }
 
 extension TypedQuery {
-    /// `$filter`; several conditions must all hold.
+    /// Adds a condition to `$filter`; several conditions must all hold.
     ///
     /// ```swift
     /// northwind.orders.filter(\.freight > 50 && \.customer.country == "Germany")
     /// ```
     public func filter(_ condition: Condition<Element.Paths>) -> Self { with { $0 = $0.filter(condition.query) } }
 
-    /// `$filter` with functions and lambda operators.
+    /// Adds a condition with functions and lambda operators to `$filter`.
     ///
     /// ```swift
     /// northwind.orders.filter { $0.shipCity.startsWith("B") && $0.items.any { $0.quantity > 5 } }
@@ -66,41 +67,41 @@ extension TypedQuery {
         with { $0 = $0.filter(condition(Element.paths)) }
     }
 
-    /// `$filter` by a Boolean property.
+    /// Adds a Boolean property to `$filter`.
     public func filter(_ path: KeyPath<Element.Paths, PropertyPath<Bool>>) -> Self {
         with { $0 = $0.filter(Element.paths[keyPath: path].query) }
     }
 
-    /// `$orderby`, after what it is ordered by already.
+    /// Adds an expression to `$orderby`, after the existing ones.
     public func orderBy<Part: TypedExpression>(
         _ path: KeyPath<Element.Paths, Part>, descending: Bool = false
     ) -> Self {
         with { $0 = $0.orderBy(Element.paths[keyPath: path].query, descending: descending) }
     }
 
-    /// `$top`: at most this many, 0 or more.
+    /// Sets `$top`, the maximum number of entities, 0 or more.
     public func top(_ count: Int) -> Self { with { $0 = $0.top(count) } }
 
-    /// `$skip`: without the first ones, 0 or more.
+    /// Sets `$skip`, the number of entities to skip, 0 or more.
     public func skip(_ count: Int) -> Self { with { $0 = $0.skip(count) } }
 
-    /// `$search`.
+    /// Sets `$search`.
     public func search(_ search: SearchExpression) -> Self { with { $0 = $0.search(search) } }
 
-    /// `$count`: pages and expanded collections tell how many there are in all.
+    /// Sets `$count`, so that pages contain the total number of entities.
     public func withCount() -> Self { with { $0 = $0.count() } }
 }
 
 /// The options of an `$expand`.
 public struct ExpandedQuery<Element: TypedEntity>: TypedQuery {
-    /// The query so far.
+    /// The query.
     public var query = ResourceQuery(ODataURL())
     var levels: QueryOptions.Levels?
 
-    /// Makes options with nothing set.
+    /// Creates empty options.
     public init() {}
 
-    /// `$levels`: how deep a recursive navigation property is followed, 1 or more.
+    /// Sets `$levels`, the depth to which a recursive navigation property is expanded, 1 or more.
     public func levels(_ count: Int) -> Self {
         var copy = self
         copy.levels = .exactly(max(1, count))

@@ -1,22 +1,22 @@
 import ODataModel
 import ODataQuery
 
-/// A service's sets, singletons and operations as Swift properties and methods; generated code conforms to it.
+/// The sets, singletons and operations of a service as Swift properties and methods, implemented by generated code.
 ///
 /// ```swift
 /// let northwind = NorthwindService(provider)      // online, a local store, or offline
 /// ```
 public protocol TypedService: Sendable {
-    /// Who answers.
+    /// The service that sends the requests.
     var odataService: DataService { get }
-    /// Makes the service over whatever answers requests.
+    /// Creates the service over a data service.
     init(odataService: DataService)
 }
 
 extension TypedService {
-    /// Makes the service over a provider.
+    /// Creates the service over a provider.
     public init(_ provider: any ODataProvider) { self.init(odataService: DataService(provider)) }
 
-    /// Makes the service over what an app reads and writes with already.
+    /// Creates the service over a data service.
     public init(_ service: DataService) { self.init(odataService: service) }
 }

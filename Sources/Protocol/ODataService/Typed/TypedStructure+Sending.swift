@@ -2,8 +2,8 @@ import ODataModel
 import ODataQuery
 
 extension TypedEntity {
-    /// Relates an entity that exists when this one is created or updated: `Customer@odata.bind`
-    /// (OData JSON Format 4.01, 8.5).
+    /// Links an existing entity when this one is created or updated, with `Customer@odata.bind` (OData JSON Format
+    /// 4.01, 8.5).
     ///
     /// ```swift
     /// var order = Order()
@@ -16,7 +16,7 @@ extension TypedEntity {
         odataEntity.related[name] = .references([other.reference])
     }
 
-    /// Relates entities that exist when this one is created.
+    /// Links existing entities when this one is created.
     public mutating func bind<Target>(
         _ path: KeyPath<Paths, NavigationCollectionPath<Target>>, to others: [EntityRequest<Target>]
     ) {
@@ -26,36 +26,38 @@ extension TypedEntity {
 }
 
 extension ODataEntity {
-    /// The related entity as a generated type; `nil` when there is none or it was not expanded.
+    /// Returns the related entity as a generated type; `nil` if there is none or it was not expanded.
     public func typedRelated<Target: TypedEntity>(_ name: String) -> Target? {
         guard case .one(let entity)? = related[name] else { return nil }
         return Target(odataEntity: entity)
     }
 
-    /// The related entities as values of a generated type; `nil` when they were not expanded.
+    /// Returns the related entities as values of a generated type; `nil` if they were not expanded.
     public func typedRelatedCollection<Target: TypedEntity>(_ name: String) -> [Target]? {
         guard case .many(let entities, _, _)? = related[name] else { return nil }
         return entities.map { Target(odataEntity: $0) }
     }
 
-    /// Sets the related entity, to be created along with this one; `nil` lets go of it.
+    /// Sets the related entity, which is created together with this one; `nil` removes it.
     public mutating func setTypedRelated(_ name: String, _ value: (some TypedEntity)?) {
         related[name] = value.map { .one($0.odataEntity) }
     }
 
-    /// Sets the related entities, to be created along with this one; `nil` lets go of them.
+    /// Sets the related entities, which are created together with this one; `nil` removes them.
     public mutating func setTypedRelatedCollection(_ name: String, _ values: [some TypedEntity]?) {
         related[name] = values.map { .many($0.map(\.odataEntity)) }
     }
 }
 
 extension DataService {
-    /// A typed value as an entity of the provider's own model, whose properties may stand elsewhere than in the model
-    /// that the code was generated from.
+    /// Returns a typed value as an entity of the provider's own model.
     ///
-    /// - Throws: ``/ODataModel/EntityError/unknownProperty(_:type:)`` when the provider has no such property, and
-    ///   ``DataServiceError/unknownType(_:)`` when it has not the type;
-    ///   ``DataServiceError/generatedMetadata(_:reason:)`` when somebody edited the generated metadata.
+    /// The provider's model may declare the properties in another order than the model from which the code was
+    /// generated.
+    ///
+    /// - Throws: ``/ODataModel/EntityError/unknownProperty(_:type:)`` if the provider's model lacks a property,
+    ///   ``DataServiceError/unknownType(_:)`` if it lacks the type, and
+    ///   ``DataServiceError/generatedMetadata(_:reason:)`` if the generated metadata were edited.
     func localized<Value: TypedStructure>(_ value: Value) async throws -> ODataEntity {
         try Value.checkMetadata()
         return try value.odataEntity.localized(in: try await provider.model)
@@ -63,7 +65,7 @@ extension DataService {
 }
 
 extension ODataValue {
-    /// A value of a property or parameter, instances in it being of the provider's own model.
+    /// Returns the value with its instances converted to the provider's own model.
     func localized(in model: EntityDataModel) throws -> ODataValue {
         switch self {
         case .complex(let entity): .complex(try entity.localized(in: model))

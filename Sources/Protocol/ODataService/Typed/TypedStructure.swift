@@ -1,11 +1,10 @@
 import ODataModel
 
-/// A Swift type for a structured type of a service's metadata; generated code conforms to it.
+/// A Swift type for a structured type of a service's metadata, implemented by generated code.
 ///
-/// It is a value around an ``/ODataModel/Entity``, which it keeps as it was read: what was not loaded, what changed,
-/// properties that the metadata did not have when the code was generated, and the instance's own type when that
-/// derives from this one. Every property is optional, since OData says what may be null but not what an answer
-/// holds: `nil` is null or not loaded, and ``isLoaded(_:)`` tells which.
+/// The value wraps an ``/ODataModel/Entity`` and keeps its state: loaded properties, changes, properties that were
+/// unknown when the code was generated, and a derived type. Every property is optional, since a response may omit
+/// properties that cannot be null. `nil` means null or not loaded, and ``isLoaded(_:)`` distinguishes the two.
 ///
 /// ```swift
 /// if var order = try await northwind.orders.key(10248).get() {
@@ -14,15 +13,15 @@ import ODataModel
 /// }
 /// ```
 public protocol TypedStructure: EntityRepresentable, Hashable, Codable, ODataValueConvertible {
-    /// What queries name its properties with.
+    /// The paths of its properties in queries.
     associatedtype Paths: TypedPaths
-    /// The metadata that the code was generated from.
+    /// The metadata from which the code was generated.
     static var odataMetadata: GeneratedMetadata { get }
-    /// Its shape in their model.
+    /// The shape of the type in the metadata.
     static var odataShape: TypeShape { get }
-    /// What it is a view of.
+    /// The wrapped entity.
     var odataEntity: ODataEntity { get set }
-    /// Looks at an entity as this type.
+    /// Wraps an entity.
     init(odataEntity: ODataEntity)
 }
 
@@ -32,18 +31,18 @@ public protocol TypedEntity: TypedStructure {}
 /// A Swift type for a complex type.
 public protocol TypedComplex: TypedStructure {}
 
-/// A type whose instances may have properties that the metadata does not declare
-/// (OData CSDL 4.01, 6.3 *Open Entity Type*).
+/// A Swift type whose instances may have properties that the metadata do not declare (OData CSDL 4.01, 6.3 *Open
+/// Entity Type*).
 public protocol OpenStructure: TypedStructure {}
 
 /// An entity with a stream of its own (OData CSDL 4.01, 6.4 *Media Entity Type*).
 public protocol MediaEntity: TypedEntity {}
 
 extension TypedStructure {
-    /// Makes an instance in which nothing is loaded.
+    /// Creates an instance without loaded properties.
     public init() { self.init(odataEntity: ODataEntity(shape: Self.odataShape)) }
 
-    /// Makes an instance and fills it.
+    /// Creates an instance and sets its properties.
     ///
     /// ```swift
     /// let order = Order { $0.shipCity = "Bern"; $0.freight = 12 }
@@ -53,24 +52,25 @@ extension TypedStructure {
         try fill(&self)
     }
 
-    /// Takes a row.
+    /// Reads a row.
     ///
-    /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)`` when somebody edited the generated metadata.
+    /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)`` if the generated metadata were edited.
     public init(row: borrowing some PropertyReader) throws {
         try Self.checkMetadata()
         self.init(odataEntity: try row.entity(as: Self.odataShape))
     }
 
-    /// Looks at each entity as this type.
+    /// Wraps each entity.
     ///
-    /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)`` when somebody edited the generated metadata.
+    /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)`` if the generated metadata were edited.
     @inlinable
     public static func odataInstances(of entities: consuming [ODataEntity]) throws -> [Self] {
         if !entities.isEmpty { try checkMetadata() }
         let count = entities.count
         var rest = consume entities
         return [Self](unsafeUninitializedCapacity: count) { buffer, filled in
-            // Each is moved, from the last to the first: a copy of thousands counts the references of each.
+            // Entities are moved from the end of the array, since copying thousands of them would update many
+            // reference counts.
             for index in (0..<count).reversed() {
                 buffer.initializeElement(at: index, to: Self(odataEntity: rest.removeLast()))
             }
@@ -78,7 +78,7 @@ extension TypedStructure {
         }
     }
 
-    /// Writes what is loaded.
+    /// Writes the loaded properties.
     public func write(to row: inout some PropertyWriter) throws {
         for (property, value) in zip(odataEntity.shape.properties, odataEntity.values) {
             if let value { try row.set(value, for: property.name) }
@@ -86,8 +86,7 @@ extension TypedStructure {
         for (name, value) in odataEntity.dynamicProperties { try row.set(value, for: name) }
     }
 
-    /// The same instance as a type that derives from this one, or that this one derives from; `nil` when it is no
-    /// such instance.
+    /// Returns the instance as a derived type or a base type; `nil` if it is not of that type.
     ///
     /// ```swift
     /// for person in try await service.people.all() {
@@ -99,13 +98,13 @@ extension TypedStructure {
         return Self.odataModel.isType(own, Other.typeName) ? Other(odataEntity: odataEntity) : nil
     }
 
-    /// Whether a property was loaded or set: reading one that was not gives `nil` as null does.
+    /// Returns whether a property was loaded or set. A property that was not loaded reads as `nil`, like null.
     public func isLoaded<Path: SelectablePath>(_ path: KeyPath<Paths, Path>) -> Bool {
         let name = Self.paths[keyPath: path].odataPath
         return odataEntity[name] != nil || odataEntity.related[name] != nil
     }
 
-    /// The value of a property that must be there.
+    /// Returns the value of a required property.
     ///
     /// - Throws: ``/ODataModel/EntityError/notLoaded(property:type:)``, and
     ///   ``/ODataModel/EntityError/typeMismatch(property:type:expected:)`` for null.
@@ -119,48 +118,50 @@ extension TypedStructure {
         return value
     }
 
-    /// The properties changed since it was read: what an update sends.
+    /// The properties that changed since the instance was read, which an update sends.
     public var changedProperties: Set<String> { odataEntity.changedProperties }
 
-    /// The model that the code was generated from.
+    /// The model from which the code was generated.
     public static var odataModel: EntityDataModel { odataMetadata.model }
 
-    /// What its queries start from.
+    /// The paths at the start of a query.
     static var paths: Paths { Paths(odataPath: "") }
 
-    /// That the type is in the metadata which were generated with it: done at each use, since they may be edited.
+    /// Checks that the generated metadata declare the type. The check runs at each use, since the text may be
+    /// edited.
     @usableFromInline
     static func checkMetadata() throws(DataServiceError) {
-        // Cheap for each row: only a type without properties may be the stand-in for one that is not there.
+        // The check is cheap for each row: only a shape without properties may be the substitute for a missing
+        // type.
         if odataShape.properties.isEmpty { try odataMetadata.check(typeName) }
     }
 }
 
 extension TypedStructure {
-    /// Reads an instance in any of Swift's coders; see ``/ODataModel/Entity``.
+    /// Decodes an instance with any decoder; see ``/ODataModel/Entity``.
     public init(from decoder: any Decoder) throws {
         try Self.checkMetadata()
         self.init(odataEntity: try ODataEntity(from: decoder, as: Self.odataShape, in: Self.odataModel))
     }
 
-    /// Writes what is loaded, and what changed.
+    /// Encodes the loaded properties and the changes.
     public func encode(to encoder: any Encoder) throws { try odataEntity.encode(to: encoder) }
 
-    /// Reads an instance of a complex type.
+    /// Creates an instance from a complex value; `nil` for other values.
     public init?(odataValue: ODataValue) {
         guard case .complex(let entity) = odataValue else { return nil }
         self.init(odataEntity: entity)
     }
 
-    /// An instance of a complex type.
+    /// The instance as a complex value.
     public var odataValue: ODataValue { .complex(odataEntity) }
 }
 
 extension TypedEntity {
-    /// The key; `nil` when a part is not loaded.
+    /// The key; `nil` if a part is not loaded.
     public var odataKey: EntityKey? { odataEntity.key }
 
-    /// The ETag that it was read with.
+    /// The ETag with which the entity was read.
     public var odataETag: String? { odataEntity.control.etag }
 }
 

@@ -1,8 +1,8 @@
 import ODataModel
 import ODataQuery
 
-/// A property with a single value that a service holds: primitive, an enumeration value or complex
-/// (OData Protocol 4.01, 11.2.4 and 11.4.9).
+/// A request for a property with a single value: primitive, enumeration or complex (OData Protocol 4.01, 11.2.4 and
+/// 11.4.9).
 ///
 /// ```swift
 /// let address = northwind.customers.key("ALFKI").address
@@ -10,18 +10,18 @@ import ODataQuery
 /// try await address.city.set("Bern")
 /// ```
 public struct ValueRequest<Value: ODataValueConvertible & Sendable>: Sendable {
-    /// Who answers.
+    /// The service that sends the requests.
     public let odataService: DataService
-    /// The query so far.
+    /// The query.
     public let query: ResourceQuery
 
-    /// The property at the end of a query's path.
+    /// Creates a request for the property at the end of a query's path.
     public init(_ service: DataService, _ query: ResourceQuery) {
         odataService = service
         self.query = query
     }
 
-    /// The value; `nil` for null.
+    /// Returns the value; `nil` for null.
     ///
     /// - Throws: ``DataServiceError/unexpectedAnswer(expected:)`` for a value of another type.
     public func get() async throws -> Value? {
@@ -33,52 +33,53 @@ public struct ValueRequest<Value: ODataValueConvertible & Sendable>: Sendable {
         return result
     }
 
-    /// Sets the value (OData Protocol 4.01, 11.4.9.1). A complex value is replaced: what it lacks gets its default.
+    /// Sets the value (OData Protocol 4.01, 11.4.9.1). A complex value is replaced: missing properties get their
+    /// defaults.
     ///
-    /// - Parameter ifMatch: the ETag of the entity that must still hold; none sets the value whatever is there.
+    /// - Parameter ifMatch: the ETag that the entity must still have; `nil` changes any version.
     public func set(_ value: Value, ifMatch: String? = nil) async throws {
         try await odataService.setValue(value.odataValue, at: query.url.path, ifMatch: ifMatch)
     }
 
     /// Sets the value to null (OData Protocol 4.01, 11.4.9.2).
     ///
-    /// - Parameter ifMatch: the ETag of the entity that must still hold; none clears the value whatever is there.
+    /// - Parameter ifMatch: the ETag that the entity must still have; `nil` changes any version.
     public func clear(ifMatch: String? = nil) async throws {
         _ = try await odataService.send(ODataRequest(.delete, ODataURL(path: query.url.path), ifMatch: ifMatch))
     }
 }
 
 extension ValueRequest: TypedResource where Value: TypedStructure {
-    /// What leads on from a complex value.
+    /// The paths of the complex value's properties.
     public typealias Paths = Value.Paths
 }
 
-/// A property with a collection of values that a service holds (OData Protocol 4.01, 11.4.9.3 and 11.4.9.4).
+/// A request for a property with a collection of values (OData Protocol 4.01, 11.4.9.3 and 11.4.9.4).
 public struct ValueCollectionRequest<Member: ODataValueConvertible & Sendable>: Sendable {
-    /// Who answers.
+    /// The service that sends the requests.
     public let odataService: DataService
-    /// The query so far.
+    /// The query.
     public let query: ResourceQuery
 
-    /// The property at the end of a query's path.
+    /// Creates a request for the property at the end of a query's path.
     public init(_ service: DataService, _ query: ResourceQuery) {
         odataService = service
         self.query = query
     }
 
-    /// The members, null ones left out.
+    /// Returns the members without null members.
     ///
     /// - Throws: ``DataServiceError/unexpectedAnswer(expected:)`` for values of another type.
     public func all() async throws -> [Member] { try await members().compactMap(\.self) }
 
-    /// The members; `nil` for a null one.
+    /// Returns the members; `nil` for a null member.
     ///
     /// - Throws: ``DataServiceError/unexpectedAnswer(expected:)`` for values of another type.
     public func members() async throws -> [Member?] { try await odataService.value(query.url).typedMembers() }
 
     /// Sets all members.
     ///
-    /// - Parameter ifMatch: the ETag of the entity that must still hold; none sets them whatever is there.
+    /// - Parameter ifMatch: the ETag that the entity must still have; `nil` changes any version.
     public func set(_ members: [Member?], ifMatch: String? = nil) async throws {
         let values = members.map { $0?.odataValue ?? .null }
         try await odataService.setValue(.collection(values), at: query.url.path, ifMatch: ifMatch)
@@ -99,7 +100,7 @@ extension DataService {
 }
 
 extension ODataValue {
-    /// The members of a collection as values of a type, null ones among them; none of null.
+    /// Returns the members of a collection as values of a type, `nil` for null members; an empty array for null.
     func typedMembers<Member: ODataValueConvertible>() throws -> [Member?] {
         switch self {
         case .null: return []

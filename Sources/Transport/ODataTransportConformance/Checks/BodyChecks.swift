@@ -3,7 +3,7 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// A body that is produced chunk by chunk and counts how often it was asked.
+/// A body that is produced in chunks and counts its reads.
 final class CountedBody: Sendable {
     private let count = Mutex(0)
     private let chunks: Int
@@ -28,7 +28,7 @@ final class CountedBody: Sendable {
 }
 
 extension TransportCheck {
-    /// Bodies that are long or take their time.
+    /// Checks of long and slow bodies.
     static let bodies: [TransportCheck] = [
         TransportCheck("a response is given before its body is produced", needs: [.streamsDownloads]) { subject in
             let gate = AsyncStream.makeStream(of: Void.self)
@@ -60,7 +60,8 @@ extension TransportCheck {
             } _: { wire in
                 let (_, body) = try await wire.send()
                 var total = try await body.next()?.count ?? 0
-                // 131 MB would come; the buffers on the way hold some of it, and once they are full nothing more is produced.
+                // The whole body has 131 MB. Buffers hold part of it, and when they are full, no more chunks
+                // are produced.
                 var held: Int
                 repeat {
                     held = source.produced
@@ -107,7 +108,7 @@ extension TransportCheck {
                         left -= 1
                         return left
                     }
-                    // The second chunk is made only after the service has seen the first.
+                    // The second chunk is produced only after the service has received the first.
                     if number == 1 { for await _ in seen { break } }
                     return number < 0 ? nil : [UInt8](repeating: 1, count: 10_000)
                 }
@@ -158,7 +159,7 @@ extension TransportCheck {
             let peer = try await RawPeer(sends: head, then: .rest("who", after: .milliseconds(500)))
             try await subject.alone(port: peer.port) { wire in
                 let left = Mutex(3)
-                // The head comes while the request is made; what follows of the request is in vain.
+                // The head arrives while the request is produced; the rest of the request is not needed.
                 let body = ByteStream(length: 3 * 50_000) {
                     let number = left.withLock { left in
                         left -= 1
@@ -180,7 +181,7 @@ extension TransportCheck {
                 (HTTPResponse(status: .unauthorized), ByteStream(Array("who".utf8)))
             } _: { wire in
                 for _ in 0..<3 {
-                    // As much as servers read of what they do not want, rather than to cut the connection.
+                    // Servers read this number of unwanted bytes instead of closing the connection.
                     let source = CountedBody(chunks: 50, size: 16_384)
                     let (response, text) = try await wire.text(.put, body: source.stream(length: 50 * 16_384))
                     try expect(response.status.code, is: 401, "status")
@@ -189,7 +190,7 @@ extension TransportCheck {
             }
         },
         TransportCheck("several megabytes go both ways unharmed") { subject in
-            // No two blocks are alike, and none but the first begins where a chunk of 16 or 64 KB does.
+            // All blocks differ, and only the first begins at a multiple of 16 or 64 KB.
             let block = (0..<6007).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
             let bytes = (0..<1000).reduce(into: [UInt8]()) { bytes, number in
                 bytes += [UInt8(number / 256), UInt8(number % 256)]

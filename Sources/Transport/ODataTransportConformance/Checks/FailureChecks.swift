@@ -3,7 +3,6 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// The kinds of failure that callers tell apart.
 private enum FailureKind: Equatable {
     case cannotConnect, timedOut, connectionLost, truncated, malformed, other(String), none
 
@@ -20,7 +19,7 @@ private enum FailureKind: Equatable {
 }
 
 extension TransportSubject {
-    /// Sends a request to a peer and tells how it fails.
+    /// Sends a request to a peer and returns the kind of failure.
     fileprivate func failure(
         of peer: RawPeer, silence: Duration = .seconds(30), method: HTTPRequest.Method = .get
     ) async throws -> FailureKind {
@@ -39,7 +38,7 @@ extension TransportSubject {
 }
 
 extension TransportCheck {
-    /// Failures: which one it is decides whether a change may be sent again.
+    /// Checks of failures, whose kind decides whether a change may be repeated.
     static let failures: [TransportCheck] = [
         TransportCheck("a refused connection is certainly unsent", needs: [.sockets]) { subject in
             let peer = try await RawPeer(then: .close)
@@ -119,7 +118,7 @@ extension TransportCheck {
             let peer = try await RawPeer(then: .silence)
             let begin = ContinuousClock.now
             try expect(try await subject.failure(of: peer, silence: .seconds(1)), is: .timedOut, "the failure")
-            // Well before the 30 seconds that a transport waits by itself.
+            // The limit is well below the default timeout of 30 seconds.
             try expect(ContinuousClock.now - begin < .seconds(25), "it took \(ContinuousClock.now - begin)")
         },
         TransportCheck("silence within the body is a timeout", needs: [.sockets, .timesOutWithinBody]) { subject in

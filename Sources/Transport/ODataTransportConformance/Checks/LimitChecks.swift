@@ -3,7 +3,7 @@ import ODataHTTP
 import ODataService
 
 extension TransportCheck {
-    /// Cancelling, leaving, and many at once.
+    /// Checks of cancellation, unread bodies and concurrent requests.
     static let limits: [TransportCheck] = [
         TransportCheck("cancelling before the answer stops the socket", needs: [.sockets]) { subject in
             let peer = try await RawPeer(then: .silence)

@@ -4,7 +4,7 @@ import ODataService
 import Synchronization
 
 extension TransportCheck {
-    /// Heads and short bodies.
+    /// Checks of message heads and short bodies.
     static let messages: [TransportCheck] = [
         TransportCheck("a request and its body arrive, and so do the response and its body") { subject in
             try await subject.joined { request, body in

@@ -1,7 +1,7 @@
 import ODataHTTP
 import Synchronization
 
-/// Keeps the moments that a transport tells.
+/// Records the timings that a transport reports.
 final class MomentList: Sendable {
     private let moments = Mutex<[(name: String, at: ContinuousClock.Instant)]>([])
 

@@ -4,7 +4,8 @@ import ODataHTTP
 import ODataService
 
 extension TransportCheck {
-    /// Options of single requests: each is honoured, or refused with a typed error before anything is sent.
+    /// Checks of request options: each one is applied, or refused with a typed error before the request is
+    /// sent.
     static let options: [TransportCheck] = [
         TransportCheck("credentials for a proxy go to it, or are refused", needs: [.sockets]) { subject in
             let peer = try await RawPeer(
@@ -30,7 +31,7 @@ extension TransportCheck {
         },
     ]
 
-    /// Fails unless a request with these options ends with a typed error, and nothing of it arrives.
+    /// Fails unless a request with these options throws a typed error and the peer receives nothing.
     private static func expectRefusal(
         _ options: TransferOptions, by subject: TransportSubject, _ peer: RawPeer
     ) async throws {

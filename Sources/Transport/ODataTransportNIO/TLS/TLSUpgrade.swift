@@ -4,10 +4,10 @@ import NIOTLS
 import ODataHTTP
 import Synchronization
 
-/// Starts TLS on a connection that has just been made, with our own decision about the server's certificate.
+/// Starts TLS on a new connection with our own evaluation of the server's certificate.
 ///
-/// The library's own TLS knows no closure and keeps the chain to itself; on a connection that it takes for a plain
-/// one, TLS is put in front before the first request is written.
+/// The library's own TLS supports no closure and does not expose the certificate chain. The library treats the
+/// connection as a plain one, and TLS is added before the first request is written.
 struct TLSUpgrade: Sendable {
     let origin: Origin
     let context: NIOSSLContext
@@ -15,7 +15,8 @@ struct TLSUpgrade: Sendable {
     let authorities: TrustAuthorities
     let timeout: TimeAmount
 
-    /// What connections of one client share: its identity, and no trust roots, since ours are asked.
+    /// Returns the TLS context of a client: its identity without trust roots, because ``TrustEvaluator``
+    /// decides.
     static func context(_ configuration: TLSConfiguration) throws -> NIOSSLContext {
         var configuration = configuration
         configuration.trustRoots = .certificates([])
@@ -24,7 +25,7 @@ struct TLSUpgrade: Sendable {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    /// Shakes hands; the channel is closed when that fails.
+    /// Performs the handshake; the channel is closed if it fails.
     func start(on channel: any Channel) -> EventLoopFuture<Void> {
         let refusal = Refusal()
         let done = channel.eventLoop.makePromise(of: Void.self)
@@ -68,7 +69,6 @@ struct TLSUpgrade: Sendable {
     private struct SendableChain: Sendable { let certificates: [NIOSSLCertificate] }
 }
 
-/// Notices how a handshake ends.
 private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
@@ -86,7 +86,7 @@ private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandl
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What comes before the handshake is over concerns nobody behind; it fails the connection.
+        // An error before the end of the handshake is not passed on; it fails the connection.
         if let done {
             self.done = nil
             done.fail(error)
@@ -102,7 +102,7 @@ private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandl
     }
 }
 
-/// Why a chain was refused: the TLS library reports its own error, which says less.
+/// The reason why a chain was refused. The error of the TLS library contains less detail.
 private final class Refusal: Sendable {
     private let stored = Mutex<String?>(nil)
 

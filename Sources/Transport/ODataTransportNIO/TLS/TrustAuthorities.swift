@@ -3,7 +3,7 @@ import NIOSSL
 import ODataHTTP
 import X509
 
-/// The authorities of a ``ServerTrust``, read once: for the library's own checks and for ours.
+/// The authorities of a ``ServerTrust``, read once, for the library's checks and for our own.
 struct TrustAuthorities: Sendable {
     private let usesSystem: Bool
     private let certificates: [NIOSSLCertificate]
@@ -22,7 +22,6 @@ struct TrustAuthorities: Sendable {
         }
     }
 
-    /// Makes the library trust them.
     func apply(to tls: inout TLSConfiguration) {
         if usesSystem {
             if !certificates.isEmpty { tls.additionalTrustRoots = [.certificates(certificates)] }
@@ -31,7 +30,7 @@ struct TrustAuthorities: Sendable {
         }
     }
 
-    /// Them as roots of chains.
+    /// The authorities as roots of certificate chains.
     var store: CertificateStore {
         guard usesSystem else { return CertificateStore(parsed) }
         var store = CertificateStore.systemTrustRoots
@@ -60,7 +59,7 @@ struct TrustAuthorities: Sendable {
         return certificates
     }
 
-    /// Why a file cannot be read, as `errno` has it; 0 where it can. The library does not say.
+    /// Returns the `errno` of reading a file, or 0 if it is readable. The TLS library itself reports no reason.
     private static func readingError(_ path: String) -> Int32 {
         guard let file = fopen(path, "rb") else { return errno }
         defer { fclose(file) }

@@ -5,13 +5,13 @@ import ODataHTTP
 import SwiftASN1
 import X509
 
-/// Decides whether a chain of certificates speaks for a host (RFC 5280, 6; RFC 9525).
+/// Evaluates whether a certificate chain is valid for a host (RFC 5280, 6; RFC 9525).
 struct TrustEvaluator: Sendable {
     let origin: Origin
     let trust: ServerTrust
     let authorities: TrustAuthorities
 
-    /// Why a chain is refused, for people; `nil` when it is accepted.
+    /// Returns the reason for which a chain is refused, or `nil` if it is accepted.
     func refusal(of presented: [NIOSSLCertificate]) async -> String? {
         let chain: [X509.Certificate]
         do {
@@ -23,7 +23,7 @@ struct TrustEvaluator: Sendable {
         let valid = await validated(leaf, intermediates: chain.dropFirst(), for: origin)
         guard let valid else {
             let reason = await diagnosis(leaf, intermediates: chain.dropFirst())
-            // Only the leaf's key is proven to be the server's where nobody vouches for the rest.
+            // Without a trusted authority, only the key of the leaf certificate is proven to be the server's.
             guard isPinned([leaf]) else { return "none of its keys is pinned, and \(reason)" }
             guard let decide = trust.decide else { return reason }
             let certificates = chain.map { ServerCertificate($0) }
@@ -38,7 +38,7 @@ struct TrustEvaluator: Sendable {
         trust.pins.isEmpty || chain.contains { trust.pins.contains($0.pin) }
     }
 
-    /// The chain up to an authority; `nil` when there is none, or the certificate is not for the host.
+    /// Returns the chain up to an authority, or `nil` if there is none or the certificate is for another host.
     private func validated(
         _ leaf: X509.Certificate, intermediates: ArraySlice<X509.Certificate>, for origin: Origin?
     ) async -> [X509.Certificate]? {
@@ -56,7 +56,7 @@ struct TrustEvaluator: Sendable {
         return Array(chain)
     }
 
-    /// What is wrong with a chain that did not pass, the plainest reason first.
+    /// Returns the reason why a chain is invalid, the simplest one first.
     private func diagnosis(
         _ leaf: X509.Certificate, intermediates: ArraySlice<X509.Certificate>
     ) async -> String {
@@ -77,7 +77,7 @@ struct TrustEvaluator: Sendable {
     }
 }
 
-/// A certificate that says what it may be used for must name servers (RFC 5280, 4.2.1.12).
+/// A certificate with an extended key usage must allow server authentication (RFC 5280, 4.2.1.12).
 private struct ServerUsePolicy: VerifierPolicy {
     var verifyingCriticalExtensions: [ASN1ObjectIdentifier] { [.X509ExtensionID.extendedKeyUsage] }
 
@@ -98,12 +98,12 @@ extension Date {
 }
 
 extension X509.Certificate {
-    /// The digest of its public key, as pins have it.
+    /// The SHA-256 digest of the public key, as used in pins.
     fileprivate var pin: String {
         Data(SHA256.hash(data: Data(publicKey.subjectPublicKeyInfoBytes))).base64EncodedString()
     }
 
-    /// The host names and addresses it speaks for.
+    /// The host names and addresses in the certificate.
     fileprivate var names: [String] {
         guard let alternatives = try? extensions.subjectAlternativeNames else { return [] }
         return alternatives.compactMap { name in
@@ -132,10 +132,9 @@ extension DistinguishedName {
 }
 
 extension ServerCertificate {
-    /// What a certificate says.
     init(_ certificate: X509.Certificate) {
         var serializer = DER.Serializer()
-        // A certificate that was read can be written; without bytes there is nothing to compare.
+        // Writing a parsed certificate does not fail; without bytes, no fingerprint could match.
         try? serializer.serialize(certificate)
         let bytes = serializer.serializedBytes
         func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {

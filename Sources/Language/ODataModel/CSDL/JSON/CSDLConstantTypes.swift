@@ -1,20 +1,21 @@
-/// The types of terms and of the properties of complex types: CSDL in JSON has strings and numbers for constants of all
-/// kinds, and only the type tells a path, a member or a date from a string (OData CSDL JSON 4.01, 14.3 and 14.4.1).
+/// The types of terms and of the properties of complex types.
 ///
-/// Known are what the documents declare and the standard vocabularies. Where the term is of neither, a string stays a
-/// string constant, and a number is what JSON says of it.
+/// CSDL JSON represents constants of all kinds as strings and numbers. Only the type distinguishes a path, a member
+/// or a date from a string (OData CSDL JSON 4.01, 14.3 and 14.4.1). The table contains the types that the documents
+/// and the standard vocabularies declare. For other terms, a string remains a string constant, and a number keeps
+/// its JSON type.
 struct CSDLConstantTypes {
-    /// By full name; a property's follows the name of its type and a slash.
+    /// The types by full name. A property's name follows the name of its type and a slash.
     private var types: [String: String] = [:]
     private var baseTypes: [String: String] = [:]
 
     mutating func declare(_ name: String, _ type: String) { types[name] = type }
     mutating func declare(_ type: String, derivedFrom base: String) { baseTypes[type] = base }
 
-    /// The type of a term.
+    /// Returns the type of a term.
     func type(of term: String) -> String? { types[term] ?? StandardVocabularies.type(of: term) }
 
-    /// The type of a property of a complex type, inherited ones included.
+    /// Returns the type of a property of a complex type, which may be inherited.
     func type(of property: String, in type: String) -> String? {
         var current = type
         for _ in 0..<CSDLReader.maxDepth {
@@ -27,7 +28,7 @@ struct CSDLConstantTypes {
 }
 
 extension CSDLBuilder {
-    /// Takes in the terms and complex types that annotations may be of.
+    /// Adds the terms and complex types that annotations may use.
     mutating func declareConstantTypes(_ schemas: [Node]) {
         for schema in schemas {
             let namespace = document.attribute(schema, .namespace) ?? ""
@@ -54,7 +55,8 @@ extension CSDLBuilder {
         }
     }
 
-    /// An expression with its constants made what the type says; as it is where the type is not known.
+    /// Returns an expression whose constants have the kinds that the type implies; unchanged if the type is
+    /// unknown.
     func typed(_ expression: AnnotationExpression, _ type: String?) -> AnnotationExpression {
         let element = type.map { $0.collectionElement.map(String.init) ?? $0 }
         switch expression {
@@ -64,7 +66,7 @@ extension CSDLBuilder {
             return .record(
                 type: stated,
                 properties: properties.map { property in
-                    // Annotations among them have been seen to by their own terms.
+                    // Annotations among the properties have been typed by their own terms.
                     guard !property.name.utf8.contains(UInt8(ascii: "@")), let value = property.value else {
                         return property
                     }
@@ -75,7 +77,7 @@ extension CSDLBuilder {
             guard let element else { return expression }
             return typedConstant(kind, text, type: element)
         case .dynamic("If", let attributes, let operands):
-            // The condition is of its own kind.
+            // The condition has its own type.
             let branches = operands.dropFirst().map { typed($0, type) }
             return .dynamic(element: "If", attributes: attributes, operands: operands.prefix(1) + branches)
         case .path, .dynamic: return expression
@@ -108,8 +110,10 @@ extension CSDLBuilder {
         }
     }
 
-    /// Members of an enumeration where the type that is needed tells nothing: JSON says a cast of their names then
-    /// (OData CSDL JSON 4.01, 14.4.5); `nil` for every other expression.
+    /// Returns enumeration members for a JSON cast of their names to the enumeration type; `nil` for every other
+    /// expression.
+    ///
+    /// CSDL JSON uses such a cast if the context does not imply the type (OData CSDL JSON 4.01, 14.4.5).
     func members(
         _ element: String, _ attributes: [String: String], operands: [AnnotationExpression]
     ) -> AnnotationExpression? {
@@ -127,7 +131,8 @@ extension CSDLBuilder {
         return false
     }
 
-    /// The members of an enumeration as XML has them, each with its type; `nil` for a number, which no member is.
+    /// Returns the members of an enumeration in XML notation, each with its type; `nil` for numbers and invalid
+    /// names.
     private func member(_ kind: String, _ text: String, type: String) -> AnnotationExpression? {
         guard kind == "String" else { return nil }
         let names = text.parts(between: ",").map { String($0).trimmed }
@@ -137,8 +142,8 @@ extension CSDLBuilder {
 }
 
 extension String {
-    /// Whether this may be the name of an enumeration's member, and is no number: without what separates names in XML and
-    /// what ends a namespace.
+    /// Whether the string can be the name of an enumeration member: no number, and none of the separators of XML
+    /// notation.
     var isMemberName: Bool {
         guard let first = utf8.first, first > UInt8(ascii: "9") else { return false }
         return utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ".") }

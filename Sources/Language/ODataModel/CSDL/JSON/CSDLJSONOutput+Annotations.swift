@@ -1,10 +1,10 @@
 extension CSDLJSONOutput {
-    /// Writes annotations as members of the object that is open.
+    /// Writes annotations as members of the open object.
     ///
     /// - Parameters:
     ///   - annotations: the annotations.
-    ///   - owner: the member they stand on; empty for the object itself.
-    ///   - kind: what kind of element they stand on, for the attributes among them.
+    ///   - owner: the annotated member; empty for the object itself.
+    ///   - kind: the kind of the annotated element, which determines the meaning of its attributes.
     mutating func write(_ annotations: [Annotation], on owner: String, kind: AnnotatedKind = .other) {
         guard !annotations.isEmpty else { return }
         var written: Set<String> = []
@@ -24,10 +24,10 @@ extension CSDLJSONOutput {
     private mutating func write(_ annotation: Annotation, on owner: String, _ written: inout Set<String>) {
         let qualifier = annotation.qualifier.map { "#\($0)" } ?? ""
         let key = "\(owner)@\(names.name(annotation.term))\(qualifier)"
-        // The same term twice is a mistake that XML can write down.
+        // XML can repeat a term on an element, but JSON cannot.
         guard written.insert(key).inserted else { return }
         json.key(key)
-        // What a term without a value means stands in its declaration; for tags that is true.
+        // An annotation without a value has the default of its term, which is true for tags.
         write(annotation.value ?? .constant(kind: "Bool", text: "true"), isOperand: false)
         for nested in annotation.annotations { write(nested, on: key, &written) }
     }
@@ -70,7 +70,7 @@ extension CSDLJSONOutput {
         json.endObject()
     }
 
-    /// Members lose their type, which the term tells; as an operand, nothing does.
+    /// Writes members without their type, which the term implies; an operand gets a cast to the type.
     private mutating func write(enumMember text: String, isOperand: Bool) {
         let members = text.parts(between: " ").map { $0.halves(atLast: "/") ?? ("", $0) }
         let value = members.map { String($0.behind) }.joined(separator: ",")
@@ -118,7 +118,7 @@ extension CSDLJSONOutput {
 }
 
 extension CSDLNameMap {
-    /// The name of a record property or of an annotation on it, such as `Name@NS.Term#Q@NS.Other`.
+    /// Returns the name of a record property or of an annotation on it, such as `Name@NS.Term#Q@NS.Other`.
     func annotationKey(_ key: String) -> String {
         let parts = key.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false).map { Substring($0) }
         guard parts.count > 1 else { return key }

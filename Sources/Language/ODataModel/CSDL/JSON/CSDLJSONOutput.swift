@@ -1,15 +1,15 @@
-/// Writes a model as CSDL in JSON (OData CSDL JSON 4.01): the document and its schemas here, expressions in the
-/// extension.
+/// Writes a model as CSDL in JSON (OData CSDL JSON 4.01). This file writes the document and its schemas; the
+/// extension writes expressions.
 ///
-/// Where the two formats have different defaults, what XML leaves out is stated. Attributes of other vocabularies
-/// have no place in JSON: those of SAP are written as the annotations that mean the same, the others are omitted.
+/// If the defaults of the two formats differ, the default of XML is written explicitly. JSON has no attributes of
+/// other vocabularies. SAP attributes are written as equivalent annotations, and all other attributes are omitted.
 struct CSDLJSONOutput {
     let model: EntityDataModel
     var json = JSONWriter()
     var omissions: [String] = []
-    /// Namespaces become aliases: CSDL in JSON uses them wherever there is one.
+    /// The replacements of namespaces by aliases, which CSDL JSON uses if they are declared.
     let names: CSDLNameMap
-    /// The documents that namespaces and aliases come from, for the types of records.
+    /// The URIs of the documents that declare namespaces and aliases, for the types of records.
     let sources: [String: String]
     /// The names of the children of the schema being written.
     private var childNames: Set<String> = []
@@ -17,7 +17,7 @@ struct CSDLJSONOutput {
     init(_ model: EntityDataModel) {
         self.model = model
         var aliases: [String: String] = [:]
-        // Of two namespaces with one alias, the last has it, as whoever reads this takes it.
+        // If two namespaces have the same alias, the last one gets it, as in readers.
         var namespaces: [String: String] = [:]
         var sources: [String: String] = [:]
         for reference in model.references {
@@ -50,7 +50,8 @@ struct CSDLJSONOutput {
         json.endObject()
     }
 
-    /// The schemas by namespace: XML may have several of one, JSON has a member for each.
+    /// The schemas with one entry for each namespace. XML allows several schemas with a namespace, but JSON allows
+    /// one member.
     private var mergedSchemas: [ODataSchema] {
         var result: [ODataSchema] = []
         for schema in model.schemas {
@@ -79,7 +80,7 @@ struct CSDLJSONOutput {
         json.string(value)
     }
 
-    /// A boolean whose default is false.
+    /// Writes a boolean whose default is false.
     mutating func flag(_ key: String, _ value: Bool) {
         guard value else { return }
         json.key(key)
@@ -98,7 +99,7 @@ struct CSDLJSONOutput {
         guard !model.references.isEmpty else { return }
         json.key("$Reference")
         json.beginObject()
-        // A member name may stand once, though XML may refer to a document twice.
+        // A member name must be unique, but XML may refer to a document twice.
         var order: [String] = []
         var byURI: [String: [CSDLReference]] = [:]
         for reference in model.references {
@@ -112,7 +113,7 @@ struct CSDLJSONOutput {
             let references = byURI[uri] ?? []
             var includes: [CSDLReference.Include] = []
             for include in references.flatMap(\.includes) {
-                // Once as well: JSON may have no word for what tells one from the other.
+                // Identical inclusions are also merged, because JSON may be unable to distinguish them.
                 let isSame = { (other: CSDLReference.Include) in
                     other.namespace == include.namespace && other.alias == include.alias
                 }
@@ -153,7 +154,8 @@ struct CSDLJSONOutput {
         json.endObject()
     }
 
-    /// The vocabularies of OASIS stand at the same place in both formats.
+    /// Returns the URI of a document in JSON format; OASIS publishes its vocabularies at the same place in both
+    /// formats.
     private static func jsonURI(_ uri: String) -> String {
         let isVocabulary = uri.hasPrefix("https://oasis-tcs.github.io/odata-vocabularies/vocabularies/")
         return isVocabulary && uri.hasSuffix(".xml") ? uri.dropLast(3) + "json" : uri
@@ -199,7 +201,7 @@ struct CSDLJSONOutput {
         if !schema.externalAnnotations.isEmpty {
             json.key("$Annotations")
             json.beginObject()
-            // As with references, a target may come twice.
+            // A target may also occur several times in XML.
             var order: [String] = []
             var byTarget: [String: [Annotation]] = [:]
             for group in schema.externalAnnotations {
@@ -218,7 +220,7 @@ struct CSDLJSONOutput {
         json.endObject()
     }
 
-    /// Whether a child of the schema has a name of its own: in XML, a type and a function may share one.
+    /// Returns whether the name is new in the schema. In XML, a type and a function may have the same name.
     private mutating func isNew(_ name: QualifiedName) -> Bool {
         if childNames.insert(name.name).inserted { return true }
         omissions.append("CSDL in JSON can say \(name) once: what has the name as well was left out.")
@@ -249,7 +251,7 @@ struct CSDLJSONOutput {
             }
             json.endArray()
         }
-        // A document may declare a property twice; the first one holds.
+        // A document may declare a property twice; the first declaration takes precedence.
         var own: Set<String> = []
         for property in type.properties where own.insert(property.name).inserted {
             json.key(property.name)
@@ -323,8 +325,10 @@ struct CSDLJSONOutput {
         if name != "Edm.String" { member("$Type", names.name(name)) }
     }
 
-    /// XML may leave open whether a collection holds null; without a word, JSON says that it does not (OData CSDL JSON
-    /// 4.01, 7.2.1). No collection holds null instead of an entity.
+    /// Reports an omission if the nullability of a collection is unstated.
+    ///
+    /// XML allows an unstated nullability, but JSON then implies that null is not allowed (OData CSDL JSON 4.01,
+    /// 7.2.1). Collections of entities never contain null.
     private mutating func omitNullability(_ type: TypeReference, _ facets: Facets, owner: String) {
         guard facets.isNullabilityUnstated, case .collection(let element) = type else { return }
         if case .entity = element { return }
@@ -336,7 +340,7 @@ struct CSDLJSONOutput {
         flag("$Nullable", isNullable && !facets.isNullabilityUnstated)
     }
 
-    /// Whether a parameter or result takes null. Before V4, one that says nothing of it does, as in XML.
+    /// Writes whether a parameter or result may be null. Before V4, the default is true, as in XML.
     private mutating func writeNullable(_ isNullable: Bool, of type: TypeReference, _ facets: Facets) {
         guard model.version < .v4 else { return writeNullable(isNullable, facets) }
         let goesWithoutSaying = type.isCollection ? facets.isNullabilityUnstated : true
@@ -353,7 +357,7 @@ struct CSDLJSONOutput {
         switch facets.scale {
         case .fixed(let digits): number("$Scale", digits)
         case .floating: member("$Scale", "floating")
-        // The default of decimals alone: a type definition may have another.
+        // `variable` is the default for decimals only; a type definition may have another default.
         case .variable: if element != .primitive(.decimal) { member("$Scale", "variable") }
         case nil: if element == .primitive(.decimal) { number("$Scale", 0) }
         }
@@ -372,13 +376,13 @@ struct CSDLJSONOutput {
         case _ where text == "null": json.null()
         case .boolean? where text == "true" || text == "false": json.boolean(text == "true")
         case let type? where type.isNumeric: number(text)
-        // Of a type that another document declares, the text alone tells.
+        // If another document declares the type, only the text is known.
         case nil where text == "true" || text == "false": json.boolean(text == "true")
         default: json.string(text)
         }
     }
 
-    /// A number as JSON has it, else the text.
+    /// Writes a number if the text is a valid JSON number, or else a string.
     mutating func number(_ text: String) {
         if Self.isNumber(text) { json.raw(text.utf8) } else { json.string(text) }
     }
@@ -393,7 +397,7 @@ struct CSDLJSONOutput {
 
     // MARK: Operations and containers
 
-    /// Overloads share a member.
+    /// Writes operations; overloads share one member.
     private mutating func writeOperations(_ operations: [ODataOperation]) {
         var order: [String] = []
         var byName: [String: [ODataOperation]] = [:]
@@ -473,7 +477,7 @@ struct CSDLJSONOutput {
             write(singleton.annotations, on: "")
             json.endObject()
         }
-        // Function imports of V2 may be overloaded; in V4 one import stands for all overloads.
+        // V2 function imports may be overloaded, but a V4 import represents all overloads.
         var imports: Set<String> = []
         for operation in container.operationImports where imports.insert(operation.name).inserted {
             json.key(operation.name)
@@ -498,7 +502,7 @@ struct CSDLJSONOutput {
         json.endObject()
     }
 
-    /// A set of the same container needs no path.
+    /// Returns the target as a plain name if it is in the same container, or else as a path.
     private func local(_ target: String, in container: EntityContainer) -> String {
         guard let rest = target.rest(behind: "\(container.name)/"), !rest.isEmpty else { return names.path(target) }
         return String(rest)
@@ -506,7 +510,9 @@ struct CSDLJSONOutput {
 }
 
 extension PrimitiveType {
-    /// Whether values have seconds, whose fractions have as many digits as `Precision` says; where it is left out, none
-    /// in XML and any number in JSON (OData CSDL XML 4.01 and JSON 4.01, 7.2.3).
+    /// Whether values have seconds, for which `Precision` is the number of fractional digits.
+    ///
+    /// Without the facet, XML allows no fractional digits and JSON allows any number (OData CSDL XML 4.01 and JSON
+    /// 4.01, 7.2.3).
     var hasSeconds: Bool { [.dateTime, .dateTimeOffset, .duration, .timeOfDay].contains(self) }
 }

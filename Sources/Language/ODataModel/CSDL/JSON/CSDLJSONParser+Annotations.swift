@@ -1,5 +1,5 @@
 extension CSDLJSONParser {
-    /// The annotations among an object's members, by what they stand on: `""` for the object itself, `name` for a
+    /// The annotations among an object's members, by annotated member: `""` for the object itself, `name` for a
     /// member, `name@term` for an annotation (OData CSDL JSON 4.01, 14.2).
     typealias AnnotationOwners = [String: [Int]]
 
@@ -16,14 +16,14 @@ extension CSDLJSONParser {
         return result
     }
 
-    /// The annotations on an object.
+    /// Adds the annotations on an object.
     mutating func annotations(of node: Int) throws(CSDLError) {
         let owners = annotationOwners(of: node)
         try annotations(owners[""] ?? [], owners)
     }
 
-    /// The annotations in some members, with those on them. How far they nest is bounded by
-    /// ``CSDLReader/maxDepth``.
+    /// Adds the annotations in some members, and the annotations on these. ``CSDLReader/maxDepth`` limits the
+    /// nesting.
     mutating func annotations(_ members: [Int], _ owners: AnnotationOwners) throws(CSDLError) {
         for member in members {
             let key = tree.nodes[member].key
@@ -44,7 +44,7 @@ extension CSDLJSONParser {
         }
     }
 
-    /// The value of an annotation, record property or labelled element: an attribute where it can be one.
+    /// Adds the value of an annotation, record property or labelled element, as an attribute if possible.
     private mutating func value(of node: Int) throws(CSDLError) {
         switch tree.nodes[node].value {
         case .string(let text): content.attribute(.string, text)
@@ -65,7 +65,7 @@ extension CSDLJSONParser {
         text.withUTF8 { content.end(text: $0) }
     }
 
-    /// An expression as an element (OData CSDL JSON 4.01, 14.3 and 14.4).
+    /// Adds an expression as an element (OData CSDL JSON 4.01, 14.3 and 14.4).
     private mutating func expression(_ node: Int) throws(CSDLError) {
         try checkDepth(node)
         switch tree.nodes[node].value {
@@ -83,7 +83,7 @@ extension CSDLJSONParser {
         }
     }
 
-    /// The members that make an object a dynamic expression, with the element each stands for in XML.
+    /// The members that mark an object as a dynamic expression, named as the corresponding XML elements.
     private static let operators = [
         "And", "Or", "Not", "Eq", "Ne", "Gt", "Ge", "Lt", "Le", "Has", "In", "Add", "Sub", "Neg", "Mul", "Div", "DivBy",
         "Mod", "Apply", "Cast", "IsOf", "If", "LabeledElement", "Null", "UrlRef",

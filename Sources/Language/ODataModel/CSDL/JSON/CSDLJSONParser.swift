@@ -1,16 +1,16 @@
-/// Fills a ``CSDLContent`` from CSDL in JSON (OData CSDL JSON 4.01), with the elements and attributes that the
-/// same model has in XML: schemas and types here, expressions in the extension.
+/// Fills a ``CSDLContent`` from CSDL in JSON (OData CSDL JSON 4.01), with the elements and attributes of the
+/// equivalent XML document. This file reads schemas and types; the extension reads expressions.
 ///
-/// Where the two formats have different defaults, what JSON leaves out is stated: properties are not nullable,
-/// decimals have a variable scale.
+/// If the defaults of the two formats differ, the default of JSON is stated explicitly: properties are not
+/// nullable, and decimals have a variable scale.
 struct CSDLJSONParser {
     let tree: CSDLJSONTree
     var content: CSDLContent
     let source: String?
-    /// Whether the document is of OData 4, as all are that CSDL JSON was made for.
+    /// Whether the document is of OData 4. CSDL JSON is defined only for OData 4.
     private var isV4 = true
 
-    /// Reads a whole document behind what is there already.
+    /// Reads a whole document and appends it to the content.
     static func parse(_ bytes: [UInt8], into content: inout CSDLContent, source: String?) throws(CSDLError) {
         let tree: CSDLJSONTree
         do throws(JSONError) {
@@ -51,7 +51,7 @@ struct CSDLJSONParser {
         content.begin(name, otherName: otherName, line: tree.nodes[node].line, column: tree.nodes[node].column)
     }
 
-    /// An attribute from a member, where the object has it.
+    /// Adds an attribute from a member if the object contains the member.
     mutating func attribute(_ name: CSDLName, _ node: Int, key: String) throws(CSDLError) {
         guard let member = tree.member(node, key) else { return }
         guard let text = tree.text(member) else {
@@ -73,7 +73,7 @@ struct CSDLJSONParser {
         }
         isV4 = !"123".utf8.contains(version.utf8.first ?? 0)
         begin(.edmx, at: 0)
-        // What CSDL JSON begins with is 4.0: a version that nobody knows yet is read as the newest that is known.
+        // The first version of CSDL JSON is 4.0. An unknown version is read as 4.01.
         content.attribute(.version, isV4 && version != "4.0" ? "4.01" : version)
         if let references = tree.member(0, "$Reference") {
             for reference in tree.children(references) { try self.reference(reference) }
@@ -88,7 +88,7 @@ struct CSDLJSONParser {
     private mutating func reference(_ node: Int) throws(CSDLError) {
         begin(.reference, at: node)
         content.attribute(.uri, tree.nodes[node].key)
-        // What is included twice is so once, with all that is said of it, as it is written.
+        // Repeated inclusions are merged, with all their annotations in document order.
         var included: [[String?]: [Int]] = [:]
         var order: [[String?]] = []
         for include in tree.member(node, "$Include").map(tree.children) ?? [] {
@@ -276,7 +276,7 @@ struct CSDLJSONParser {
         content.end()
     }
 
-    /// `$Type` with `$Collection`; whether it is a collection.
+    /// Adds the type from `$Type` and `$Collection`, and returns whether it is a collection.
     @discardableResult
     private mutating func type(_ node: Int) throws(CSDLError) -> Bool {
         let name = tree.string(node, "$Type") ?? "Edm.String"
@@ -285,11 +285,14 @@ struct CSDLJSONParser {
         return isCollection || name.collectionElement != nil
     }
 
-    /// - Parameter takesNull: whether what says nothing of null takes it: parameters and results before OData 4.
+    /// Adds the type, the nullability, the facets and the default value.
+    ///
+    /// - Parameter takesNull: whether an element with unstated nullability may be null, as parameters and results
+    ///   before OData 4.
     private mutating func typeAndFacets(_ node: Int, takesNull: Bool = false) throws(CSDLError) {
         try type(node)
         let isNullable = tree.boolean(node, "$Nullable")
-        // That is what XML means by saying nothing.
+        // An XML element without the attribute has the same meaning.
         if isNullable != nil || !takesNull { content.attribute(.nullable, isNullable == true ? "true" : "false") }
         try facets(node, type: tree.string(node, "$Type") ?? "Edm.String")
         try attribute(.defaultValue, node, key: "$DefaultValue")
@@ -299,11 +302,12 @@ struct CSDLJSONParser {
         try attribute(.maxLength, node, key: "$MaxLength")
         try attribute(.precision, node, key: "$Precision")
         try attribute(.scale, node, key: "$Scale")
-        // That is what it means to leave it out.
+        // True has the same meaning as the absence of the attribute.
         let isUnicode = tree.member(node, "$Unicode").flatMap(tree.text).flatMap(Bool.init(stated:))
         if isUnicode != true { try attribute(.unicode, node, key: "$Unicode") }
         try attribute(.srid, node, key: "$SRID")
-        // What is left out means any number of digits in JSON, and none in XML (OData CSDL JSON 4.01, 7.2.2, 7.2.3).
+        // An absent facet allows any number of digits in JSON, but none in XML (OData CSDL JSON 4.01, 7.2.2,
+        // 7.2.3).
         let primitive = PrimitiveType(stated: type)
         if primitive == .decimal, tree.member(node, "$Scale") == nil { content.attribute(.scale, "variable") }
         if primitive?.hasSeconds == true, tree.member(node, "$Precision") == nil {
@@ -385,7 +389,7 @@ struct CSDLJSONParser {
 }
 
 extension CSDLError {
-    /// An error of the scanner as one of the document.
+    /// Converts an error of the scanner to an error of the document.
     fileprivate init(json error: JSONError, source: String?) {
         let reason: Reason
         switch error.reason {
@@ -405,7 +409,7 @@ extension CSDLError {
 }
 
 extension String {
-    /// Whether a member is what the document itself has named: neither an annotation nor a word of CSDL.
+    /// Whether a member's name is defined by the document, and is neither an annotation nor a CSDL keyword.
     fileprivate var isOwnName: Bool {
         !utf8.contains(UInt8(ascii: "@")) && utf8.first != UInt8(ascii: "$")
     }

@@ -1,11 +1,11 @@
-/// The values of a JSON text in flat arrays: CSDL in JSON may state the type of an element after its children, so
-/// nothing can be told of a value before all of it is there.
+/// The values of a JSON text in flat arrays. The whole text is stored before interpretation because CSDL JSON may
+/// state the type of an element after its children.
 struct CSDLJSONTree {
     enum Value {
         case object
         case array
         case string(String)
-        /// A number as it stands.
+        /// A number in its original notation.
         case number(String)
         case boolean(Bool)
         case null
@@ -13,7 +13,7 @@ struct CSDLJSONTree {
 
     struct Node {
         var value: Value
-        /// The member's name; empty for elements of arrays.
+        /// The name of the member; empty for array elements.
         var key: String
         var line: Int32
         var column: Int32
@@ -23,7 +23,7 @@ struct CSDLJSONTree {
 
     private(set) var nodes: [Node] = []
 
-    /// Reads a whole text.
+    /// Reads a whole JSON text.
     init(_ bytes: [UInt8]) throws(JSONError) {
         var lines = LineCounter()
         nodes = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) in
@@ -34,7 +34,7 @@ struct CSDLJSONTree {
         }
     }
 
-    /// Recursion is bounded by ``JSONScanner/maxDepth``.
+    /// Reads a value recursively; ``JSONScanner/maxDepth`` limits the recursion.
     private static func read(
         _ scanner: inout JSONScanner, key: String, nodes: inout [Node], lines: inout LineCounter, bytes: [UInt8]
     ) throws(JSONError) {
@@ -82,7 +82,7 @@ struct CSDLJSONTree {
         last = child
     }
 
-    /// The children of an object or array.
+    /// Returns the children of an object or array in document order.
     func children(_ node: Int) -> [Int] {
         var result: [Int] = []
         var next = nodes[node].firstChild
@@ -93,7 +93,7 @@ struct CSDLJSONTree {
         return result
     }
 
-    /// The member of an object with a name.
+    /// Returns the member of an object with a name.
     func member(_ node: Int, _ key: String) -> Int? {
         var next = nodes[node].firstChild
         while next >= 0 {
@@ -115,7 +115,7 @@ struct CSDLJSONTree {
         if case .object = nodes[node].value { true } else { false }
     }
 
-    /// The text of a string, number, boolean or null, as XML attributes have it.
+    /// Returns the text of a string, number, boolean or null, in the notation of XML attributes.
     func text(_ node: Int) -> String? {
         switch nodes[node].value {
         case .string(let text), .number(let text): text
@@ -126,13 +126,13 @@ struct CSDLJSONTree {
     }
 }
 
-/// Counts lines on the way through a text.
+/// Counts lines during a single pass through a text.
 private struct LineCounter {
     private var offset = 0
     private var line: Int32 = 1
     private var lineStart = 0
 
-    /// The place of an offset, both from 1; offsets must not go back.
+    /// Returns the line and column of an offset, both counted from 1; offsets must not decrease.
     mutating func position(of target: Int, in bytes: [UInt8]) -> (line: Int32, column: Int32) {
         while offset < target {
             if bytes[offset] == UInt8(ascii: "\n") {

@@ -1,13 +1,14 @@
-/// The types of those terms of the standard vocabularies, and of those properties of their records, whose constants CSDL
-/// in JSON writes as strings: paths, enumeration members, dates and the like (OASIS, OData Vocabularies 4.0).
+/// The types of terms and record properties of the standard vocabularies whose constants are strings in CSDL JSON,
+/// such as paths, enumeration members and dates (OASIS, OData Vocabularies 4.0).
 ///
-/// A document in JSON hardly ever brings along the vocabularies that it uses. What is not listed here is a string, a
-/// boolean or a whole number, as JSON itself tells.
+/// JSON documents rarely contain the vocabularies that they use. All unlisted terms are strings, booleans or
+/// integers, which JSON itself distinguishes.
 enum StandardVocabularies {
-    /// The type of a term, or of the property of a type that follows a slash, by full name.
+    /// Returns the type of a term, or of a type's property, by full name. A slash separates the type and the
+    /// property.
     static func type(of name: String) -> String? { types[name] }
 
-    /// Whether a type is an enumeration.
+    /// Returns whether a type is an enumeration.
     static func isEnumeration(_ name: String) -> Bool { types[name] == enumeration }
 
     private static let enumeration = "enum"
@@ -22,7 +23,7 @@ enum StandardVocabularies {
             }
             let name = line[..<colon].drop { $0 == " " }
             let type = line[line.index(colon, offsetBy: 2)...]
-            // A type of the same vocabulary is written without its namespace.
+            // A type of the same vocabulary is listed without its namespace.
             result["\(namespace).\(name)"] =
                 type.hasPrefix("Collection(.")
                 ? "Collection(\(namespace)\(type.dropFirst(11))" : type.first == "." ? namespace + type : String(type)

@@ -1,11 +1,11 @@
 extension CSDLBuilder {
-    /// The annotations of an element: the elements within it, the attributes of other vocabularies
-    /// (`sap:label`), and those with external targeting (OData CSDL 4.01, 14.2).
+    /// Returns the annotations of an element: nested elements, attributes of other vocabularies (`sap:label`), and
+    /// annotations with external targeting (OData CSDL 4.01, 14.2).
     ///
     /// - Parameters:
     ///   - node: the element.
-    ///   - group: those that target the element that the path starts from.
-    ///   - child: the name that the rest of the path is; `nil` for that element itself.
+    ///   - group: the annotations that target the element at the start of the path.
+    ///   - child: the rest of the path, a single name; `nil` for the element at the start.
     mutating func readAnnotations(
         _ node: Node, group: CSDLTargets.Group? = nil, child: CSDLDocument.Text? = nil
     ) throws(CSDLError) -> [Annotation] {
@@ -35,18 +35,20 @@ extension CSDLBuilder {
         return withoutRepeats(result)
     }
 
-    /// What is said in JSON, each thing once: a namespace and its alias make two names of one, which stand beside each
-    /// other as members that JSON may have once. What comes first holds. XML says what it says.
+    /// Returns the annotations of a JSON document without repetitions; the first of each remains.
+    ///
+    /// A namespace and its alias can name the same member twice, although JSON requires unique members. Annotations
+    /// of XML documents are returned unchanged.
     func withoutRepeats(_ annotations: [Annotation]) -> [Annotation] { withoutRepeats(annotations) { $0.key } }
 
-    /// The same of whatever has a name.
+    /// Returns the items of a JSON document without repetitions of a key; the first of each remains.
     func withoutRepeats<Item>(_ items: [Item], key: (Item) -> String) -> [Item] {
         guard isJSON, items.count > 1 else { return items }
         var seen: Set<String> = []
         return items.filter { seen.insert(key($0)).inserted }
     }
 
-    /// `Documentation` of CSDL 1 to 3 as the terms that V4 has for it.
+    /// Reads `Documentation` of CSDL 1 to 3 as the equivalent V4 terms.
     private func readDocumentation(_ node: Node, into result: inout [Annotation]) {
         for child in document.children(node) {
             let term: String
@@ -63,8 +65,8 @@ extension CSDLBuilder {
 
     // MARK: Attributes of other vocabularies
 
-    /// Attributes of other vocabularies as annotations with the term `prefix:name`, or `{namespace}name` where
-    /// the namespace is none of the well-known ones.
+    /// Reads attributes of other vocabularies as annotations. The term is `prefix:name` for well-known namespaces,
+    /// or else `{namespace}name`.
     private func readForeignAttributes(_ node: Node, into result: inout [Annotation]) {
         for attribute in document.attributes(node) where attribute.namespace >= 0 || attribute.name == .other {
             let foreign = ForeignAttribute(
@@ -79,7 +81,7 @@ extension CSDLBuilder {
 
     // MARK: Annotation elements
 
-    /// `Annotation`; `ValueAnnotation` and `TypeAnnotation` in V3.
+    /// Reads `Annotation`, or `ValueAnnotation` or `TypeAnnotation` of V3.
     mutating func readAnnotation(_ node: Node) throws(CSDLError) -> Annotation {
         guard let term = document.attributeText(node, .term), !document.string(term).isEmpty else {
             throw document.error(
@@ -96,7 +98,7 @@ extension CSDLBuilder {
             annotations: try readNested(node))
     }
 
-    /// The value that an `Annotation`, `PropertyValue` or `LabeledElement` has as attribute or element.
+    /// Reads the value of an `Annotation`, `PropertyValue` or `LabeledElement`, stated as attribute or element.
     private mutating func readExpression(of node: Node) throws(CSDLError) -> AnnotationExpression? {
         for index in document.attributeRange(node) {
             let name = document.attributes[index].name
@@ -117,15 +119,15 @@ extension CSDLBuilder {
         return nil
     }
 
-    /// An expression element (OData CSDL 4.01, 14.3 and 14.4).
+    /// Reads an expression element (OData CSDL 4.01, 14.3 and 14.4).
     ///
-    /// - Parameter isOperand: whether nothing tells of which type it is: not the term, the property or the collection
-    ///   that it is the value of.
+    /// - Parameter isOperand: whether the expression is an operand, whose type no term, property or collection
+    ///   implies.
     private mutating func readExpression(
         _ node: Node, isOperand: Bool = false
     ) throws(CSDLError) -> AnnotationExpression {
         let name = document.name(node)
-        // `Path` and the like; the element of a string keeps its white space.
+        // A string constant keeps its white space; the text of all other constants and of paths is trimmed.
         if name.isConstant {
             let text = document.content(node)
             return constant(name, name == .string ? text : text.trimmed)
@@ -147,7 +149,7 @@ extension CSDLBuilder {
             for attribute in document.attributes(node) where attribute.namespace < 0 {
                 let text = document.string(attribute.value)
                 if attribute.name.isConstant {
-                    // What becomes an element is as it were of one.
+                    // An attribute that becomes an operand is treated as an element.
                     operands.append(constant(attribute.name, attribute.name == .string ? text : text.trimmed))
                 } else if attribute.name.isPath {
                     operands.append(path(attribute.name, text.trimmed))
@@ -164,7 +166,7 @@ extension CSDLBuilder {
             guard isJSON else { return .dynamic(element: element, attributes: attributes, operands: operands) }
             let annotations = withoutRepeats(operands.compactMap(\.annotation))
             operands = operands.filter { $0.annotation == nil } + annotations.map { .annotation($0) }
-            // A member of an enumeration that is no operand is written by its name alone.
+            // An enumeration member that is not an operand is written by its name alone.
             return (isOperand ? members(element, attributes, operands: operands) : nil)
                 ?? .dynamic(element: element, attributes: attributes, operands: operands)
         }
@@ -185,14 +187,14 @@ extension CSDLBuilder {
             default: warnUnknown(child, in: document.localName(node))
             }
         }
-        // In JSON, those that come again are left out with all that is said of them.
+        // In JSON, repeated properties are dropped together with their annotations.
         if isJSON {
             for annotation in try readNested(node) { properties.append(annotation, to: "") }
         }
         return withoutRepeats(properties) { $0.name }
     }
 
-    /// The annotations on an annotation, a record or one of its properties.
+    /// Returns the annotations on an annotation, a record or a record property.
     private mutating func readNested(_ node: Node) throws(CSDLError) -> [Annotation] {
         guard document.elements[node.index].hasAnnotations else { return [] }
         var result: [Annotation] = []
@@ -218,8 +220,8 @@ extension CSDLBuilder {
 }
 
 extension [AnnotationExpression.RecordProperty] {
-    /// Appends an annotation on a record (`owner` is empty) or on one of its properties, with the annotations on
-    /// it behind it.
+    /// Appends an annotation on a record (`owner` is empty) or on one of its properties, followed by the
+    /// annotations on the annotation.
     mutating func append(_ annotation: Annotation, to owner: String) {
         let name = "\(owner)@\(annotation.key)"
         append(.init(name: name, value: annotation.value))
@@ -228,17 +230,17 @@ extension [AnnotationExpression.RecordProperty] {
 }
 
 extension Annotation {
-    /// The term and the qualifier, as JSON has them.
+    /// The term and the qualifier in JSON notation.
     fileprivate var key: String { qualifier.map { "\(term)#\($0)" } ?? term }
 }
 
 extension UInt8 {
-    /// Whether this is white space in XML (XML 1.0, 2.3), or what XML does not have.
+    /// Whether the byte is white space in XML (XML 1.0, 2.3), or a control character that XML forbids.
     fileprivate var isXMLSpace: Bool { self <= 0x20 }
 }
 
 extension String {
-    /// Without white space at both ends.
+    /// The string without white space at both ends.
     var trimmed: String {
         guard utf8.first?.isXMLSpace == true || utf8.last?.isXMLSpace == true else { return self }
         let rest = utf8.drop(while: \.isXMLSpace)

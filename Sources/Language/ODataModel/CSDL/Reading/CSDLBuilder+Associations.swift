@@ -18,7 +18,8 @@ extension CSDLBuilder {
         }
     }
 
-    /// The partner of a navigation property is the one that uses its association the other way round.
+    /// Records the navigation properties of each association. The partner of a property is the property that uses
+    /// the same association in the other direction.
     mutating func findAssociationProperties(_ schemas: [Node]) {
         guard !associations.isEmpty else { return }
         for schema in schemas {
@@ -41,7 +42,7 @@ extension CSDLBuilder {
         }
     }
 
-    /// `Association`; `nil` with a warning if it has not two ends.
+    /// Reads `Association`; returns `nil` with a warning if it does not have two ends.
     private mutating func readAssociation(_ node: Node, _ name: QualifiedName) throws(CSDLError) -> Association? {
         var association = Association(name: name, ends: [], annotations: try readAnnotations(node))
         for child in document.children(node, named: .end) {
@@ -89,7 +90,7 @@ extension CSDLBuilder {
         return names
     }
 
-    /// `NavigationProperty` of CSDL 2 and 3; `nil` with a warning when its association is not there.
+    /// Reads `NavigationProperty` of CSDL 2 and 3; returns `nil` with a warning if its association is missing.
     mutating func readV2NavigationProperty(
         _ node: Node, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> NavigationProperty? {
@@ -137,7 +138,7 @@ extension CSDLBuilder {
         return set
     }
 
-    /// Makes navigation property bindings from the association sets of a container.
+    /// Adds navigation property bindings for the association sets of a container.
     func bindAssociationSets(_ container: inout EntityContainer) {
         guard !container.associationSets.isEmpty else { return }
         let positions = Dictionary(
@@ -151,7 +152,7 @@ extension CSDLBuilder {
             var ends: [(role: String, position: Int)] = []
             for end in set.ends {
                 guard let position = positions[end.entitySet] else { continue }
-                // The role may be left out where the types tell the ends apart.
+                // The role may be omitted if the types distinguish the ends.
                 let type = container.entitySets[position].type
                 if let role = end.role ?? association.ends.first(where: { $0.type == type })?.role {
                     ends.append((role, position))
@@ -170,7 +171,8 @@ extension CSDLBuilder {
         }
     }
 
-    /// Whether a type is another or derives from it, by the documents alone: the model is not built yet.
+    /// Returns whether a type is another type or derives from it. The documents are searched because the model is
+    /// not built yet.
     private func isType(_ name: QualifiedName, _ base: QualifiedName) -> Bool {
         var current = name
         for _ in 0..<CSDLReader.maxDepth {

@@ -1,5 +1,6 @@
 extension CSDLBuilder {
-    /// `EntityContainer` (OData CSDL 4.01, 13). CSDL 2 allows several: they become one, the default's name first.
+    /// Reads `EntityContainer` (OData CSDL 4.01, 13). CSDL 2 allows several containers; they are merged, with the
+    /// name of the default container first.
     mutating func readContainer(_ node: Node, into schema: inout ODataSchema) throws(CSDLError) {
         let name = QualifiedName(namespace, try required(node, .name, expected: "the container's name"))
         let group = targeted.group(name)
@@ -75,7 +76,7 @@ extension CSDLBuilder {
         let type = try qualifiedName(node, .entityType)
         let qualified = qualified(node, container)
         guard isEntityType(type, user: name, node) else { return nil }
-        // Sets of several containers may share a name, and are addressed differently.
+        // Sets of several containers may have the same name but different URLs.
         if qualified != nil, setNames[name] != nil || plainSetNames.contains(name) {
             name = "\(container.name)_\(name)"
         }
@@ -86,7 +87,7 @@ extension CSDLBuilder {
             qualifiedName: qualified)
     }
 
-    /// The name that an element of a container has in URLs, if it is another one than its own.
+    /// Returns the name of a container's element in URLs if it differs from the plain name.
     private func qualified(_ node: Node, _ container: QualifiedName) -> String? {
         guard !isV4, !plainContainers.contains(container.description) else { return nil }
         return document.attribute(node, .name).map { "\(container.name).\($0)" }
@@ -102,7 +103,8 @@ extension CSDLBuilder {
             annotations: annotations)
     }
 
-    /// A set of a type that another document declares cannot be worked with; the rest of the model can.
+    /// Returns whether the type is a declared entity type; otherwise the set is left out with a warning, and the
+    /// rest of the model remains usable.
     private mutating func isEntityType(_ type: QualifiedName, user: String, _ node: Node) -> Bool {
         if case .entity? = resolver.declared[type]?.type { return true }
         setsOfUnknownTypes.append(user)
@@ -140,7 +142,7 @@ extension CSDLBuilder {
         return withoutRepeats(bindings) { $0.path }
     }
 
-    /// `ActionImport` and `FunctionImport` of CSDL 4 (OData CSDL 4.01, 13.5 and 13.6).
+    /// Reads `ActionImport` and `FunctionImport` of CSDL 4 (OData CSDL 4.01, 13.5 and 13.6).
     private mutating func readImport(
         _ node: Node, _ attribute: CSDLName, kind: ODataOperation.Kind, group: CSDLTargets.Group?
     ) throws(CSDLError) -> OperationImport {
@@ -153,7 +155,7 @@ extension CSDLBuilder {
             annotations: try readAnnotations(node, group: group, child: document.attributeText(node, .name)))
     }
 
-    /// `FunctionImport` of CSDL 2 and 3: an operation and its import in one.
+    /// Reads `FunctionImport` of CSDL 2 and 3, which combines an operation and its import.
     private mutating func readFunctionImport(
         _ node: Node, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> (ODataOperation, OperationImport?) {
@@ -187,7 +189,7 @@ extension CSDLBuilder {
             operation.returnType = try requiredType(result, "the type returned")
             operation.returnFacets = try readFacets(result)
         }
-        // There is no word for it.
+        // CSDL 2 and 3 have no attribute for the nullability of results.
         operation.returnFacets.isNullabilityUnstated = operation.returnType?.isCollection == true
         let annotations = try readAnnotations(node, group: group, child: document.attributeText(node, .name))
         // A bindable function import of V3 is called on entities, not at the service root.
@@ -205,7 +207,7 @@ extension CSDLBuilder {
 }
 
 extension EntityContainer {
-    /// Has association sets and function imports name sets as the model does, where the document has other names.
+    /// Renames sets in association sets and function imports to their names in the model.
     fileprivate mutating func nameSetsAsInModel() {
         var names: [String: String] = [:]
         for set in entitySets { names[set.nameInContainer] = set.name }
@@ -220,7 +222,7 @@ extension EntityContainer {
         }
     }
 
-    /// Sets of the container itself go without its name, as JSON says them (OData CSDL JSON 4.01, 13.4.1).
+    /// Removes the container's name from references to its own sets, as in JSON (OData CSDL JSON 4.01, 13.4.1).
     fileprivate mutating func shortenTargets() {
         for set in entitySets.indices {
             entitySets[set].bindings = shortened(entitySets[set].bindings)

@@ -1,5 +1,5 @@
-/// Warnings of names and paths in the main document that lead to nothing which the documents declare. Undeclared types and
-/// terms are warned of where they are read.
+/// Warnings about names and paths in the main document that have no declared target. Warnings about undeclared
+/// types and terms are issued when these are read.
 extension CSDLBuilder {
     mutating func checkReferences(_ parts: [Part], _ uses: [CSDLReference], model: EntityDataModel) {
         guard let main = parts.first else { return }
@@ -183,15 +183,16 @@ extension CSDLBuilder {
         }
     }
 
-    /// Whether a name is that of an entity set of a container that the documents declare.
+    /// Returns whether a name is that of a declared entity set.
     private func isSet(_ name: String, _ model: EntityDataModel) -> Bool { model.entitySet(name) != nil }
 
-    /// Whether a path leads to a set or singleton, or through one to contained entities (OData CSDL 4.01, 13.4.2).
+    /// Returns whether a path leads to a set or singleton, or through one to contained entities (OData CSDL 4.01,
+    /// 13.4.2).
     private func isTarget(_ path: String, _ finder: CSDLPathFinder) -> Bool {
         var segments = CSDLNameMap.segments(path)[...]
         if let first = segments.first, let container = QualifiedName(first) {
             guard containers[container.description] != nil else {
-                // Some write a dot where a slash belongs.
+                // Some documents contain a dot instead of a slash.
                 return segments.count == 1 && isSet(String(first), finder.model)
             }
             segments = segments.dropFirst()
@@ -231,7 +232,7 @@ extension CSDLBuilder {
 
     // MARK: Annotations
 
-    /// Targets within elements that are declared; those whose first segment is not have been warned of.
+    /// Checks targets within declared elements. Targets with an undeclared first segment have a warning already.
     private mutating func checkTargets(_ finder: CSDLPathFinder) {
         for (group, index, _, node) in targets where !targeted.entries[index].isTaken {
             let root = targeted.root(group)
@@ -242,13 +243,13 @@ extension CSDLBuilder {
         }
     }
 
-    /// Whether an annotation may target a path within a declared element.
+    /// Returns whether a path within a declared element is a valid target of annotations.
     private func isTarget(_ root: String, _ rest: String?, finder: CSDLPathFinder) -> Bool {
         let model = finder.model
         let (operation, signature) = root.operationAndSignature
         if let signature, let name = QualifiedName(operation) {
             let overloads = model.operations(name)
-            // A name that is not declared has been warned of.
+            // An undeclared name has a warning already.
             guard !overloads.isEmpty else { return true }
             guard let overload = overloads.first(where: { $0.signature == signature }) else { return false }
             return rest.map { Self.has($0, overload) } ?? true
@@ -278,7 +279,7 @@ extension CSDLBuilder {
         }
     }
 
-    /// Whether a path is that of a parameter or of the result of an operation, or leads on from there.
+    /// Returns whether a path begins with a parameter or the result of an operation.
     private static func has(_ path: String, _ operation: ODataOperation) -> Bool {
         guard let first = CSDLNameMap.segments(path).first else { return true }
         return first.utf8.first == UInt8(ascii: "$") || first.utf8.first == UInt8(ascii: "@")
@@ -287,7 +288,7 @@ extension CSDLBuilder {
 
     // MARK: Other documents
 
-    /// Schemas that a document was said to have, and has not.
+    /// Warns of schemas that are missing in the referenced documents.
     private mutating func checkInclusions(_ parts: [Part], _ uses: [CSDLReference]) {
         guard let main = parts.first else { return }
         for reference in document.children(main.root, named: .reference) {
@@ -312,7 +313,7 @@ extension CSDLBuilder {
 }
 
 extension String {
-    /// The name of an operation and the parameter types behind it, if this is an overload of one.
+    /// The name of an operation, and the parameter types if the string identifies an overload.
     fileprivate var operationAndSignature: (name: String, signature: String?) {
         guard utf8.last == UInt8(ascii: ")"), let start = utf8.firstIndex(of: UInt8(ascii: "(")) else {
             return (self, nil)

@@ -1,11 +1,11 @@
-/// Warnings of types, enumeration members and paths in the values of annotations that lead to nothing which the documents
-/// declare (OData CSDL 4.01, 14.3 and 14.4).
+/// Warnings about types, enumeration members and paths in annotation values that have no declared target (OData
+/// CSDL 4.01, 14.3 and 14.4).
 extension CSDLBuilder {
-    /// Checks the annotations within an element, and within its children.
+    /// Checks the annotations within an element and its children.
     ///
     /// - Parameters:
     ///   - node: the element.
-    ///   - type: the type where paths start; `nil` if none is known.
+    ///   - type: the type at which paths start; `nil` if unknown.
     mutating func checkAnnotations(in node: Node, from type: QualifiedName?, _ finder: CSDLPathFinder) {
         for child in document.children(node) {
             switch document.name(child) {
@@ -22,7 +22,8 @@ extension CSDLBuilder {
         }
     }
 
-    /// The type where the paths of annotations on a target start: the outermost one that the target names.
+    /// Returns the type at which the paths of annotations on a target start: the outermost type that the target
+    /// names.
     func pathStart(ofTarget node: Node, _ finder: CSDLPathFinder) -> QualifiedName? {
         let segments = CSDLNameMap.segments(resolver.path(document.attribute(node, .target) ?? ""))
         guard let root = segments.first.flatMap({ QualifiedName($0) }) else { return nil }
@@ -53,7 +54,7 @@ extension CSDLBuilder {
         guard !text.isEmpty else { return }
         switch name {
         case .type: checkType(text, of: node)
-        // In JSON, members stand by their names alone.
+        // In JSON, members are written without their type.
         case .enumMember where !isJSON: checkMembers(text, of: node, finder)
         case .path, .propertyPath, .navigationPropertyPath, .annotationPath, .anyPropertyPath:
             guard let type, !text.begins(with: "/"), finder.end(of: resolver.path(text), from: type).isNothing else {
@@ -82,6 +83,6 @@ extension CSDLBuilder {
         }
     }
 
-    /// Whether one of the documents declares types in a namespace: vocabularies are seldom read.
+    /// Returns whether a document that was read declares types in a namespace. Vocabularies are seldom read.
     private func declaresTypes(in namespace: String) -> Bool { declaredNamespaces.contains(namespace) }
 }

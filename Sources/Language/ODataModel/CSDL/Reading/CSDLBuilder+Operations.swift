@@ -1,5 +1,5 @@
 extension CSDLBuilder {
-    /// `Action` and `Function` (OData CSDL 4.01, 12).
+    /// Reads `Action` and `Function` (OData CSDL 4.01, 12).
     mutating func readOperation(_ node: Node, _ kind: ODataOperation.Kind) throws(CSDLError) -> ODataOperation {
         let name = QualifiedName(namespace, try required(node, .name, expected: "the operation's name"))
         var operation = ODataOperation(name: name, kind: kind)
@@ -55,8 +55,10 @@ extension CSDLBuilder {
             name: name, type: type, isNullable: isNullable, facets: facets, annotations: try readAnnotations(node))
     }
 
-    /// Annotations may target all overloads, or one by its parameter types: a bound action's only by the
-    /// binding parameter's (OData CSDL 4.01, 14.2.1).
+    /// Adds the annotations that target an operation.
+    ///
+    /// Annotations may target all overloads, or one overload by its parameter types. For a bound action, only the
+    /// type of the binding parameter counts (OData CSDL 4.01, 14.2.1).
     private mutating func takeTargeted(for operation: inout ODataOperation) {
         let name = operation.name
         let all = targeted.group(name)
@@ -82,8 +84,8 @@ extension CSDLBuilder {
 }
 
 extension ODataOperation {
-    /// What tells an overload from the others of its name: the parameter types, of a bound action that of the
-    /// binding parameter alone (OData CSDL 4.01, 14.2.1).
+    /// The text that distinguishes overloads with one name: the parameter types, or only the type of the binding
+    /// parameter for a bound action (OData CSDL 4.01, 14.2.1).
     var signature: String {
         switch kind {
         case .function: parameters.map(\.type.description).joined(separator: ",")

@@ -1,6 +1,6 @@
 /// Annotations with external targeting (OData CSDL 4.01, 14.2.1).
 extension CSDLBuilder {
-    /// Takes in all `Annotations` elements before anything is built, so that each element finds its own.
+    /// Collects all `Annotations` elements before anything is built, so that each element finds its own.
     mutating func collectTargetedAnnotations(_ part: Part, isMain: Bool) throws(CSDLError) {
         guard options.annotations == .all || options.annotations == .elements else { return }
         for schema in part.schemas {
@@ -14,7 +14,8 @@ extension CSDLBuilder {
             }
         }
         guard !isMain, !part.includedAnnotations.isEmpty else { return }
-        // Included for its annotations: those of the terms and targets asked for, from all its schemas.
+        // A document that is included for its annotations contributes those with the requested terms and targets,
+        // from all its schemas.
         for schema in try allSchemas(part.root) where !part.schemas.contains(schema) {
             for node in document.children(schema, named: .annotations) {
                 do throws(CSDLError) {
@@ -66,12 +67,12 @@ extension CSDLBuilder {
         if isMain { targets.append((group, entry, added, node)) }
     }
 
-    /// The group of a target, and the rest of the path after the group's root.
+    /// Returns the group of a target, and the rest of the path after the group's root.
     private mutating func group(
         of target: CSDLDocument.Target
     ) -> (group: CSDLTargets.Group, rest: CSDLTargets.Rest) {
         guard target.head >= 0 else {
-            // An overload's parameter types hold no slash, though hostile ones may.
+            // The parameter types of an overload contain no slash, except in malicious documents.
             let segments = CSDLNameMap.segments(resolver.path(document.string(target.path)))
             let root = String(segments[0])
             if root.utf8.last == UInt8(ascii: ")") { targetsOverloads = true }
@@ -90,23 +91,24 @@ extension CSDLBuilder {
         targeted.rest(path, texts: document.texts) ?? targeted.makeRest(path)
     }
 
-    /// Puts annotations whose target the document lacks with the schema they stand in, in document order.
+    /// Adds annotations with undeclared targets to the schemas that contain them, in document order.
     mutating func keepUnusedTargets(_ schemas: inout [ODataSchema]) {
         guard targets.contains(where: { !targeted.entries[$0.entry].isTaken }) else { return }
         let starts = schemaStarts
         let names = Self.otherNames(schemas)
         var position = 0
-        // Where each target stands that JSON has one place for in a schema, whatever its names.
+        // The positions of targets. JSON has one member for each target in a schema, even if the names differ.
         var places: [[Int]: Int] = [:]
         for (group, index, added, node) in targets where !targeted.entries[index].isTaken {
             let entry = targeted.entries[index]
             let root = targeted.root(group)
             let target = targeted.path(entry.rest, texts: document.texts).map { "\(root)/\($0)" } ?? root
-            // Terms, types and containers are whole names; an unknown one is likely a slip or another document.
+            // Terms, types and containers have whole names. An unknown name is probably a typing error or belongs
+            // to another document.
             if declaration(root) == nil, !names.contains(String(root.prefix { $0 != "(" })) {
                 warn("The document does not declare \(target), which has annotations.", at: node)
             }
-            // The schema that the element stands in is the last that begins before it; both come in order.
+            // The schema of the element is the last schema that begins before it; both lists are in document order.
             while position + 1 < starts.count, starts[position + 1] < node.index { position += 1 }
             guard schemas.indices.contains(position) else { continue }
             let annotations = Array(entry.annotations[added])
@@ -121,7 +123,7 @@ extension CSDLBuilder {
         }
     }
 
-    /// The names of schemas, terms and operations.
+    /// Returns the names of schemas, terms and operations.
     private static func otherNames(_ schemas: [ODataSchema]) -> Set<String> {
         var names: Set<String> = []
         for schema in schemas {
@@ -139,7 +141,7 @@ extension CSDLBuilder {
 }
 
 extension CSDLReference.IncludeAnnotations {
-    /// Whether an annotation of the document referred to is one of those included (OData CSDL 4.01, 4.3).
+    /// Returns whether an annotation of the referenced document is included (OData CSDL 4.01, 4.3).
     fileprivate func includes(_ annotation: Annotation, on target: String) -> Bool {
         guard let (namespace, _) = annotation.term.halves(atLast: "."), namespace == termNamespace else { return false }
         if let qualifier, annotation.qualifier != qualifier { return false }

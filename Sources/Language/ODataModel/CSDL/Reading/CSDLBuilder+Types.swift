@@ -1,5 +1,5 @@
 extension CSDLBuilder {
-    /// `EntityType` and `ComplexType` (OData CSDL 4.01, 6 and 9).
+    /// Reads `EntityType` and `ComplexType` (OData CSDL 4.01, 6 and 9).
     mutating func readStructuredType(_ node: Node, _ kind: StructuredType.Kind) throws(CSDLError) -> StructuredType {
         let name = QualifiedName(namespace, try required(node, .name, expected: "the type's name"))
         let group = targeted.group(name)
@@ -35,7 +35,7 @@ extension CSDLBuilder {
                 if let name = document.attribute(child, .name) { unreadable.insert(name) }
             }
         }
-        // Entities without a part of their key could not be told apart.
+        // Entities with an incomplete key cannot be distinguished.
         let part = type.key.first { part in
             part.path.parts(between: "/").first.map { unreadable.contains(String($0)) } ?? false
         }
@@ -92,12 +92,12 @@ extension CSDLBuilder {
         }
     }
 
-    /// `Property` (OData CSDL 4.01, 7).
+    /// Reads `Property` (OData CSDL 4.01, 7).
     private mutating func readProperty(_ node: Node, _ group: CSDLTargets.Group?) throws(CSDLError) -> Property {
         let name = try required(node, .name, expected: "the property's name")
         var type = try requiredType(node, "the property's type")
         var (isNullable, facets, defaultValue, isConcurrencyToken) = (true, Facets(), String?.none, false)
-        // One walk over the attributes: most elements have no more than these two.
+        // A single loop is efficient, because most elements have only a name and a type.
         for index in document.attributeRange(node) {
             let value = document.attributes[index].value
             switch document.attributes[index].name {
@@ -105,7 +105,7 @@ extension CSDLBuilder {
             case .maxLength, .precision, .scale, .srid, .unicode: try readFacet(index, node, into: &facets)
             case .defaultValue: defaultValue = document.string(value)
             case .concurrencyMode: isConcurrencyToken = document.string(value).lowercased() == "fixed"
-            // CSDL 2 and 3 may state a collection beside the type.
+            // CSDL 2 and 3 may state the collection kind separately from the type.
             case .collectionKind where document.string(value) != "None" && !type.isCollection: type = .collection(type)
             default: break
             }
@@ -113,14 +113,14 @@ extension CSDLBuilder {
         facets.isNullabilityUnstated = leavesNullUnstated(type, node)
         complete(&facets, of: type)
         try check(facets, node)
-        // Made at the end: one that is changed on the way is copied to be returned.
+        // The property is created last, because changing it earlier would cause a copy on return.
         return Property(
             name: name, type: type, isNullable: isNullable, facets: facets, defaultValue: defaultValue,
             isConcurrencyToken: isConcurrencyToken,
             annotations: try readAnnotations(node, group: group, child: document.attributeText(node, .name)))
     }
 
-    /// `NavigationProperty` of CSDL 4 (OData CSDL 4.01, 8).
+    /// Reads `NavigationProperty` of CSDL 4 (OData CSDL 4.01, 8).
     private mutating func readNavigationProperty(
         _ node: Node, _ group: CSDLTargets.Group?
     ) throws(CSDLError) -> NavigationProperty? {
@@ -184,11 +184,11 @@ extension CSDLBuilder {
             at: node, expected: "an entity type with namespace or alias")
     }
 
-    /// `OnDelete` (OData CSDL 4.01, 8.6); `nil` with a warning if its action is none that is known.
+    /// Reads `OnDelete` (OData CSDL 4.01, 8.6); returns `nil` with a warning if its action is unknown.
     mutating func readOnDelete(_ node: Node) throws(CSDLError) -> OnDeleteAction? {
         let text = document.attribute(node, .action) ?? ""
         if let action = OnDeleteAction(rawValue: text) { return action }
-        // CSDL 2 has it too, with the meaning of `None`.
+        // CSDL 2 also has `Restrict`, with the meaning of `None`.
         if text == "Restrict" { return OnDeleteAction.none }
         try leaveOut(
             node,
@@ -198,7 +198,8 @@ extension CSDLBuilder {
         return nil
     }
 
-    /// `EnumType` (OData CSDL 4.01, 10): members without a value count on from the one before.
+    /// Reads `EnumType` (OData CSDL 4.01, 10). A member without a value has the value of the previous member plus
+    /// 1.
     mutating func readEnumType(_ node: Node) throws(CSDLError) -> EnumType {
         let name = QualifiedName(namespace, try required(node, .name, expected: "the type's name"))
         let group = targeted.group(name)
@@ -252,7 +253,7 @@ extension CSDLBuilder {
             annotations: try readAnnotations(node, group: group, child: document.attributeText(node, .name)))
     }
 
-    /// `TypeDefinition` (OData CSDL 4.01, 11).
+    /// Reads `TypeDefinition` (OData CSDL 4.01, 11).
     mutating func readTypeDefinition(_ node: Node) throws(CSDLError) -> TypeDefinition {
         let name = QualifiedName(namespace, try required(node, .name, expected: "the type's name"))
         guard case .typeDefinition(_, let underlying)? = resolver.declared[name]?.type else {
@@ -266,7 +267,7 @@ extension CSDLBuilder {
             annotations: try readAnnotations(node, group: targeted.group(name)))
     }
 
-    /// `Term` (OData CSDL 4.01, 14.1), `ValueTerm` in V3.
+    /// Reads `Term` (OData CSDL 4.01, 14.1), or `ValueTerm` of V3.
     mutating func readTerm(_ node: Node) throws(CSDLError) -> Term {
         let name = QualifiedName(namespace, try required(node, .name, expected: "the term's name"))
         let type = try requiredType(node, "the term's type")
@@ -284,7 +285,7 @@ extension CSDLBuilder {
 
     // MARK: Facets
 
-    /// The facets of an element (OData CSDL 4.01, 7.2).
+    /// Reads the facets of an element (OData CSDL 4.01, 7.2).
     mutating func readFacets(_ node: Node) throws(CSDLError) -> Facets {
         var facets = Facets()
         for index in document.attributeRange(node) { try readFacet(index, node, into: &facets) }
@@ -292,8 +293,8 @@ extension CSDLBuilder {
         return facets
     }
 
-    /// Facets that the document does not state, as the options have it. What a type definition states holds for what is
-    /// of it.
+    /// Sets unstated facets to the defaults of the options. For a type definition, the facets of the definition
+    /// apply instead.
     func complete(_ facets: inout Facets, of type: TypeReference) {
         guard options.defaultsToVariableScale || options.defaultsToVariableSRID,
             case .primitive(let primitive) = type.element
@@ -302,7 +303,7 @@ extension CSDLBuilder {
         if options.defaultsToVariableSRID, primitive.isGeo, facets.srid == nil { facets.isSRIDVariable = true }
     }
 
-    /// Whether a collection says nothing of null.
+    /// Returns whether the type is a collection with unstated nullability.
     func leavesNullUnstated(_ type: TypeReference, _ node: Node) -> Bool {
         type.isCollection && document.attributeText(node, .nullable) == nil
     }
@@ -312,7 +313,7 @@ extension CSDLBuilder {
         let attribute = document.attributes[index]
         switch attribute.name {
         case .maxLength:
-            // JSON has no word for it.
+            // JSON has no notation for an unlimited length.
             if !isJSON, document.string(attribute.value).lowercased() == "max" {
                 facets.isMaxLengthUnlimited = true
             } else {
@@ -349,7 +350,7 @@ extension CSDLBuilder {
         return nil
     }
 
-    /// Facets that contradict each other are kept as stated: what was meant cannot be told.
+    /// Describes a contradiction between facets. Such facets are kept as stated, because the intention is unknown.
     func contradiction(in facets: Facets) -> String? {
         guard case .fixed(let scale)? = facets.scale, let precision = facets.precision, scale > precision else {
             return nil

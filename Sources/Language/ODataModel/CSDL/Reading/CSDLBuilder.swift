@@ -1,5 +1,7 @@
-/// Makes a model from the elements of a document and of those it refers to: the header here, types, operations,
-/// containers, associations and annotations in the extensions.
+/// Builds a model from the elements of a document and of the documents that it refers to.
+///
+/// This file reads the document header and the schemas. The extensions read types, operations, containers,
+/// associations and annotations.
 struct CSDLBuilder {
     typealias Node = CSDLDocument.Node
 
@@ -7,51 +9,51 @@ struct CSDLBuilder {
     let options: CSDLReaderOptions
     var resolver: CSDLNameResolver
     var warnings: [CSDLWarning] = []
-    /// Annotations with external targeting.
+    /// The annotations with external targeting.
     var targeted = CSDLTargets()
     /// The targets of the main document in document order.
     var targets: [(group: CSDLTargets.Group, entry: Int, added: Range<Int>, node: Node)] = []
-    /// The groups by the first segments of targets as the document that is being read has them.
+    /// The groups by first segment of a target, as written in the document being read.
     var targetHeads = CSDLTextTable<CSDLTargets.Group>(count: 0)
-    /// Where in the document's targets the next one is likely to be.
+    /// The probable index of the next target in the document's list.
     var targetHint = 0
-    /// Whether one of the targets is a single overload of an operation.
+    /// Whether a target is a single overload of an operation.
     var targetsOverloads = false
-    /// Where each set and singleton was declared: containers are folded into one.
+    /// The declaration of each set and singleton. All containers are merged into one.
     var setNames: [String: Node] = [:]
     /// The names of sets and singletons whose entity types are not declared.
     var setsOfUnknownTypes: [String] = []
-    /// For each text, the type plus one that was last found to have a child of this name.
+    /// The type that last had a child with each text as its name, as its index plus one; 0 for none.
     var owners: [Int32] = []
-    /// Where each container was declared, by full name.
+    /// The declaration of each container, by full name.
     var containers: [String: Node] = [:]
-    /// The full names of the containers of V2 and V3 whose sets are addressed by their names alone.
+    /// The full names of V2 and V3 containers whose sets have unqualified names in URLs.
     var plainContainers: Set<String> = []
-    /// The names of these sets.
+    /// The names of the sets in `plainContainers`.
     var plainSetNames: Set<String> = []
-    /// V2 and V3 associations by full name, with the navigation properties that use them by the role they
-    /// start from.
+    /// The V2 and V3 associations by full name.
     var associations: [String: Association] = [:]
-    /// Where each association was declared.
+    /// The declaration of each association.
     var associationNodes: [String: Node] = [:]
     var associationProperties: [String: [String: (type: QualifiedName, name: String)]] = [:]
     /// Whether the schema being read is CSDL 4.
     var isV4 = true
     /// The namespace of the schema being read.
     var namespace = ""
-    /// The document that names are resolved for.
+    /// The root of the document whose names are being resolved.
     private var enteredRoot: Node?
     /// Whether the document being read is in JSON.
     var isJSON = false
-    /// What the terms and complex types of the documents make of constants in JSON.
+    /// The types of terms and of complex types' properties, which determine the kinds of JSON constants.
     var constantTypes = CSDLConstantTypes()
-    /// The namespaces of the schemas that were read, for those who look for what is not declared.
+    /// The namespaces of all schemas read, for the check for undeclared names.
     var declaredNamespaces: Set<String> = []
-    /// Names of types that were warned of.
+    /// The names of types with a warning.
     var warnedTypes: Set<String> = []
-    /// What the documents make of terms, where the options ask for it.
+    /// The terms that the documents declare; `nil` if the options keep all annotations.
     var knownTerms: CSDLKnownTerms?
-    /// Whether the options refuse what was read: nothing is left out then.
+    /// Whether an error has occurred that the options treat as fatal. Reading then stops instead of leaving
+    /// elements out.
     private var isRefused = false
 
     static let v4Namespace = "http://docs.oasis-open.org/odata/ns/edm"
@@ -68,14 +70,14 @@ struct CSDLBuilder {
     struct Part {
         var root: Node
         var isJSON: Bool
-        /// The aliases that hold within it.
+        /// The aliases that are valid within the document.
         var aliases: [String: String]
         var schemas: [Node]
-        /// Which annotations of a document that is included for them alone are used.
+        /// The annotations to use from a document that is included only for its annotations.
         var includedAnnotations: [CSDLReference.IncludeAnnotations]
     }
 
-    /// To whom the document with this root refers.
+    /// Returns the references in the document with this root.
     mutating func readReferences(root index: Int) throws(CSDLError) -> [CSDLReference] {
         guard document.roots.indices.contains(index) else { return [] }
         let root = document.roots[index].node
@@ -87,8 +89,8 @@ struct CSDLBuilder {
     /// Builds the model.
     ///
     /// - Parameters:
-    ///   - uses: for each further root, what the documents before refer to it for.
-    ///   - originalText: the document, to be kept.
+    ///   - uses: for each further root, the reference for which the document was loaded.
+    ///   - originalText: the document, which the model keeps.
     mutating func build(uses: [CSDLReference] = [], originalText: [UInt8]? = nil) throws(CSDLError) -> CSDLReader.Result
     {
         guard let root = document.roots.first?.node else {
@@ -169,7 +171,8 @@ struct CSDLBuilder {
         }
     }
 
-    /// Finds the default container before V4, and those that it extends: the first one if none is said to be it.
+    /// Finds the default container before V4, and the containers that it extends. The first container is the
+    /// default if none is marked.
     private mutating func findPlainContainers(_ parts: [Part]) {
         var found: [(name: String, isDefault: Bool, extends: String?, node: Node)] = []
         for part in parts {
@@ -196,9 +199,9 @@ struct CSDLBuilder {
         }
     }
 
-    /// From here on, names mean what they mean in this document.
+    /// Switches name resolution to this document.
     private mutating func enter(_ part: Part) {
-        // A single document is entered again for each of the passes over it.
+        // A single document is entered again for each pass.
         guard enteredRoot != part.root else { return }
         enteredRoot = part.root
         isJSON = part.isJSON
@@ -206,7 +209,7 @@ struct CSDLBuilder {
         targetHeads = CSDLTextTable(count: document.texts.count)
     }
 
-    /// Where a type or container was declared.
+    /// Returns the declaration of a type or container.
     func declaration(_ name: String) -> Node? {
         QualifiedName(name).flatMap { resolver.declared[$0]?.node } ?? containers[name]
     }
@@ -227,10 +230,10 @@ struct CSDLBuilder {
         }
     }
 
-    /// The protocol version that a document stands for; `nil` where the schemas have to tell.
+    /// Returns the protocol version of a document; `nil` if only the schemas determine the version.
     ///
-    /// A V2 service writes `DataServiceVersion="1.0"` into metadata that any V1 client could read, so
-    /// nothing below 2.0 is concluded from it.
+    /// A V2 service states `DataServiceVersion="1.0"` if a V1 client can read its metadata. Therefore, no version
+    /// below 2.0 is inferred.
     private func version(_ root: Node) -> ODataVersion? {
         guard document.name(root) == .edmx else { return nil }
         if let text = document.attribute(root, .version), text.hasPrefix("4") {
@@ -273,7 +276,8 @@ struct CSDLBuilder {
         return namespaces
     }
 
-    /// An alias stands for one namespace, and is the name of no other (OData CSDL 4.01, 5.1 and 4.2).
+    /// Warns of an alias for several namespaces, or an alias that is also another namespace (OData CSDL 4.01, 5.1
+    /// and 4.2).
     private mutating func warnOfAmbiguousAliases(_ root: Node, _ schemas: [Node], aliases: [String: String]) {
         guard !aliases.isEmpty else { return }
         let includes = document.children(root, named: .reference).flatMap { document.children($0, named: .include) }
@@ -340,7 +344,7 @@ struct CSDLBuilder {
         }
     }
 
-    /// A schema that a document has twice in the same way is one.
+    /// Returns the schemas without identical repetitions, which cause warnings.
     private mutating func withoutRepeatedSchemas(_ nodes: [Node]) -> [Node] {
         guard nodes.count > 1 else { return nodes }
         var repeats = CSDLRepeats()
@@ -420,7 +424,7 @@ struct CSDLBuilder {
             schema.structuredTypes.append(try readStructuredType(node, .complex))
         case .enumType where isDeclaration(node): schema.enumTypes.append(try readEnumType(node))
         case .typeDefinition where isDeclaration(node): schema.typeDefinitions.append(try readTypeDefinition(node))
-        // Those that were left out or repeat another one have been warned of.
+        // Types that were left out or repeated have a warning already.
         case .entityType, .complexType, .enumType, .typeDefinition: break
         case .action where isV4, .function where isV4, .term, .valueTerm:
             switch document.name(node) {
@@ -445,7 +449,7 @@ struct CSDLBuilder {
         }
     }
 
-    /// Whether the declaration of a type is the one that holds.
+    /// Returns whether this declaration of a type is the one in use.
     private func isDeclaration(_ node: Node) -> Bool {
         guard let name = document.attribute(node, .name) else { return false }
         return resolver.declared[QualifiedName(namespace, name)]?.node == node
@@ -459,7 +463,7 @@ struct CSDLBuilder {
             .missingAttribute(name.rawValue, element: document.localName(node)), at: node, expected: expected)
     }
 
-    /// A boolean attribute; anything but a boolean is warned of and taken as not stated.
+    /// Returns the value of a boolean attribute. An invalid value causes a warning and is ignored.
     mutating func flag(_ node: Node, _ name: CSDLName) -> Bool? {
         guard let text = document.attributeText(node, name) else { return nil }
         return flag(text, name, node: node)
@@ -474,7 +478,7 @@ struct CSDLBuilder {
         return value
     }
 
-    /// A type named by an attribute or element.
+    /// Returns the type that an attribute or element names.
     mutating func type(_ text: CSDLDocument.Text, at node: Node) -> TypeReference {
         let (type, isKnown) = resolver.type(text)
         return isKnown ? type : unknownType(document.string(text), type, at: node)
@@ -485,7 +489,7 @@ struct CSDLBuilder {
         return isKnown ? type : unknownType(text, type, at: node)
     }
 
-    /// A type by a name that no document declares as it stands: perhaps its namespace was forgotten.
+    /// Returns the type for an undeclared name, whose namespace may be missing.
     private mutating func unknownType(_ text: String, _ type: TypeReference, at node: Node) -> TypeReference {
         let element = text.collectionElement.map(String.init)
         if let name = resolver.qualified(element ?? text, in: namespace), let found = resolver.declared[name]?.type {
@@ -505,10 +509,10 @@ struct CSDLBuilder {
         warn("The document does not declare the type \(resolver.fullName(text)).", at: node)
     }
 
-    /// The type that an element must state.
+    /// Returns the type that an element must state.
     mutating func requiredType(_ node: Node, _ expected: String) throws(CSDLError) -> TypeReference {
         guard let text = document.attributeText(node, .type), !document.texts.isEmpty(text) else {
-            // CSDL 3 may state it as elements within.
+            // CSDL 3 may state the type in nested elements.
             if let type = nestedType(node) { return type }
             throw document.error(
                 .missingAttribute("Type", element: document.localName(node)), at: node, expected: expected)
@@ -516,7 +520,8 @@ struct CSDLBuilder {
         return type(text, at: node)
     }
 
-    /// `CollectionType` and `TypeRef` of CSDL 3, which stand where the attribute `Type` stands elsewhere.
+    /// Returns the type in `CollectionType` or `TypeRef`, the elements that CSDL 3 uses in place of the attribute
+    /// `Type`.
     private mutating func nestedType(_ node: Node) -> TypeReference? {
         for child in document.children(node) {
             switch document.localName(child) {
@@ -554,9 +559,9 @@ struct CSDLBuilder {
 
     mutating func warn(_ message: String, at node: Node) { warnings.append(document.warning(message, at: node)) }
 
-    /// Leaves out an element that cannot be read, with a warning: the rest of the model can be worked with.
+    /// Leaves out an unreadable element with a warning, so that the rest of the model remains usable.
     ///
-    /// - Throws: the error, if it is one that the options ask for.
+    /// - Throws: the error, if the options treat it as fatal.
     mutating func leaveOut(_ node: Node, _ error: CSDLError) throws(CSDLError) {
         guard !isRefused else { throw error }
         let name = document.attribute(node, .name).map { " \($0)" } ?? ""
@@ -570,7 +575,7 @@ struct CSDLBuilder {
         warn("\(document.localName(node))\(name) is declared twice in the same way: the first one holds.", at: node)
     }
 
-    /// A facet that cannot be: ignored, warned of or refused, as the options have it.
+    /// Ignores, reports or rejects an invalid facet, according to the options.
     mutating func refuseFacet(_ message: String, _ name: CSDLName, value: String, at node: Node) throws(CSDLError) {
         switch options.facets {
         case .ignored: break
@@ -583,7 +588,7 @@ struct CSDLBuilder {
         }
     }
 
-    /// Elements of foreign namespaces are other people's business; CSDL's own should be known.
+    /// Warns of an unknown element in a CSDL namespace. Elements of other namespaces are ignored.
     mutating func warnUnknown(_ node: Node, in parent: String) {
         let name = document.name(node)
         guard name != .documentation else { return }
@@ -592,7 +597,7 @@ struct CSDLBuilder {
         warn("\(document.localName(node)) within \(parent) is not known and was left out.", at: node)
     }
 
-    /// Names that differ in case alone, where the options ask for them.
+    /// Checks for names that differ only in case, if the options request the check.
     private mutating func checkNames(_ schemas: [Node]) throws(CSDLError) {
         guard options.caseConflicts != .allowed else { return }
         for schema in schemas {
@@ -611,7 +616,7 @@ struct CSDLBuilder {
         var names: [String: String] = [:]
         for node in nodes {
             switch document.name(node) {
-            // Overloads share a name on purpose.
+            // Overloads have the same name intentionally.
             case .action, .function, .annotation, .annotations: continue
             default: break
             }
@@ -627,7 +632,7 @@ struct CSDLBuilder {
 }
 
 extension CSDLDocument {
-    /// The value of an attribute that has no name of its own in ``CSDLName``.
+    /// Returns the value of an attribute whose name is not in ``CSDLName``.
     func attribute(_ node: Node, other name: String) -> String? {
         for attribute in attributes(node) where attribute.name == .other && string(attribute.otherName) == name {
             return string(attribute.value)
@@ -637,7 +642,8 @@ extension CSDLDocument {
 }
 
 extension Bool {
-    /// The value that metadata state: `true` and `1`, `false` and `0`, and what tools write that know words alone.
+    /// Parses a boolean in metadata: `true` and `1`, `false` and `0`, and capitalised words, which some tools
+    /// write.
     init?(stated text: String) {
         switch text {
         case "true", "1", "True", "TRUE": self = true

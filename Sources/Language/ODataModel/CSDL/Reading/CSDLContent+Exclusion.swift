@@ -1,5 +1,5 @@
 extension CSDLContent {
-    /// Takes the elements out that the options leave out, with all that stands within them.
+    /// Removes the elements that the options exclude, with their descendants.
     mutating func exclude(_ options: CSDLReaderOptions) {
         let terms = options.excludesServerOnlyElements ? serverOnlyTerms : []
         var isExcluded = [Bool](repeating: false, count: elements.count)
@@ -10,7 +10,7 @@ extension CSDLContent {
         for index in elements.indices where elements[index].firstChild >= 0 { unlink(isExcluded, below: index) }
     }
 
-    /// Links the children that stay with each other.
+    /// Removes excluded children from the list of siblings.
     private mutating func unlink(_ isExcluded: [Bool], below parent: Int) {
         var next = elements[parent].firstChild
         var last: Int?
@@ -33,7 +33,7 @@ extension CSDLContent {
 
     private static let serverOnlyNamespace = "com.sap.cloud.server.odata.sql.v1"
 
-    /// The spellings of the term: with the namespace, and with each alias of it.
+    /// The spellings of the term, with the namespace and with each of its aliases.
     private var serverOnlyTerms: Set<String> {
         var result: Set<String> = ["\(Self.serverOnlyNamespace).ServerOnly"]
         for index in elements.indices where elements[index].name == .include || elements[index].name == .schema {
@@ -67,7 +67,7 @@ extension CSDLContent {
 
     // MARK: Elements of another version
 
-    /// Everything within the schemas of a document is of the first schema's kind: CSDL 4, or CSDL 1 to 3.
+    /// Excludes elements of another version than the document's first schema: CSDL 4, or CSDL 1 to 3.
     private func excludeOtherVersion(_ isExcluded: inout [Bool]) {
         for (number, root) in roots.enumerated() {
             let end = number + 1 < roots.count ? roots[number + 1].node.index : elements.count
@@ -79,7 +79,7 @@ extension CSDLContent {
         }
     }
 
-    /// Whether an element is of CSDL 4; `nil` where it is of no CSDL.
+    /// Returns whether an element is of CSDL 4; `nil` for elements outside CSDL.
     private func isV4(_ index: Int) -> Bool? {
         let number = elements[index].namespace
         guard number >= 0 else { return nil }

@@ -1,27 +1,27 @@
-/// The elements of a metadata document in flat arrays: a parser fills them in one pass, and the reader
-/// walks them as often as it needs to, since a type may be named before it is declared.
+/// The elements of a metadata document in flat arrays.
 ///
-/// A document in JSON has the elements and attributes that the same document in XML would have, and a document
-/// that refers to others may hold their elements too: each has a root of its own.
+/// A parser fills the arrays in one pass. The reader traverses them several times, because a type may be named
+/// before its declaration. A JSON document has the elements and attributes of the equivalent XML document. The
+/// arrays also contain the elements of referenced documents, each with its own root.
 final class CSDLDocument {
-    /// The number of a text in ``strings``.
+    /// The number of a text in ``texts``.
     typealias Text = Int32
 
     struct Element {
         var name: CSDLName
-        /// Whether an attribute belongs to another vocabulary than CSDL's.
+        /// Whether an attribute belongs to another vocabulary.
         var hasForeignAttributes = false
-        /// Whether an annotation or documentation stands within.
+        /// Whether the element contains an annotation or documentation.
         var hasAnnotations = false
         /// The number of the namespace in ``namespaces``; -1 for none.
         var namespace: Int32
-        /// The name where it is ``CSDLName/other``.
+        /// The name if `name` is ``CSDLName/other``.
         var otherName: Text
         var firstChild: Int32 = -1
         var nextSibling: Int32 = -1
         var firstAttribute: Int32
         var attributeCount: Int32 = 0
-        /// The character data directly within; -1 for none.
+        /// The character data directly within the element; -1 for none.
         var text: Text = -1
         var line: Int32
         var column: Int32
@@ -31,24 +31,24 @@ final class CSDLDocument {
         var name: CSDLName
         /// The number of the namespace; -1 for none.
         var namespace: Int32
-        /// The name where it is ``CSDLName/other``.
+        /// The name if `name` is ``CSDLName/other``.
         var otherName: Text
         var value: Text
     }
 
-    /// What an `Annotations` element targets, taken apart when it was read.
+    /// The target of an `Annotations` element, split during parsing.
     struct Target {
-        /// The element.
+        /// The index of the element.
         var element: Int32
         /// The whole path.
         var path: Text
-        /// The first segment; -1 where the path has to be looked at as a whole.
+        /// The first segment; -1 if the path must be parsed as a whole.
         var head: Text
-        /// What follows the first slash; -1 for nothing.
+        /// The text after the first slash; -1 for none.
         var rest: Text
     }
 
-    /// An element: its index.
+    /// An element, identified by its index.
     struct Node: Hashable {
         var index: Int
     }
@@ -59,15 +59,15 @@ final class CSDLDocument {
     /// The targets of annotations in document order.
     let targets: [Target]
     let texts: CSDLStringPool
-    /// The texts that were asked for: many, such as the targets of annotations, never are. Behind a pointer of its
-    /// own, since a variable of a class is checked for exclusive access each of a hundred thousand times.
+    /// Strings created so far; many texts, such as the targets of annotations, are never requested. The table is
+    /// behind a pointer to avoid the exclusivity checks of class properties.
     private let strings: UnsafeMutablePointer<CSDLTextTable<String>>
     /// The root of one of the documents.
     struct Root {
         var node: Node
-        /// Where the document came from; `nil` for the first.
+        /// The source of the document; `nil` for the first document.
         var source: String?
-        /// Whether it is in JSON, where the constants of annotations do not tell what they are.
+        /// Whether the document is in JSON, in which constants of annotations do not state their kinds.
         var isJSON = false
     }
 
@@ -91,7 +91,7 @@ final class CSDLDocument {
     }
 
     func string(_ text: Text) -> String {
-        // Short ones have no memory to share.
+        // Short strings are stored inline, so that caching them saves no memory.
         if texts.count(text) <= 15 { return texts[text] }
         if let known = strings.pointee[text] { return known }
         let string = texts[text]
@@ -101,7 +101,7 @@ final class CSDLDocument {
 
     func name(_ node: Node) -> CSDLName { elements[node.index].name }
 
-    /// The local name for messages.
+    /// Returns the local name for use in messages.
     func localName(_ node: Node) -> String {
         let element = elements[node.index]
         return element.name == .other ? string(element.otherName) : element.name.rawValue
@@ -127,7 +127,7 @@ final class CSDLDocument {
         return result
     }
 
-    /// How many children there are of each kind that schemas have thousands of: room is made before they are read.
+    /// The number of children of frequent kinds, used to reserve capacity.
     struct ChildCounts {
         var structuredTypes = 0
         var enumTypes = 0
@@ -153,7 +153,7 @@ final class CSDLDocument {
         return result
     }
 
-    /// How many children have a name: room is made for them before they are read.
+    /// Returns the number of children with a name, used to reserve capacity.
     func count(_ node: Node, named name: CSDLName) -> Int {
         var result = 0
         var next = elements[node.index].firstChild
@@ -185,9 +185,9 @@ final class CSDLDocument {
         }
     }
 
-    /// What an `Annotations` element targets; `nil` where it does not say.
+    /// Returns the target of an `Annotations` element; `nil` if none is stated.
     ///
-    /// - Parameter hint: the place of the target that was found last: mostly the next one is asked for.
+    /// - Parameter hint: the index of the expected target, which is advanced for the next call.
     func target(of node: Node, hint: inout Int) -> Target? {
         if hint < targets.count, Int(targets[hint].element) == node.index {
             hint += 1
@@ -204,7 +204,8 @@ final class CSDLDocument {
         return targets[low]
     }
 
-    /// The number of an attribute's value, whatever its namespace; an attribute without one goes first.
+    /// Returns the number of an attribute's value, in any namespace; an attribute without namespace takes
+    /// precedence.
     func attributeText(_ node: Node, _ name: CSDLName) -> Text? {
         let first = Int(elements[node.index].firstAttribute)
         var found: Text?
@@ -215,7 +216,7 @@ final class CSDLDocument {
         return found
     }
 
-    /// The value of an attribute, whatever its namespace; an attribute without one goes first.
+    /// Returns the value of an attribute, in any namespace; an attribute without namespace takes precedence.
     func attribute(_ node: Node, _ name: CSDLName) -> String? { attributeText(node, name).map { string($0) } }
 
     func attributeRange(_ node: Node) -> Range<Int> {
@@ -225,18 +226,18 @@ final class CSDLDocument {
 
     func attributes(_ node: Node) -> ArraySlice<Attribute> { attributes[attributeRange(node)] }
 
-    /// The name of an attribute.
+    /// Returns the name of an attribute.
     func name(_ attribute: Attribute) -> String {
         attribute.name == .other ? string(attribute.otherName) : attribute.name.rawValue
     }
 
-    /// The character data directly within an element.
+    /// Returns the character data directly within an element.
     func content(_ node: Node) -> String {
         let text = elements[node.index].text
         return text < 0 ? "" : string(text)
     }
 
-    /// An error at an element.
+    /// Returns an error with the position of an element.
     func error(_ reason: CSDLError.Reason, at node: Node, expected: String) -> CSDLError {
         let element = elements[node.index]
         return CSDLError(
@@ -244,18 +245,18 @@ final class CSDLDocument {
             source: source(node))
     }
 
-    /// A warning at an element.
+    /// Returns a warning with the position of an element.
     func warning(_ message: String, at node: Node) -> CSDLWarning {
         let element = elements[node.index]
         return CSDLWarning(
             message: message, line: Int(element.line), column: Int(element.column), source: source(node))
     }
 
-    /// Where the document came from that an element stands in.
+    /// Returns the source of the document that contains an element.
     private func source(_ node: Node) -> String? { roots.last { $0.node.index <= node.index }?.source }
 }
 
-/// What a parser fills, and a ``CSDLDocument`` is made of.
+/// The arrays that a parser fills, from which a ``CSDLDocument`` is created.
 struct CSDLContent {
     var elements: [CSDLDocument.Element] = []
     var attributes: [CSDLDocument.Attribute] = []
@@ -263,13 +264,13 @@ struct CSDLContent {
     var strings = CSDLStringPool()
     private(set) var targets: [CSDLDocument.Target] = []
     var roots: [CSDLDocument.Root] = []
-    /// The open elements with the last child of each, to link siblings.
+    /// The open elements with the last child of each, used to link siblings.
     private var open: [(element: Int32, lastChild: Int32)] = []
     private var namespaceNumbers: [String: Int32] = [:]
 
     var depth: Int { open.count }
 
-    /// Makes room for what a document of this size usually has.
+    /// Reserves the typical capacity for a document of this size.
     mutating func reserve(documentBytes: Int) {
         elements.reserveCapacity(elements.count + documentBytes / 80)
         attributes.reserveCapacity(attributes.count + documentBytes / 40)
@@ -304,31 +305,33 @@ struct CSDLContent {
         open.append((index, -1))
     }
 
-    /// Only before the element has children.
+    /// Adds an attribute to the last element, which must not have children yet.
     mutating func attribute(
         _ name: CSDLName, otherName: CSDLDocument.Text = -1, namespace: Int32 = -1, value: CSDLDocument.Text
     ) {
         attributes.append(
             CSDLDocument.Attribute(name: name, namespace: namespace, otherName: otherName, value: value))
-        // Only the element that was begun last takes attributes.
+        // Only the last element that was begun accepts attributes.
         let element = elements.count - 1
         elements[element].attributeCount += 1
         if namespace >= 0 || name == .other { elements[element].hasForeignAttributes = true }
     }
 
-    /// The number of the value of an attribute. Descriptions hardly ever repeat, and targets of annotations not as a
-    /// whole, yet their segments do: those are told apart here, where their bytes are at hand.
+    /// Returns the number of an attribute's value.
+    ///
+    /// Descriptions and whole targets of annotations hardly ever repeat and are stored without a search. The
+    /// segments of targets do repeat and are looked up.
     mutating func value(_ text: UnsafeBufferPointer<UInt8>, of name: CSDLName) -> CSDLDocument.Text {
         if name == .string { return strings.append(text) }
         guard name == .target, elements.last?.name == .annotations else { return strings.id(text) }
         let path = strings.append(text)
         guard !text.isEmpty else { return path }
         let slash = text.firstIndex(of: UInt8(ascii: "/")) ?? text.count
-        // Parameter types of an overload, and names with aliases within the path, have to be looked at.
+        // Paths with parameter types of an overload or with aliases in later segments must be parsed as a whole.
         let isPlain = !text.contains(UInt8(ascii: "(")) && !text[slash...].contains(UInt8(ascii: "."))
         var target = CSDLDocument.Target(element: Int32(elements.count - 1), path: path, head: -1, rest: -1)
         if isPlain {
-            // A tool writes what belongs to one element in one go.
+            // Tools usually write all targets of one element in sequence.
             if let last = targets.last, last.head >= 0, strings.count(last.head) == slash,
                 strings.haveSamePrefix(last.path, path, length: slash)
             {
@@ -342,7 +345,7 @@ struct CSDLContent {
         return path
     }
 
-    /// The number of a namespace.
+    /// Returns the number of a namespace.
     mutating func namespace(_ uri: String) -> Int32 {
         if let known = namespaceNumbers[uri] { return known }
         let number = Int32(namespaces.count)

@@ -1,13 +1,13 @@
-/// The terms that the documents of a model declare, for a reader that is asked what is done with others.
+/// The terms that the documents of a model declare, for options that treat undeclared terms specially.
 struct CSDLKnownTerms {
     private var declared: Set<String> = []
-    /// The namespaces that the documents declare, and those that they refer to.
+    /// The namespaces that the documents declare.
     private var declaredNamespaces: Set<String> = []
     private var referredNamespaces: Set<String> = []
     private let resolvesStandard: Bool
-    /// The vocabularies of OASIS and SAP that were used and not read, in the order of their use.
+    /// The OASIS and SAP vocabularies that were used but not read, in order of their use.
     private(set) var missingVocabularies: [String] = []
-    /// The terms that were warned of.
+    /// The terms with a warning.
     var warned: Set<String> = []
 
     init(_ document: CSDLDocument, _ terms: CSDLReaderOptions.Terms) {
@@ -28,7 +28,7 @@ struct CSDLKnownTerms {
         }
     }
 
-    /// Whether a term is declared, or may be where nobody has looked.
+    /// Returns whether a term is declared, or may be declared in a document that was not read.
     mutating func isKnown(_ term: String) -> Bool {
         if declared.contains(term) { return true }
         guard let namespace = term.halves(atLast: ".").map({ String($0.before) }) else { return false }
@@ -42,12 +42,12 @@ struct CSDLKnownTerms {
 }
 
 extension CSDLBuilder {
-    /// The vocabularies of OASIS and SAP that are to be read too.
+    /// The OASIS and SAP vocabularies that remain to be read.
     var missingVocabularies: [CSDLReference] {
         knownTerms?.missingVocabularies.compactMap { CSDLReference(standardVocabulary: $0) } ?? []
     }
 
-    /// Whether an annotation is read: what the options make of terms that nobody declares.
+    /// Returns whether an annotation is read, according to the options for undeclared terms.
     mutating func takesTerm(of node: Node) -> Bool {
         guard options.terms != .kept, let text = document.attributeText(node, .term) else { return true }
         let term = resolver.fullName(text: text)
@@ -57,8 +57,8 @@ extension CSDLBuilder {
         return true
     }
 
-    /// Names that are no simple identifiers, and namespaces and terms that are not made of such, where the options ask for
-    /// them.
+    /// Checks that names are simple identifiers, and that namespaces and terms consist of them, if the options
+    /// request the check.
     mutating func checkIdentifiers(_ schemas: [Node], references: [Node]) throws(CSDLError) {
         guard options.names != .allowed else { return }
         var waiting = Array((references + schemas).reversed())
@@ -102,7 +102,7 @@ extension CSDLBuilder {
 }
 
 extension StringProtocol {
-    /// Whether this is a simple identifier (OData CSDL 4.01, 15.2).
+    /// Whether the string is a simple identifier (OData CSDL 4.01, 15.2).
     fileprivate var isSimpleIdentifier: Bool {
         var count = 0
         for scalar in unicodeScalars {

@@ -1,4 +1,4 @@
-/// The element and attribute names of CSDL, so that a document of many thousands compares small numbers.
+/// The element and attribute names of CSDL, which are cheaper to compare than strings.
 enum CSDLName: String, CaseIterable {
     // Documents
     case edmx = "Edmx"
@@ -129,7 +129,7 @@ enum CSDLName: String, CaseIterable {
 
     private static let byText = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
 
-    /// The name that a document writes as `text`.
+    /// Creates the case with the name `text`, or `other`.
     init(_ text: String) { self = Self.byText[text] ?? .other }
 
     /// Whether an element or attribute of this name is a constant expression (OData CSDL 4.01, 14.3).
@@ -142,7 +142,7 @@ enum CSDLName: String, CaseIterable {
         }
     }
 
-    /// Whether an element of this name has character data: constants, paths and documentation.
+    /// Whether an element with this name has character data, as constants, paths and documentation have.
     var mayHaveText: Bool { isConstant || isPath || self == .summary || self == .longDescription || self == .other }
 
     /// Whether an element or attribute of this name is a path expression (OData CSDL 4.01, 14.4.1).

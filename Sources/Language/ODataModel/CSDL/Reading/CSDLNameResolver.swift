@@ -1,29 +1,30 @@
-/// Turns the names in a document into what they stand for: aliases into namespaces, type names into types.
+/// Resolves the names in a document: aliases to namespaces, and type names to types.
 struct CSDLNameResolver {
     /// Namespaces by alias, for the document that is being read (OData CSDL 4.01, 5.1).
     private var names = CSDLNameMap()
-    /// The types that the documents declare with the place of each.
+    /// The types that the documents declare, with their elements.
     var declared: [QualifiedName: (type: TypeReference, node: CSDLDocument.Node)] = [:]
     private let document: CSDLDocument
-    /// The types whose simple name no other type has; made when a name without a namespace is met.
+    /// The unambiguous simple names of types, computed when a name without a namespace occurs.
     private var simpleNames: [String: QualifiedName]?
-    /// Types by the number of the text that names them: a document names few types many times.
+    /// The types by the number of the text that names them, because documents repeat few names many times.
     private var resolved = CSDLTextTable<TypeReference>(count: 0)
     private var fullNames = CSDLTextTable<String>(count: 0)
 
     init(document: CSDLDocument) { self.document = document }
 
-    /// From here on, the aliases of another document hold.
+    /// Switches to the aliases of another document.
     mutating func enter(_ aliases: [String: String]) {
         names = CSDLNameMap(aliases)
         resolved = CSDLTextTable(count: document.texts.count)
         fullNames = CSDLTextTable(count: document.texts.count)
     }
 
-    /// A dotted name with its alias replaced.
+    /// Returns a dotted name with its alias replaced.
     func fullName(_ name: some StringProtocol) -> String { names.name(name) }
 
-    /// A dotted name of the document with its alias replaced; names of terms come by the thousand.
+    /// Returns a dotted name of the document with its alias replaced. Results are cached because names of terms
+    /// occur thousands of times.
     mutating func fullName(text: CSDLDocument.Text) -> String {
         if let known = fullNames[text] { return known }
         let name = fullName(document.string(text))
@@ -33,8 +34,10 @@ struct CSDLNameResolver {
 
     func qualifiedName(_ text: String) -> QualifiedName? { QualifiedName(fullName(text)) }
 
-    /// The name that was meant by one without a namespace: that of the schema it stands in, unless the documents declare
-    /// one type of this name, and in another schema; `nil` for a text that is no simple name.
+    /// Returns the qualified name for a name without a namespace; `nil` if the text is not a simple name.
+    ///
+    /// The namespace is that of the surrounding schema, unless only one declared type has this name and is in
+    /// another schema.
     mutating func qualified(_ text: String, in namespace: String) -> QualifiedName? {
         let separators: Set<UInt8> = [UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "("), UInt8(ascii: " ")]
         guard !text.isEmpty, !namespace.isEmpty, !text.utf8.contains(where: separators.contains) else { return nil }
@@ -47,7 +50,7 @@ struct CSDLNameResolver {
         return simpleNames?[text] ?? own
     }
 
-    /// The type with a name that the document has; the flag tells whether it is known.
+    /// Returns the type with a name in the document, and whether the type is known.
     mutating func type(_ text: CSDLDocument.Text) -> (type: TypeReference, isKnown: Bool) {
         if let type = resolved[text] { return (type, true) }
         let (type, isKnown) = type(document.string(text))
@@ -55,17 +58,17 @@ struct CSDLNameResolver {
         return (type, isKnown)
     }
 
-    /// The type with a name; the flag tells whether it is known.
+    /// Returns the type with a name, and whether the type is known.
     func type(_ text: String) -> (type: TypeReference, isKnown: Bool) {
         guard let name = text.collectionElement else { return elementType(text) }
-        // A collection of collections is no type of OData, and is not known as one.
+        // A collection of collections is not valid in OData and is treated as unknown.
         let (element, isKnown) = elementType(String(name))
         return (.collection(element), isKnown)
     }
 
     private func elementType(_ text: String) -> (type: TypeReference, isKnown: Bool) {
         let name = fullName(text)
-        // CSDL 1 leaves out `Edm.`.
+        // CSDL 1 omits `Edm.`.
         if let type = QualifiedName(name).flatMap({ declared[$0]?.type }) ?? TypeReference(builtIn: name)
             ?? (name.utf8.contains(UInt8(ascii: ".")) ? nil : TypeReference(builtIn: "Edm." + name))
         {
@@ -74,18 +77,18 @@ struct CSDLNameResolver {
         return (.untyped(name), false)
     }
 
-    /// The full name of a type, whether or not the type is known.
+    /// Returns the full name of a type, which may be unknown.
     func typeName(_ text: String) -> String {
         let (type, isKnown) = type(text)
         return isKnown ? type.description : names.type(text)
     }
 
-    /// A path with the aliases in its segments replaced.
+    /// Returns a path with the aliases in its segments replaced.
     func path(_ text: String) -> String { names.path(text) }
 }
 
 extension PrimitiveType {
-    /// The type that metadata name; `Edm.` may be left out, as it is in CSDL 1.
+    /// Creates the type that metadata name; `Edm.` may be missing, as in CSDL 1.
     init?(stated name: String) {
         self.init(rawValue: name.utf8.contains(UInt8(ascii: ".")) ? name : "Edm." + name)
     }

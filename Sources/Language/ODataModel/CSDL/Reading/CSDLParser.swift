@@ -2,30 +2,31 @@ import CLibXML2
 
 /// Fills a ``CSDLContent`` from libxml2's SAX2 events.
 ///
-/// C callbacks find it through a pointer that is valid for one call of ``parse(_:into:source:)``; a class would
-/// check for exclusive access on each of a hundred thousand events.
+/// C callbacks access the parser through a pointer that is valid during one call of ``parse(_:into:source:)``. A
+/// class would add an exclusivity check to each of many thousand events.
 struct CSDLParser {
     private var content: CSDLContent
     private var context: xmlParserCtxtPtr?
     private var failure: CSDLError? {
         didSet { hasFailed = failure != nil }
     }
-    /// Asked at every event: an error is much to look at.
+    /// A cheap copy of `failure != nil`, which is checked at every event.
     private var hasFailed = false
     private let source: String?
     private let firstElement: Int
     private var rootName = ""
-    /// Character data since the last tag, within elements that may have some: what stands in others is layout.
+    /// Character data since the last tag, within elements that may contain text. Text in all other elements is
+    /// formatting.
     private var text: [UInt8] = []
     private var takesText = false
     private var names = AddressTable<(name: CSDLName, otherName: CSDLDocument.Text)>()
     private var namespacesByAddress = AddressTable<Int32>()
-    /// The values that attributes had last, by the addresses of their names; -1 for none.
+    /// The last value of each attribute, by address of its name; -1 for none.
     private var recent: [CSDLDocument.Text] = Array(repeating: -1, count: 64)
 
-    /// Reads a whole document behind what is there already.
+    /// Reads a whole document and appends it to the content.
     ///
-    /// - Throws: ``CSDLError`` with the place; `content` is then of no use.
+    /// - Throws: ``CSDLError`` with the position; `content` is then invalid.
     static func parse(_ bytes: [UInt8], into content: inout CSDLContent, source: String?) throws(CSDLError) {
         let parser = UnsafeMutablePointer<CSDLParser>.allocate(capacity: 1)
         let firstRoot = content.roots.count
@@ -47,7 +48,7 @@ struct CSDLParser {
         firstElement = content.elements.count
     }
 
-    /// Works through the pointer alone: the parser must not be held while callbacks change it.
+    /// Runs the parser through the pointer alone, because callbacks change the parser.
     private static func run(_ parser: UnsafeMutablePointer<CSDLParser>, _ bytes: [UInt8]) {
         var handler = xmlSAXHandler()
         handler.startElementNs = startElement
@@ -74,7 +75,7 @@ struct CSDLParser {
         guard failure == nil else { return }
         let hasElements = content.elements.count > firstElement
         if !hasElements, !atEnd {
-            // What goes on after the first tag decides whether this was meant to be metadata at all.
+            // A syntax error before the first element means that the document is probably not metadata.
             failure = error(.malformed(message), expected: "an XML document with the root element Edmx")
             return
         }
@@ -93,13 +94,13 @@ struct CSDLParser {
         return CSDLError(reason: reason, line: Int(line), column: Int(column), expected: expected, source: source)
     }
 
-    /// Ends the parse at once.
+    /// Stops the parser immediately.
     private mutating func stop(_ error: CSDLError) {
         if failure == nil { failure = error }
         if let context { xmlStopParser(context) }
     }
 
-    /// libxml2 keeps each name once, so its address stands for it.
+    /// Returns the name at an address. libxml2 keeps each name once, so that the address identifies the name.
     private mutating func name(
         _ address: UnsafePointer<xmlChar>
     ) -> (name: CSDLName, otherName: CSDLDocument.Text) {
@@ -145,7 +146,7 @@ struct CSDLParser {
         content.begin(name, otherName: otherName, namespace: namespace(uri), line: line, column: column)
         guard let values else { return }
         for attribute in 0..<Int(count) {
-            // Five pointers each: local name, prefix, namespace, and the value from its start to its end.
+            // Each attribute has five pointers: local name, prefix, namespace, start and end of the value.
             guard let local = values[attribute * 5], let start = values[attribute * 5 + 3],
                 let end = values[attribute * 5 + 4]
             else { continue }
@@ -157,13 +158,13 @@ struct CSDLParser {
         }
     }
 
-    /// The number of an attribute's value. Most attributes but names have the value that they had last: comparing with
-    /// that is faster than looking it up.
+    /// Returns the number of an attribute's value. Comparison with the attribute's last value is faster than a
+    /// lookup, and most attributes except names repeat their values.
     private mutating func number(
         of value: UnsafeBufferPointer<UInt8>, _ name: CSDLName, _ address: UnsafePointer<xmlChar>
     ) -> CSDLDocument.Text {
         if name == .name { return content.strings.id(value) }
-        // Names share the slots, and more is made of a target than its number.
+        // Different attributes may share a slot, and a target needs more processing than a number.
         if name == .target { return content.value(value, of: name) }
         let slot = (Int(bitPattern: address) >> 3) & (recent.count - 1)
         if recent[slot] >= 0, content.strings.equals(recent[slot], value) { return recent[slot] }
@@ -194,8 +195,8 @@ struct CSDLParser {
     }
 }
 
-/// Values by the address of a name that libxml2 keeps as long as it parses: a document has few names and
-/// tens of thousands of uses.
+/// A table of values by the address of a name that libxml2 keeps during parsing. A document has few names and many
+/// thousand uses of them.
 private struct AddressTable<Value> {
     private var slots: [(address: UnsafePointer<xmlChar>, value: Value)?] = Array(repeating: nil, count: 256)
     private var count = 0

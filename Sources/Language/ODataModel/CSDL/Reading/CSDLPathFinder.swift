@@ -1,31 +1,31 @@
 /// Follows the paths of a metadata document through the types of its model (OData CSDL 4.01, 14.4.1).
 struct CSDLPathFinder {
-    /// Where a path leads.
+    /// The target of a path.
     enum End {
-        /// To a structural property.
+        /// A structural property.
         case property(Property)
-        /// To a navigation property, perhaps with casts behind it.
+        /// A navigation property, possibly followed by casts.
         case navigationProperty(NavigationProperty)
-        /// To the type itself, or to a cast of it.
+        /// The start type itself, or a cast of it.
         case type(QualifiedName)
-        /// Somewhere that the documents say nothing of.
+        /// An element that the documents do not describe.
         case unknown
-        /// To nothing.
+        /// No element.
         case nothing
     }
 
     let model: EntityDataModel
 
-    /// The element behind a path from a type.
+    /// Returns the target of a path from a type.
     ///
     /// - Parameters:
     ///   - path: the path, without aliases.
-    ///   - type: the type where it starts.
+    ///   - type: the type at which the path starts.
     func end(of path: some StringProtocol, from type: QualifiedName) -> End {
         var current: QualifiedName? = type
         var end = End.type(type)
         for segment in CSDLNameMap.segments(String(path)) {
-            // Annotations, and `$count` and the like.
+            // Annotations, and segments such as `$count`, are not resolved.
             if segment.utf8.first == UInt8(ascii: "@") || segment.utf8.first == UInt8(ascii: "$") { return .unknown }
             guard let owner = current else { return .nothing }
             if let cast = QualifiedName(segment) {
@@ -53,7 +53,7 @@ struct CSDLPathFinder {
         return end
     }
 
-    /// Whether everything that a type inherits is declared.
+    /// Returns whether a type and all its base types are declared.
     private func isWhole(_ type: QualifiedName) -> Bool {
         var current: QualifiedName? = type
         while let name = current {
@@ -65,12 +65,12 @@ struct CSDLPathFinder {
 }
 
 extension TypeReference {
-    /// Whether this is the abstract type of all entities or complex values.
+    /// Whether the type is the abstract type of all entities or complex values.
     fileprivate var isAbstract: Bool { self == .complex(nil) || self == .entity(nil) }
 }
 
 extension CSDLPathFinder.End {
-    /// Whether a structural property may be there.
+    /// Whether the target can be a structural property.
     var mayBeProperty: Bool {
         switch self {
         case .property, .unknown: true
@@ -78,7 +78,7 @@ extension CSDLPathFinder.End {
         }
     }
 
-    /// Whether a navigation property may be there.
+    /// Whether the target can be a navigation property.
     var mayBeNavigationProperty: Bool {
         switch self {
         case .navigationProperty, .unknown: true
@@ -86,7 +86,7 @@ extension CSDLPathFinder.End {
         }
     }
 
-    /// Whether there is nothing.
+    /// Whether the path leads to no element.
     var isNothing: Bool {
         if case .nothing = self { true } else { false }
     }

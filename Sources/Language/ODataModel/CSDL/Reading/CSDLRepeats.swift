@@ -1,14 +1,16 @@
-/// Finds elements of one parent that stand there twice in the same way, as tools that merge documents write them. Operations,
-/// terms and imports may share a name; of them the meaning counts, since attributes and elements can say the same.
+/// Finds identical elements of one parent, which tools that merge documents produce.
+///
+/// Operations, terms and imports may have the same name. Their meaning is compared instead, because attributes and
+/// nested elements can express the same.
 struct CSDLRepeats {
-    /// The operations, terms and imports seen so far.
+    /// The operations seen so far.
     var operations: Set<ODataOperation> = []
     var terms: Set<Term> = []
     var imports: Set<OperationImport> = []
-    /// The elements seen so far by a hash of all that they hold, so that each is compared with few others.
+    /// The elements seen so far by a hash of their content, so that each is compared with few other elements.
     private var seen: [Int: [CSDLDocument.Node]] = [:]
 
-    /// Whether an equal element was asked for before.
+    /// Returns whether an equal element was passed before, and otherwise remembers the element.
     mutating func isRepeated(_ node: CSDLDocument.Node, in document: CSDLDocument) -> Bool {
         let hash = document.contentHash(node)
         if let others = seen[hash], others.contains(where: { document.isEqual($0, node) }) { return true }
@@ -18,8 +20,8 @@ struct CSDLRepeats {
 }
 
 extension CSDLDocument {
-    /// Whether two elements have the same name, attributes, text and children. The order of attributes means nothing
-    /// (XML 1.0, 3.1); that of children does.
+    /// Returns whether two elements have the same name, attributes, text and children. The order of attributes is
+    /// irrelevant (XML 1.0, 3.1), but the order of children counts.
     func isEqual(_ left: Node, _ right: Node) -> Bool {
         var waiting = [(left, right)]
         while let (left, right) = waiting.popLast() {
@@ -35,13 +37,13 @@ extension CSDLDocument {
         return true
     }
 
-    /// A hash that equal elements share.
+    /// Returns a hash that is the same for equal elements.
     func contentHash(_ node: Node) -> Int {
         var hasher = Hasher()
         var waiting = [node]
         while let node = waiting.popLast() {
             hasher.combine(elements[node.index].name)
-            // A sum, since the order of attributes means nothing.
+            // A sum does not depend on the order of attributes.
             var sum = 0
             for attribute in attributes(node) {
                 var own = Hasher()
@@ -58,7 +60,7 @@ extension CSDLDocument {
     private func haveSameAttributes(_ left: Node, _ right: Node) -> Bool {
         let (own, others) = (attributes(left), attributes(right))
         if zip(own, others).allSatisfy(areEqual) { return true }
-        // No tool writes that many, and each would be compared with each.
+        // The limit bounds the quadratic comparison; no tool writes this many attributes.
         guard own.count <= 100 else { return false }
         return own.allSatisfy { attribute in others.contains { areEqual($0, attribute) } }
     }
@@ -68,14 +70,14 @@ extension CSDLDocument {
             && areEqual(left.value, right.value)
     }
 
-    /// Descriptions and targets have numbers of their own even if they are equal.
+    /// Compares texts by content, because equal descriptions and targets can have different numbers.
     private func areEqual(_ left: Text, _ right: Text) -> Bool {
         left == right || (left >= 0 && right >= 0 && Array(string(left).utf8) == Array(string(right).utf8))
     }
 }
 
 extension CSDLDocument {
-    /// Warnings in the order of the places that they name, document by document.
+    /// Returns warnings sorted by document and position.
     func ordered(_ warnings: [CSDLWarning]) -> [CSDLWarning] {
         var numbers: [String?: Int] = [:]
         for (number, root) in roots.enumerated() where numbers[root.source] == nil { numbers[root.source] = number }

@@ -6,25 +6,27 @@
     import Glibc
 #endif
 
-/// Every text of a metadata document once: names, types and values repeat, and a number is compared, kept and
-/// looked up faster than a string.
+/// The texts of a metadata document, each stored once.
+///
+/// Names, types and values repeat. Numbers are faster to compare, store and look up than strings.
 struct CSDLStringPool {
     private var bytes: [UInt8] = []
     private var ends: [Int32] = [0]
-    /// Open addressing: a text's hash above its number plus one, 0 for an empty slot. Its size is a power of two.
+    /// A hash table with open addressing, whose size is a power of two. A slot contains the hash in its upper half
+    /// and the number plus one in its lower half; 0 for empty.
     private var slots: [UInt64] = Array(repeating: 0, count: 1024)
 
     private let seed = UInt64.random(in: 1 ... .max)
     private let factor = UInt64.random(in: 1 ... .max) | 0x9E37_0000_0000_0001
 
     private(set) var count = 0
-    /// How many of the slots are taken.
+    /// The number of occupied slots.
     private var slotCount = 0
 
-    /// Makes the text a string: each time anew, and many texts are never asked for.
+    /// The text as a new string. Strings are not kept, because many texts are never requested.
     subscript(id: Int32) -> String { withUTF8(id) { String(decoding: $0, as: UTF8.self) } }
 
-    /// The text's bytes.
+    /// Calls `body` with the text's bytes.
     func withUTF8<Result>(_ id: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         bytes.withUnsafeBufferPointer {
             body(UnsafeBufferPointer(rebasing: $0[Int(ends[Int(id)])..<Int(ends[Int(id) + 1])]))
@@ -43,7 +45,7 @@ struct CSDLStringPool {
         return text.withUTF8 { id($0) }
     }
 
-    /// The number of a text, the same each time.
+    /// Returns the number of a text; equal texts have the same number.
     mutating func id(_ text: UnsafeBufferPointer<UInt8>) -> Int32 {
         let hash = hash(text)
         let (known, slot) = find(text, hash)
@@ -55,7 +57,7 @@ struct CSDLStringPool {
         return id
     }
 
-    /// A number for a text that is looked at and hardly ever repeats: it is not looked for.
+    /// Adds a text that hardly ever repeats, without a search for an equal text.
     mutating func append(_ text: UnsafeBufferPointer<UInt8>) -> Int32 {
         bytes.append(contentsOf: text)
         ends.append(Int32(bytes.count))
@@ -65,19 +67,19 @@ struct CSDLStringPool {
 
     func isEmpty(_ id: Int32) -> Bool { ends[Int(id)] == ends[Int(id) + 1] }
 
-    /// The length of a text in bytes.
+    /// Returns the length of a text in bytes.
     func count(_ id: Int32) -> Int { Int(ends[Int(id) + 1] - ends[Int(id)]) }
 
-    /// The number of a text; `nil` where it has none yet.
+    /// Returns the number of a text; `nil` if it has none.
     func number(_ text: UnsafeBufferPointer<UInt8>) -> Int32? { find(text, hash(text)).id }
 
-    /// The number of a text; `nil` where it has none yet.
+    /// Returns the number of a text; `nil` if it has none.
     func number(_ text: String) -> Int32? {
         var text = text
         return text.withUTF8 { number($0) }
     }
 
-    /// The number of a text, or the slot where it belongs.
+    /// Returns the number of a text, or the free slot for it.
     private func find(_ text: UnsafeBufferPointer<UInt8>, _ hash: UInt32) -> (id: Int32?, slot: Int) {
         var slot = Int(hash) & (slots.count - 1)
         while slots[slot] != 0 {
@@ -90,7 +92,7 @@ struct CSDLStringPool {
         return (nil, slot)
     }
 
-    /// Whether two texts, each at least this long, begin with the same bytes.
+    /// Returns whether two texts, each at least `length` bytes long, begin with the same bytes.
     func haveSamePrefix(_ left: Int32, _ right: Int32, length: Int) -> Bool {
         bytes.withUnsafeBytes {
             guard let base = $0.baseAddress, length > 0 else { return length == 0 }
@@ -98,11 +100,11 @@ struct CSDLStringPool {
         }
     }
 
-    /// Whether a text has these bytes.
+    /// Returns whether a text consists of these bytes.
     func equals(_ id: Int32, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let start = Int(ends[Int(id)])
         guard Int(ends[Int(id) + 1]) - start == text.count else { return false }
-        // An empty buffer may have no address.
+        // An empty buffer may have no base address.
         guard !text.isEmpty else { return true }
         return bytes.withUnsafeBytes { stored in
             guard let left = stored.baseAddress, let right = text.baseAddress else { return false }
@@ -120,8 +122,8 @@ struct CSDLStringPool {
         }
     }
 
-    /// Eight bytes at a time. Texts made to collide cost time in proportion to ``CSDLReader/maxElements``
-    /// squared at worst, so the multiplier differs from process to process.
+    /// Hashes eight bytes at a time. Malicious texts with equal hashes could cost time proportional to the square
+    /// of ``CSDLReader/maxElements``. Therefore, the multiplier is random in each process.
     private func hash(_ text: UnsafeBufferPointer<UInt8>) -> UInt32 {
         var hash = seed ^ UInt64(truncatingIfNeeded: text.count)
         let raw = UnsafeRawBufferPointer(text)
@@ -132,7 +134,7 @@ struct CSDLStringPool {
         }
         var rest: UInt64 = 0
         if offset < raw.count, raw.count >= 8 {
-            // The last eight bytes again, some of which were taken already.
+            // The last eight bytes, which overlap bytes that are hashed already.
             rest = raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self)
         } else {
             while offset < raw.count {

@@ -1,19 +1,19 @@
-/// The annotations with external targeting by the element they target (OData CSDL 4.01, 14.2.1): a group for the
-/// element that a path starts from, an entry in it for each rest of a path.
+/// The annotations with external targeting, by target (OData CSDL 4.01, 14.2.1). The first segment of a path
+/// selects a group, and the rest of the path selects an entry in the group.
 ///
-/// Groups and entries are numbers into flat arrays: a document of a megabyte has thousands of targets, and each of
-/// its elements asks for its own.
+/// Groups and entries are indices into flat arrays. A document of one megabyte has thousands of targets, and each
+/// of its elements looks for its own.
 struct CSDLTargets {
     /// The number of a group.
     typealias Group = Int
-    /// The rest of a path after its first segment: from 0, a text of the document; below -1, another path.
+    /// The rest of a path after its first segment: from 0, a text of the document; below -1, an additional path.
     typealias Rest = Int32
 
     /// The annotations on one target.
     struct Entry {
         let rest: Rest
         var annotations: [Annotation]
-        /// Whether an element has taken them in.
+        /// Whether an element has adopted the annotations.
         var isTaken = false
         /// The next entry of the same group; -1 for none.
         fileprivate var next: Int32 = -1
@@ -27,9 +27,9 @@ struct CSDLTargets {
         var count: Int32 = 0
     }
 
-    /// The rest of a path that has one segment: no rest.
+    /// The value for a path with a single segment, which has no rest.
     static let itself: Rest = -1
-    /// Up to here, looking at all entries of a group is faster than hashing.
+    /// The largest group for which a linear search is faster than hashing.
     private static let listLimit = 64
 
     private(set) var entries: [Entry] = []
@@ -37,7 +37,7 @@ struct CSDLTargets {
     private var groups: [QualifiedName: Group] = [:]
     /// The entries of large groups by group and rest.
     private var positions: [UInt64: Int] = [:]
-    /// Rests that are no texts of the document.
+    /// The rests that are not texts of the document.
     private var otherRests: [String] = []
     private var otherNumbers: [String: Rest] = [:]
 
@@ -47,7 +47,7 @@ struct CSDLTargets {
 
     // MARK: Groups
 
-    /// The group of the elements that a path which starts with `root` leads to; a new one where there is none yet.
+    /// Returns the group of paths that start with `root`, and creates it if necessary.
     mutating func makeGroup(_ root: String) -> Group {
         let key = Self.key(root)
         if let group = groups[key] { return group }
@@ -56,16 +56,16 @@ struct CSDLTargets {
         return heads.count - 1
     }
 
-    /// The group of an element.
+    /// Returns the group of an element.
     func group(_ name: QualifiedName) -> Group? { heads.isEmpty ? nil : groups[name] }
 
-    /// The group of what is no qualified name: a schema, or one of the overloads of an operation.
+    /// Returns the group of a root that is not a qualified name: a schema, or an overload of an operation.
     func group(root: String) -> Group? { heads.isEmpty ? nil : groups[Self.key(root)] }
 
-    /// The first segment of a group's paths.
+    /// Returns the first segment of a group's paths.
     func root(_ group: Group) -> String { heads[group].root }
 
-    /// Most elements have their qualified names at hand.
+    /// Returns the key of a group; a qualified name is used directly because most elements have one.
     private static func key(_ root: String) -> QualifiedName {
         guard !root.utf8.contains(UInt8(ascii: "(")), let name = QualifiedName(root) else {
             return QualifiedName("", root)
@@ -75,7 +75,7 @@ struct CSDLTargets {
 
     // MARK: Rests
 
-    /// The number of a path that is no text of the document, the same each time.
+    /// Returns the number of a path that is not a text of the document; equal paths have the same number.
     mutating func makeRest(_ path: String) -> Rest {
         if let number = otherNumbers[path] { return number }
         let number = Rest(-2 - otherRests.count)
@@ -84,17 +84,17 @@ struct CSDLTargets {
         return number
     }
 
-    /// The number of a path; `nil` where no target has it.
+    /// Returns the number of a path; `nil` if no target has the path.
     func rest(_ path: String, texts: CSDLStringPool) -> Rest? { texts.number(path) ?? otherNumbers[path] }
 
-    /// The path with a number; `nil` for the element itself.
+    /// Returns the path with a number; `nil` for the element itself.
     func path(_ rest: Rest, texts: CSDLStringPool) -> String? {
         rest == Self.itself ? nil : rest >= 0 ? texts[rest] : otherRests[Int(-2 - rest)]
     }
 
     // MARK: Entries
 
-    /// Takes away the annotations on an element, or on what the rest leads to within it.
+    /// Removes and returns the annotations on an element, or on the element to which the rest leads.
     mutating func take(_ rest: Rest, of group: Group) -> [Annotation]? {
         guard let entry = entry(rest, of: group) else { return nil }
         entries[entry].isTaken = true
@@ -103,16 +103,16 @@ struct CSDLTargets {
         return annotations
     }
 
-    /// The same annotations for all who ask: the overloads of an operation share theirs.
+    /// Returns annotations without removing them, because all overloads of an operation share them.
     mutating func share(_ rest: Rest, of group: Group) -> [Annotation] {
         guard let entry = entry(rest, of: group) else { return [] }
         entries[entry].isTaken = true
         return entries[entry].annotations
     }
 
-    /// Adds annotations to those that are there.
+    /// Adds annotations to a target.
     ///
-    /// - Returns: the entry they are in, and where in it.
+    /// - Returns: the entry, and the range of the added annotations in it.
     mutating func add(_ annotations: [Annotation], to rest: Rest, of group: Group) -> (entry: Int, added: Range<Int>) {
         if let entry = entry(rest, of: group) {
             let start = entries[entry].annotations.count

@@ -1,12 +1,13 @@
 extension CSDLOutput {
-    /// Writes the annotations of an element that has nothing else in it.
+    /// Writes the annotations of an element without other content.
     mutating func write(_ annotations: [Annotation]) {
         writeAttributes(annotations)
         writeDocumentation(annotations)
         writeElements(annotations)
     }
 
-    /// Writes those that came from attributes of other namespaces; only right after an element has begun.
+    /// Writes the annotations that represent attributes of other namespaces; valid only directly after the start
+    /// tag.
     mutating func writeAttributes(_ annotations: [Annotation]) {
         for annotation in annotations {
             guard let attribute = ForeignAttribute(annotation), let text = annotation.value?.string else { continue }
@@ -16,7 +17,7 @@ extension CSDLOutput {
         }
     }
 
-    /// Writes the others.
+    /// Writes the annotations that do not represent attributes.
     mutating func writeElements(_ annotations: [Annotation]) {
         for annotation in annotations where ForeignAttribute(annotation) == nil {
             if !isV4, annotation.isDocumentation { continue }
@@ -26,7 +27,7 @@ extension CSDLOutput {
 
     private mutating func write(_ annotation: Annotation) {
         xml.begin("Annotation")
-        // In metadata of V2 and V3, annotations are those of V4.
+        // Metadata of V2 and V3 contain annotations in V4 notation.
         if !isV4 { xml.attribute("xmlns", CSDLBuilder.v4Namespace) }
         xml.attribute("Term", annotation.term)
         xml.attribute("Qualifier", annotation.qualifier)
@@ -35,7 +36,7 @@ extension CSDLOutput {
         xml.end()
     }
 
-    /// Writes a value as an attribute where it can be one, else as an element.
+    /// Writes a value as an attribute if possible, or else as an element.
     private mutating func writeValue(_ value: AnnotationExpression?) {
         switch value {
         case nil: break
@@ -68,7 +69,7 @@ extension CSDLOutput {
         }
     }
 
-    /// Properties with the annotations on them, and the record's own.
+    /// Writes the properties of a record with their annotations, and the annotations on the record.
     private mutating func writeProperties(_ properties: [AnnotationExpression.RecordProperty]) {
         var index = 0
         while index < properties.count {
@@ -90,9 +91,9 @@ extension CSDLOutput {
 }
 
 extension [AnnotationExpression.RecordProperty] {
-    /// Takes the annotation on `owner` that stands at an index, with those on it that follow.
+    /// Returns the annotation on `owner` at an index, with its nested annotations, and advances the index.
     ///
-    /// An index that stands at none is passed over: the annotation then has the whole name as its term.
+    /// If the name at the index is not an annotation on `owner`, the whole name becomes the term.
     func annotation(at index: inout Int, on owner: String) -> Annotation {
         let name = self[index].name
         let (term, qualifier) = (name.rest(behind: owner + "@") ?? name[...]).termAndQualifier

@@ -32,7 +32,7 @@ extension CSDLOutput {
         let parts = container.parts
         var rest = operations
         var owned: [[ODataOperation]] = parts.map { _ in [] }
-        // What no container calls is told of once.
+        // Operations without an import are written once, in the first container.
         for (index, part) in parts.enumerated().dropFirst() {
             let called = Set(part.container.operationImports.map(\.operation))
             owned[index] = rest.filter { called.contains($0.name) }

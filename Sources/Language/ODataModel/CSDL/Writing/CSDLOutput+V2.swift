@@ -1,6 +1,6 @@
-/// What OData 1 to 3 have otherwise: associations, function imports, fewer types.
+/// Parts of metadata that differ in OData 1 to 3: associations, function imports and fewer types.
 extension CSDLOutput {
-    /// The name of a type as the version has it; `nil` where it has none that means the same.
+    /// Returns the name of the equivalent type in the version; `nil` if there is none.
     func typeName(_ type: TypeReference) -> String? {
         guard !isV4 else { return type.description }
         if case .collection(let element) = type {
@@ -12,7 +12,7 @@ extension CSDLOutput {
         case .typeDefinition(_, let primitive), .primitive(let primitive): return typeName(primitive)
         case .enumeration: return version == .v3 ? type.description : "Edm.String"
         case .complex(nil), .entity(nil): return nil
-        // A name that another document declares, as it stands; V4's abstract types are not among the others.
+        // A type of another document keeps its name, but the version has no V4 abstract types.
         case .untyped(let name): return name.hasPrefix("Edm.") ? nil : name
         default: return type.description
         }
@@ -30,10 +30,10 @@ extension CSDLOutput {
 
     // MARK: Keys and facets
 
-    /// Whether the version has a type: before V4, keys are made of properties of the entity itself.
+    /// Returns whether the version supports a type: before V4, key properties must belong directly to the entity.
     func canSay(_ type: StructuredType) -> Bool { isV4 || model.hasKeyBeforeV4(type.name) }
 
-    /// Whether the version has an entity set: its entities have an address by their key.
+    /// Returns whether the version supports an entity set, whose entities need a key that is valid in URLs.
     func canSay(_ set: EntitySet) -> Bool { isV4 || model.hasKeyBeforeV4(set.type) }
 
     mutating func omitKey(of type: StructuredType) {
@@ -41,10 +41,10 @@ extension CSDLOutput {
         omit("The entity type \(type.name) with the key \(key)")
     }
 
-    /// Whether a scale stands without a precision, which before V4 is no facet that other readers take.
+    /// Returns whether the precision is missing, without which most readers reject a scale before V4.
     func lacksPrecision(_ facets: Facets) -> Bool { !isV4 && model.version >= .v4 && facets.precision == nil }
 
-    /// Names a scale that ``write(_:of:)`` leaves out.
+    /// Reports a scale that ``write(_:of:)`` omits.
     mutating func omitScale(_ facets: Facets, of type: TypeReference, _ owner: String) {
         guard !isV4 else { return }
         let facets = model.facets(of: Property(name: "", type: type, facets: facets))
@@ -125,8 +125,8 @@ extension CSDLOutput {
             writeElements(set.annotations)
             xml.end()
         }
-        // In the order of the operations, which is that of the function imports they came from. Overloads of one
-        // name come from as many imports.
+        // Function imports are written in the order of the operations, which reflects the original order of the
+        // imports. Overloads with one name come from the same number of imports.
         var written: Set<String> = []
         var imports: [String: [OperationImport]] = [:]
         for operationImport in container.operationImports {
@@ -136,7 +136,7 @@ extension CSDLOutput {
             let key = "\(operation.name) \(operation.kind)"
             if let operationImport = imports[key]?.first {
                 if let count = imports[key]?.count, count > 1 { imports[key]?.removeFirst() }
-                // An import of V4 stands for all overloads; in V2 each name is called in one way.
+                // A V4 import represents all overloads, but V2 allows one signature for each name.
                 if model.version >= .v4, version < .v3, !written.insert(operationImport.name).inserted {
                     omit("The overload \(operation.name)(\(operation.signature))")
                 } else {
@@ -160,7 +160,7 @@ extension CSDLOutput {
         }
         var returnType: String?
         if let type = operation.returnType {
-            // V2 has collections here, though not as types of properties.
+            // V2 allows collections as results, although not as types of properties.
             returnType = typeName(type.element).map { type.isCollection ? "Collection(\($0))" : $0 }
             guard returnType != nil else { return omit("The result of \(operation.name)") }
         }
@@ -184,7 +184,7 @@ extension CSDLOutput {
                 xml.attribute("m:HttpMethod", "POST")
             }
         } else if model.version < .v4 {
-            // Nothing was said, and a function is what that means.
+            // The original document states no method, which implies a function.
         } else if version == .v3 {
             xml.attribute("IsSideEffecting", "false")
         } else {
@@ -206,8 +206,8 @@ extension CSDLOutput {
         xml.end()
     }
 
-    /// Whether a parameter of a function import may be of a type. Before V3, values in URLs are primitive ones. What a
-    /// document of these versions has is written as it was.
+    /// Returns whether the version supports a parameter of a type. Before V3, URLs contain only primitive values.
+    /// Models read from such versions are written unchanged.
     private func mayBeParameter(_ type: TypeReference) -> Bool {
         guard model.version >= .v4, version < .v3 else { return true }
         switch type {
@@ -216,7 +216,7 @@ extension CSDLOutput {
         }
     }
 
-    /// Whether the entities that a function import returns are said to be of an entity set, as they must be before V4
+    /// Returns whether the entities that a function import returns have an entity set, which is required before V4
     /// ([MC-CSDL] 2.1.20).
     private func hasSet(_ operation: ODataOperation, _ set: String?) -> Bool {
         guard model.version >= .v4, case .entity? = operation.returnType?.element else { return true }
@@ -226,7 +226,7 @@ extension CSDLOutput {
 
     // MARK: Documentation
 
-    /// The two terms that `Documentation` stands for in V2 and V3.
+    /// Writes the two terms that correspond to `Documentation` in V2 and V3.
     mutating func writeDocumentation(_ annotations: [Annotation]) {
         guard !isV4 else { return }
         let documentation = annotations.filter(\.isDocumentation)
@@ -242,19 +242,20 @@ extension CSDLOutput {
 }
 
 extension EntityDataModel {
-    /// Whether the key of a type, if it has one, is made of properties of the entity itself, as it must be before V4.
+    /// Returns whether a type's key consists of the entity's own properties, as required before V4. Types without a
+    /// key are also valid.
     func hasKeyBeforeV4(_ type: QualifiedName) -> Bool {
         shape(type)?.key.allSatisfy { !$0.path.utf8.contains(UInt8(ascii: "/")) } ?? true
     }
 }
 
 extension Annotation {
-    /// Whether it says what `Documentation` says in V2 and V3.
+    /// Whether the annotation is equivalent to `Documentation` in V2 and V3.
     var isDocumentation: Bool {
         guard term == Self.description || term == Self.longDescription, qualifier == nil, annotations.isEmpty,
             let text = value?.string
         else { return false }
-        // White space at the ends is layout there.
+        // `Documentation` does not preserve white space at the ends of its text.
         return !text.isEmpty && text.first?.isWhitespace == false && text.last?.isWhitespace == false
     }
 }

@@ -1,14 +1,16 @@
-/// Writes the elements of schemas and remembers which foreign namespaces they use: schemas and types here,
-/// operations and containers, what V2 and V3 have otherwise, and annotations in the extensions.
+/// Writes the elements of schemas and collects the foreign namespaces that they use.
+///
+/// This file writes schemas and types. The extensions write operations, containers, the differences of V2 and V3,
+/// and annotations.
 struct CSDLOutput {
     let version: ODataVersion
     let model: EntityDataModel
     var xml: XMLOutput
     /// The prefixes of foreign namespaces used so far.
     var prefixes: [String: String] = [:]
-    /// What the version has no words for.
+    /// Descriptions of elements that the version cannot express.
     var omissions: [String] = []
-    /// V2 and V3: the associations behind navigation properties that have none in the model.
+    /// V2 and V3: the associations for navigation properties without an association in the model.
     var associations = GeneratedAssociations()
 
     var isV4: Bool { version >= .v4 }
@@ -179,7 +181,7 @@ struct CSDLOutput {
     }
 
     private mutating func write(_ type: TypeDefinition) {
-        // Its users name the type behind it.
+        // Before V4, elements state the underlying type instead.
         guard isV4 else { return }
         xml.begin("TypeDefinition")
         xml.attribute("Name", type.name.name)
@@ -203,7 +205,7 @@ struct CSDLOutput {
         xml.end()
     }
 
-    /// The default goes without saying, but collections have none.
+    /// Writes the nullability unless it is the default; collections have no default.
     mutating func writeNullable(_ isNullable: Bool, _ type: TypeReference, facets: Facets) {
         if type.isCollection, isNullable, !facets.isNullabilityUnstated {
             xml.attribute("Nullable", "true")
@@ -212,7 +214,8 @@ struct CSDLOutput {
         }
     }
 
-    /// The facets of what has a type. Before V4, which has no type definitions, those of its definition are among them.
+    /// Writes the facets of an element. Before V4, which has no type definitions, these include the facets of the
+    /// type definition.
     mutating func write(_ facets: Facets, of type: TypeReference) {
         let facets = isV4 ? facets : model.facets(of: Property(name: "", type: type, facets: facets))
         xml.attribute(
@@ -221,7 +224,7 @@ struct CSDLOutput {
         switch facets.scale {
         case .fixed where lacksPrecision(facets): break
         case .fixed(let digits): xml.attribute("Scale", String(digits))
-        // Before V4 a scale is a number or nothing.
+        // Before V4, a scale is always a number.
         case .variable where isV4: xml.attribute("Scale", "variable")
         case .floating where isV4: xml.attribute("Scale", "floating")
         case .variable, .floating, nil: break
@@ -230,7 +233,7 @@ struct CSDLOutput {
         xml.attribute("SRID", facets.isSRIDVariable ? "variable" : facets.srid.map(String.init))
     }
 
-    /// The prefix of a foreign namespace, from now on declared at the root.
+    /// Returns the prefix of a foreign namespace and marks it for declaration at the root.
     mutating func prefix(for namespace: String) -> String {
         if namespace == ForeignAttribute.xmlNamespace { return "xml" }
         if let prefix = prefixes[namespace] { return prefix }

@@ -7,27 +7,28 @@
 /// for omission in document.omissions { print(omission) }
 /// ```
 ///
-/// Reading a document of the model's own version gives a model with equal schemas. What a version or format cannot
-/// say is left out, and ``Document/omissions`` names it. XML of OData 4 keeps in attributes of the namespaces they
-/// came from what it has no element for: `sap:` annotations, V2's HTTP methods and concurrency modes.
+/// Reading a document of the model's own version gives a model with equal schemas. Elements that a version or
+/// format cannot express are left out and listed in ``Document/omissions``. XML of OData 4 has no elements for
+/// `sap:` annotations, V2 HTTP methods and concurrency modes; these are written as attributes of their original
+/// namespaces.
 public enum CSDLWriter {
-    /// How a model is written.
+    /// The formats of metadata.
     public enum Format: Hashable, Sendable {
-        /// CSDL in XML as a version of OData has it.
+        /// CSDL in XML of a version of OData.
         case xml(ODataVersion)
         /// CSDL in JSON.
         case json
     }
 
-    /// A document and what it does not say.
+    /// A document, with a list of the parts that it omits.
     public struct Document: Sendable {
         /// The document in UTF-8.
         public var bytes: [UInt8]
-        /// What of the model the format has no words for, one thing each.
+        /// Descriptions of the parts of the model that the format cannot express.
         public var omissions: [String]
     }
 
-    /// Writes a document.
+    /// Writes a document in a format.
     public static func document(_ model: EntityDataModel, as format: Format) -> Document {
         switch format {
         case .json:
@@ -42,8 +43,8 @@ public enum CSDLWriter {
     ///
     /// - Parameters:
     ///   - model: the model.
-    ///   - version: the version of OData whose metadata is written.
-    ///   - references: the documents that the terms and types used come from; those of the model when left out.
+    ///   - version: the OData version of the metadata.
+    ///   - references: the documents that declare the used terms and types; by default those of the model.
     public static func xml(
         _ model: EntityDataModel, version: ODataVersion = .v401, references: [CSDLReference]? = nil
     ) -> [UInt8] {

@@ -1,4 +1,4 @@
-/// The associations and association sets that V2 and V3 need behind navigation properties of a V4 model.
+/// The associations and association sets that V2 and V3 need for navigation properties of a V4 model.
 struct GeneratedAssociations {
     /// A navigation property by the type that declares it.
     struct Path: Hashable {
@@ -12,7 +12,8 @@ struct GeneratedAssociations {
 
     init() {}
 
-    /// Makes what the model lacks; navigation properties that V2 and V3 cannot say go to `omissions`.
+    /// Creates the associations that the model lacks, and adds navigation properties that V2 and V3 do not support
+    /// to `omissions`.
     init(_ model: EntityDataModel, _ omissions: inout [String]) {
         var names = Set(model.schemas.flatMap { $0.associations.map(\.name.description) })
         for schema in model.schemas {
@@ -56,7 +57,7 @@ struct GeneratedAssociations {
         } else if let constraints = partner?.constraints, !constraints.isEmpty {
             constraint = Self.constraint(constraints, dependent: roles.toRole, principal: roles.fromRole)
         }
-        // Where no property leads back, nothing is known of how many there are.
+        // Without a partner property, the multiplicity of the other end is unknown.
         let association = Association(
             name: name,
             ends: [
@@ -105,7 +106,7 @@ struct GeneratedAssociations {
                 guard let start, let owner = declaringType(of: property, from: start, model),
                     let relationship = relationships[Path(type: owner, property: property)]
                 else { continue }
-                // The way back is the same set.
+                // The opposite direction uses the same association set.
                 let ends = [(relationship.fromRole, set.name), (relationship.toRole, targetSet.name)].sorted {
                     $0.0 < $1.0
                 }

@@ -1,9 +1,9 @@
 extension GeoValue {
     /// Reads a GeoJSON object (OData JSON Format 4.01, 7.1; RFC 7946).
     ///
-    /// Members stand in any order. `crs` is read as OData has it, an EPSG code by name or as a URN; the reference
-    /// system is the family's default where it is missing. Further members, such as `bbox`, are left out.
-    /// - Throws: ``JSONError`` with the place and what was expected.
+    /// Members may be in any order. `crs` contains an EPSG code by name or as a URN, as in OData; without `crs`,
+    /// the family's default reference system applies. Other members, such as `bbox`, are ignored.
+    /// - Throws: ``JSONError`` with the position and the expected content.
     public init(geoJSON text: String, family: Family) throws(JSONError) {
         self = try JSONScanner.scan(Array(text.utf8)) { (scanner) throws(JSONError) -> GeoValue in
             let value = try GeoValue(geoJSON: &scanner, family: family)
@@ -12,14 +12,14 @@ extension GeoValue {
         }
     }
 
-    /// Reads the GeoJSON object that comes next.
+    /// Reads the next value as a GeoJSON object.
     public init(geoJSON scanner: inout JSONScanner, family: Family) throws(JSONError) {
         var srid: Int?
         let shape = try GeoValue.Shape(geoJSON: &scanner, srid: &srid, depth: 0)
         self.init(family, shape, srid: srid)
     }
 
-    /// The GeoJSON object, with `crs` where the reference system is not the family's default.
+    /// The GeoJSON object, with `crs` if the reference system differs from the family's default.
     public var geoJSON: String {
         var writer = JSONWriter()
         writer.geo(self)
@@ -131,7 +131,7 @@ extension GeoValue.Shape {
         }
     }
 
-    /// The EPSG code within `{"type":"name","properties":{"name":"EPSG:4326"}}`.
+    /// Reads the EPSG code from `{"type":"name","properties":{"name":"EPSG:4326"}}`.
     private static func srid(_ scanner: inout JSONScanner) throws(JSONError) -> Int? {
         var srid: Int?
         try scanner.beginObject()
@@ -157,7 +157,7 @@ extension GeoValue.Shape {
         return srid
     }
 
-    /// Numbers, or lists of them of any depth, before anybody knows what they belong to.
+    /// Numbers, or nested lists of numbers, read before the type of the shape is known.
     private enum Coordinates {
         case numbers([Double])
         case list([Coordinates])
@@ -186,7 +186,7 @@ extension GeoValue.Shape {
         var line: [GeoValue.Position]? { list { $0.position } }
         var lines: [[GeoValue.Position]]? { list { $0.line } }
 
-        /// Every member turned into something; `nil` when one cannot be.
+        /// Converts every member of a list; returns `nil` if a conversion fails.
         func list<Member>(_ member: (Coordinates) -> Member?) -> [Member]? {
             guard case .list(let members) = self else { return nil }
             var result: [Member] = []
@@ -200,8 +200,8 @@ extension GeoValue.Shape {
 }
 
 extension GeoValue {
-    /// The EPSG code in the name of a reference system: `EPSG:4326`, a URN or a URL that ends in it, or `CRS84`,
-    /// which is 4326 with the order of coordinates that GeoJSON has anyway.
+    /// Returns the EPSG code in the name of a reference system: `EPSG:4326`, a URN or URL that ends with the code,
+    /// or `CRS84`. `CRS84` is 4326 with the order of coordinates of GeoJSON.
     public static func srid(ofSystem name: String) -> Int? {
         if name.hasSuffix("CRS84") { return 4326 }
         guard name.contains("EPSG") || name.contains("epsg"),

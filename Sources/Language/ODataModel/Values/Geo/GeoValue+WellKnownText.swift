@@ -1,11 +1,11 @@
 extension GeoValue {
-    /// Reads well-known text with its reference system, such as `SRID=4326;Point(13.4 52.5)`
-    /// (OData ABNF, section 7, `fullPointLiteral` and the others; OGC 06-103r4, 7).
+    /// Parses well-known text with its reference system, such as `SRID=4326;Point(13.4 52.5)` (OData ABNF, section
+    /// 7, `fullPointLiteral` and related rules; OGC 06-103r4, 7).
     ///
-    /// The grammar wants the reference system, and no spaces but between coordinates. Other writers leave the one
-    /// out and put in the others, and write names in any case: all that is read too. Empty shapes are `EMPTY` or
-    /// have nothing within their parentheses.
-    /// - Throws: ``GeoError`` with the byte and what was expected there.
+    /// The grammar requires the reference system and allows spaces only between coordinates. Because other writers
+    /// deviate, the reference system may be absent, spaces may occur anywhere, and case is ignored. Empty shapes
+    /// are `EMPTY` or have empty parentheses.
+    /// - Throws: ``GeoError`` with the byte offset and the expected content.
     public init(wellKnownText text: String, family: Family) throws(GeoError) {
         var parser = WellKnownTextParser(text)
         var srid: Int?
@@ -20,7 +20,7 @@ extension GeoValue {
         self.init(family, shape, srid: srid)
     }
 
-    /// The well-known text with its reference system, as URLs have it.
+    /// The well-known text with its reference system, as used in URLs.
     public var wellKnownText: String { "SRID=\(srid);\(shape.wellKnownText)" }
 }
 
@@ -51,7 +51,7 @@ extension GeoValue.Shape {
     private static func text(_ lines: [[GeoValue.Position]]) -> String { "(\(lines.map(text).joined(separator: ",")))" }
 }
 
-/// Walks over well-known text.
+/// A parser of well-known text.
 private struct WellKnownTextParser {
     private let bytes: [UInt8]
     private var position = 0
@@ -75,7 +75,7 @@ private struct WellKnownTextParser {
         guard take(character) else { throw error("'\(character)'") }
     }
 
-    /// Steps over a word in any case that no further letter follows.
+    /// Consumes a word in any case, unless another letter follows.
     mutating func takeWord(_ word: StaticString) -> Bool {
         let count = word.utf8CodeUnitCount
         guard position + count <= bytes.count else { return false }
@@ -85,7 +85,7 @@ private struct WellKnownTextParser {
         return true
     }
 
-    /// `=4326;`
+    /// Parses `=4326;`.
     mutating func srid() throws(GeoError) -> Int {
         try expect("=")
         let start = position
@@ -121,10 +121,11 @@ private struct WellKnownTextParser {
         throw error("Point, LineString, Polygon, MultiPoint, MultiLineString, MultiPolygon or GeometryCollection")
     }
 
-    /// Steps over the mark of dimensions that some writers put behind the name, and over `EMPTY` or `()`.
+    /// Consumes the mark of dimensions, which some writers append to the name, and returns whether `EMPTY` or `()`
+    /// follows.
     private mutating func isEmpty() throws(GeoError) -> Bool {
         skipSpaces()
-        // A measure without a height has no place of its own in a list of coordinates.
+        // A list of coordinates has no position for a measure without a height.
         if takeWord("M") { throw error("'Z' or 'ZM'") }
         if takeWord("ZM") || takeWord("Z") { skipSpaces() }
         if takeWord("EMPTY") { return true }
@@ -151,7 +152,7 @@ private struct WellKnownTextParser {
         return position
     }
 
-    /// Each in parentheses of its own, or all bare as older writers have it.
+    /// Parses points, each in its own parentheses, or without parentheses as in older writers.
     private mutating func points() throws(GeoError) -> [GeoValue.Position] {
         try list { (parser) throws(GeoError) in
             parser.skipSpaces()
@@ -188,7 +189,7 @@ private struct WellKnownTextParser {
 
     private mutating func number() throws(GeoError) -> Double {
         var index = position
-        // A leading plus is a number here (OData ABNF, `doubleValue`), though not in JSON.
+        // A leading plus is allowed here (OData ABNF, `doubleValue`), although not in JSON.
         if index < bytes.count, bytes[index] == UInt8(ascii: "+") { index += 1 }
         let number = bytes.withUnsafeBufferPointer { JSONScanner.number(in: $0, at: &index)?.double }
         guard let number else { throw error("a number in the range of binary64") }

@@ -1,42 +1,42 @@
 import ErrorCodes
 
-/// A value of any of the sixteen geography and geometry types: a shape in a spatial reference system
-/// (OData CSDL 4.01, 3.3; OGC 06-103r4 *Simple Features*).
+/// A value of any of the sixteen geography and geometry types: a shape in a spatial reference system (OData CSDL
+/// 4.01, 3.3; OGC 06-103r4 *Simple Features*).
 ///
 /// ```swift
 /// let berlin = GeoValue(.geography, .point(.init(x: 13.4, y: 52.5)))
 /// berlin.wellKnownText  // SRID=4326;Point(13.4 52.5)
 /// ```
 public struct GeoValue: Hashable, Sendable {
-    /// Round or flat earth.
+    /// The families of geo types.
     public enum Family: Hashable, Sendable {
-        /// On the round earth; EPSG 4326 where nothing else is said. `x` is the longitude, `y` the latitude.
+        /// Values on the round earth, by default in EPSG 4326. `x` is the longitude, and `y` is the latitude.
         case geography
-        /// On a plane; reference system 0 where nothing else is said.
+        /// Values on a plane, by default in reference system 0.
         case geometry
 
-        /// The reference system that goes without saying (OData CSDL 4.01, 7.2.6 *SRID*).
+        /// The default reference system (OData CSDL 4.01, 7.2.6 *SRID*).
         public var defaultSRID: Int { self == .geography ? 4326 : 0 }
     }
 
-    /// How deep collections of shapes may be nested.
+    /// The maximum nesting depth of collections of shapes.
     public static let maxDepth = 16
-    /// The greatest number of a reference system: five digits (OData ABNF, `sridLiteral`).
+    /// The maximum number of a reference system: five digits (OData ABNF, `sridLiteral`).
     public static let maxSRID = 99_999
 
-    /// Round or flat earth.
+    /// The family, for the round earth or a plane.
     public var family: Family
     /// The number of the spatial reference system (EPSG).
     public var srid: Int
-    /// The shape.
+    /// The shape, with coordinates in the reference system.
     public var shape: Shape
 
-    /// Makes a value.
+    /// Creates a value.
     ///
     /// - Parameters:
-    ///   - family: round or flat earth.
+    ///   - family: the family, for the round earth or a plane.
     ///   - shape: the shape.
-    ///   - srid: the reference system; `nil` is the family's default.
+    ///   - srid: the reference system; `nil` for the family's default.
     public init(_ family: Family, _ shape: Shape, srid: Int? = nil) {
         self.family = family
         self.shape = shape
@@ -63,7 +63,7 @@ public struct GeoValue: Hashable, Sendable {
         }
     }
 
-    /// Whether the value may stand where `type` is declared: its own type or the family's abstract one.
+    /// Returns whether the value is valid for `type`: its own type or the family's abstract type.
     public func isOf(_ type: PrimitiveType) -> Bool {
         type == self.type || type == (family == .geography ? .geography : .geometry)
     }
@@ -72,11 +72,11 @@ public struct GeoValue: Hashable, Sendable {
 extension GeoValue {
     /// The shape of a geo value.
     public enum Shape: Hashable, Sendable {
-        /// A position; `nil` for the empty point.
+        /// A position; `nil` for an empty point.
         case point(Position?)
-        /// A line through two or more positions, or none.
+        /// A line through two or more positions; empty for an empty line.
         case lineString([Position])
-        /// A surface: its outer ring and the rings of its holes, each closed.
+        /// A surface: its outer ring and the rings of its holes, all closed.
         case polygon([[Position]])
         /// Several positions.
         case multiPoint([Position])
@@ -84,10 +84,10 @@ extension GeoValue {
         case multiLineString([[Position]])
         /// Several surfaces.
         case multiPolygon([[[Position]]])
-        /// Shapes of any kinds.
+        /// Several shapes of any kind.
         case collection([Shape])
 
-        /// The name in GeoJSON and well-known text.
+        /// The name of the shape in GeoJSON and well-known text.
         public var name: String {
             switch self {
             case .point: "Point"
@@ -101,7 +101,7 @@ extension GeoValue {
         }
     }
 
-    /// A position: two to four coordinates.
+    /// A position with two to four coordinates.
     public struct Position: Hashable, Sendable {
         /// The longitude in degrees, or the first coordinate on a plane.
         public var x: Double
@@ -109,10 +109,10 @@ extension GeoValue {
         public var y: Double
         /// The height.
         public var z: Double?
-        /// A measure; a position that has one has a height too.
+        /// The measure. A position with a measure but without a height is written with the height 0.
         public var m: Double?
 
-        /// Makes a position.
+        /// Creates a position.
         public init(x: Double, y: Double, z: Double? = nil, m: Double? = nil) {
             self.x = x
             self.y = y
@@ -120,7 +120,7 @@ extension GeoValue {
             self.m = m
         }
 
-        /// Makes a position from two to four finite numbers; `nil` for fewer, more or others.
+        /// Creates a position from two to four finite numbers; `nil` for other numbers.
         init?(_ numbers: [Double]) {
             guard (2...4).contains(numbers.count), numbers.allSatisfy(\.isFinite) else { return nil }
             self.init(
@@ -134,7 +134,7 @@ extension GeoValue {
 }
 
 extension PrimitiveType {
-    /// Round or flat earth, for the geo types; `nil` for others.
+    /// The family of a geo type; `nil` for other types.
     public var geoFamily: GeoValue.Family? {
         switch self {
         case .geography, .geographyPoint, .geographyLineString, .geographyPolygon, .geographyMultiPoint,
@@ -148,20 +148,20 @@ extension PrimitiveType {
     }
 }
 
-/// The shortest text of a coordinate that reads back the same, whole numbers without a point.
+/// Returns the shortest text of a coordinate that reads back the same, without a decimal point for integers.
 func geoText(_ number: Double) -> String {
     let text = number.description
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
 }
 
-/// Text that is no geo value.
+/// An error in the text of a geo value.
 public struct GeoError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The byte of the text where the mistake is, from 0; the end where it ends too early.
+    /// The byte offset of the error, counted from 0.
     public var offset: Int
-    /// What should have stood there.
+    /// A description of the expected content.
     public var expected: String
 
-    /// What was expected and where.
+    /// A message with the position and the expected content.
     public var description: String { "Geo value, byte \(offset): expected \(expected)." }
 }
 

@@ -1,12 +1,12 @@
-/// A set of characters: ranges and Unicode categories, or all others.
+/// A set of characters, defined by ranges and Unicode categories, and optionally negated.
 struct CharacterClass: Sendable {
     var ranges: [ClosedRange<UInt32>] = []
     var categories: [Set<UnicodeCategory>] = []
-    /// Classes whose characters are not in them, as `\W` within brackets.
+    /// Classes whose complements belong to the set, such as `\W` within brackets.
     var excluded: [CharacterClass] = []
     var isNegated = false
 
-    /// The general category by its two letters; Swift's own type is no `Sendable` set element.
+    /// The two letters of a general category; Swift's own type is not a `Sendable` set element.
     typealias UnicodeCategory = String
 
     static let digit = CharacterClass(ranges: [48...57])
@@ -16,7 +16,7 @@ struct CharacterClass: Sendable {
             9...13, 32...32, 0xA0...0xA0, 0x2028...0x2029, 0x202F...0x202F, 0x205F...0x205F, 0x3000...0x3000,
             0x1680...0x1680, 0x2000...0x200A, 0xFEFF...0xFEFF,
         ])
-    /// What `.` stands for.
+    /// The characters that `.` matches.
     static let any = CharacterClass(ranges: [10...10, 13...13, 0x2028...0x2029], isNegated: true)
 
     func contains(_ scalar: Unicode.Scalar) -> Bool {
@@ -63,7 +63,8 @@ struct CharacterClass: Sendable {
         }
     }
 
-    /// The categories behind `\p{…}`: one by its two letters, or all that share the first.
+    /// Returns the categories of `\p{…}`: one category by its two letters, or all categories that share the first
+    /// letter.
     static func categories(named name: String) -> Set<UnicodeCategory>? {
         let all = [
             "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po",

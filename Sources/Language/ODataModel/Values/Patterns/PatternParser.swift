@@ -1,20 +1,20 @@
-/// Reads a regular expression of ECMAScript (ECMA-262, 22.2.1 *Patterns*) into a program.
+/// Compiles an ECMAScript regular expression (ECMA-262, 22.2.1 *Patterns*) to a program.
 struct PatternParser {
     private let text: String
     private let scalars: [Unicode.Scalar]
     private var position = 0
     private var depth = 0
-    /// How deep groups may be nested.
+    /// The maximum nesting depth of groups.
     private static let maxDepth = 50
 
-    /// A part of a pattern.
+    /// A node of the syntax tree.
     private indirect enum Node {
         case empty
         case take(CharacterClass)
         case assert(RegularExpression.Anchor)
         case sequence([Node])
         case either([Node])
-        /// Between `least` and `most` times; any number of times without `most`.
+        /// A repetition between `least` and `most` times; unlimited if `most` is `nil`.
         case repetition(Node, least: Int, most: Int?)
     }
 
@@ -23,7 +23,7 @@ struct PatternParser {
         scalars = Array(text.unicodeScalars)
     }
 
-    /// The compiled pattern.
+    /// Returns the compiled pattern.
     mutating func program() throws(RegularExpression.Failure) -> [RegularExpression.Instruction] {
         guard scalars.count <= RegularExpression.maxPatternLength else {
             throw .limit("maxPatternLength")
@@ -85,15 +85,15 @@ struct PatternParser {
         } else {
             return atom
         }
-        // Whether as much or as little as possible is taken makes no difference to whether there is a match.
+        // Greedy and lazy quantifiers have the same effect, because only the existence of a match counts.
         _ = take("?")
         if let next = current, "*+?".unicodeScalars.contains(next) { throw refusal }
-        // What makes no instruction must not be repeated, since nothing would bound how often.
+        // A part without instructions must not be repeated, because the number of repetitions would be unbounded.
         if case .empty = atom { return .empty }
         return bounds.1 == 0 ? .empty : .repetition(atom, least: bounds.0, most: bounds.1)
     }
 
-    /// `{n}`, `{n,}` or `{n,m}`; `nil`, and nothing read, when a brace stands for itself.
+    /// Parses `{n}`, `{n,}` or `{n,m}`; returns `nil` and consumes nothing if a brace is a literal character.
     private mutating func counts() throws(RegularExpression.Failure) -> (Int, Int?)? {
         let start = position
         guard take("{"), let least = number() else {
@@ -116,7 +116,7 @@ struct PatternParser {
     private mutating func number() -> Int? {
         let start = position
         while let next = current, CharacterClass.digit.contains(next) { position += 1 }
-        // More digits than fit are beyond every limit.
+        // A number with too many digits exceeds every limit.
         return start == position ? nil : Int(String(String.UnicodeScalarView(scalars[start..<position]))) ?? .max
     }
 
@@ -141,7 +141,7 @@ struct PatternParser {
         defer { depth -= 1 }
         if take("?") {
             if take("<") {
-                // Looking behind is written alike.
+                // The syntax of lookbehind begins in the same way.
                 guard let first = current, first != "=", first != "!" else { throw refusal }
                 while let next = current, next != ">" {
                     guard CharacterClass.word.contains(next) else { throw refusal }
@@ -166,7 +166,7 @@ struct PatternParser {
         return .take(CharacterClass(ranges: [scalar...scalar]))
     }
 
-    /// `\d`, `\w`, `\s`, `\p{…}` and their opposites after the backslash; `nil` when it is none.
+    /// Parses `d`, `w`, `s`, `p{…}` or their negations after a backslash; returns `nil` for other escapes.
     private mutating func classEscape() throws(RegularExpression.Failure) -> CharacterClass? {
         guard let letter = current else { throw refusal }
         var characters: CharacterClass
@@ -190,7 +190,7 @@ struct PatternParser {
         return characters
     }
 
-    /// The character that an escape stands for, after the backslash.
+    /// Parses an escape after the backslash and returns its character.
     private mutating func characterEscape() throws(RegularExpression.Failure) -> UInt32 {
         guard let letter = current else { throw refusal }
         position += 1
@@ -220,7 +220,7 @@ struct PatternParser {
             guard (0xDC00...0xDFFF).contains(low) else { throw refusal }
             return 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
         default:
-            // Letters and digits without a meaning are kept for later ones.
+            // Letters and digits without a meaning are reserved for future standards.
             guard !CharacterClass.word.contains(letter) else { throw refusal }
             return letter.value
         }
@@ -254,7 +254,8 @@ struct PatternParser {
         return result
     }
 
-    /// A single character; `nil` when a whole class was added.
+    /// Parses a member of a class and returns its character; returns `nil` if the member is a whole class, which is
+    /// added.
     private mutating func classMember(into result: inout CharacterClass) throws(RegularExpression.Failure) -> UInt32? {
         guard let next = current else { throw refusal }
         position += 1

@@ -1,32 +1,32 @@
 import Synchronization
 
-/// A regular expression that is matched in time that grows with the text's length only.
+/// A regular expression whose matching time is linear in the length of the text.
 ///
-/// The expressions are those of ECMAScript in its Unicode mode, without back references and looking around, which no
-/// automaton can do: they are refused. A compiled one is a program whose instructions are the states of a nondeterministic
-/// automaton, all of which are followed at once (Thompson 1968): each character of the text takes at most as many steps as
-/// there are instructions.
+/// The syntax is ECMAScript in Unicode mode without back references and lookaround, which a finite automaton cannot
+/// match. The instructions of a compiled expression are the states of a nondeterministic automaton, which are all
+/// followed at once (Thompson 1968). Each character of the text takes at most as many steps as there are
+/// instructions.
 package struct RegularExpression: Sendable {
-    /// Why a pattern cannot be matched.
+    /// An error that prevents matching a pattern.
     package enum Failure: Error, Hashable, Sendable {
-        /// It is no regular expression of the supported kind.
+        /// The pattern is not a supported regular expression.
         case malformed(String)
-        /// It, or the match, goes beyond a limit, by the constant's name.
+        /// The pattern or the match exceeds the limit with this name.
         case limit(String)
     }
 
-    /// The greatest length of a pattern in code points.
+    /// The maximum length of a pattern in code points.
     package static let maxPatternLength = 1_000
-    /// The greatest number of instructions of a compiled pattern; `{n}` repeats what it is about.
+    /// The maximum number of instructions of a compiled pattern; `{n}` repeats instructions.
     package static let maxInstructions = 10_000
-    /// The greatest number of steps of one match: characters times instructions.
+    /// The maximum number of steps of one match: characters times instructions.
     package static let maxSteps = 20_000_000
-    /// How many compiled patterns are kept.
+    /// The maximum number of compiled patterns in the cache.
     private static let capacity = 16
 
     private static let compiled = Mutex<[ExactText: RegularExpression]>([:])
 
-    /// Whether some part of a text matches a pattern, which is compiled once.
+    /// Returns whether a part of a text matches a pattern, whose compiled form is cached.
     package static func matches(_ text: String, pattern: String) throws(Failure) -> Bool {
         let key = ExactText(pattern)
         if let known = compiled.withLock({ $0[key] }) { return try known.matches(text) }
@@ -38,21 +38,21 @@ package struct RegularExpression: Sendable {
         return try expression.matches(text)
     }
 
-    /// One instruction.
+    /// An instruction of a program.
     enum Instruction: Sendable {
-        /// Steps over one character of a class.
+        /// Consumes one character of a class.
         case take(CharacterClass)
-        /// Goes on in two places.
+        /// Continues at two instructions.
         case split(Int, Int)
-        /// Goes on elsewhere.
+        /// Continues at another instruction.
         case jump(Int)
-        /// Goes on if the place in the text is such.
+        /// Continues if the assertion holds at the current position.
         case assert(Anchor)
-        /// The pattern has matched.
+        /// Ends the match successfully.
         case match
     }
 
-    /// What can be asked about a place between characters.
+    /// The assertions about a position between characters.
     enum Anchor: Sendable { case start, end, wordBoundary, noWordBoundary }
 
     let program: [Instruction]
@@ -62,7 +62,7 @@ package struct RegularExpression: Sendable {
         program = try parser.program()
     }
 
-    /// Whether some part of the text matches.
+    /// Returns whether a part of the text matches.
     func matches(_ text: String) throws(Failure) -> Bool {
         let scalars = Array(text.unicodeScalars)
         var current = StateSet(program.count)
@@ -70,7 +70,7 @@ package struct RegularExpression: Sendable {
         var stack: [Int] = []
         var steps = 0
         for index in 0...scalars.count {
-            // A match may start anywhere.
+            // A match may start at any position.
             if follow(0, at: index, in: scalars, states: &current, stack: &stack) { return true }
             guard index < scalars.count else { return false }
             steps += current.members.count
@@ -85,7 +85,8 @@ package struct RegularExpression: Sendable {
         return false
     }
 
-    /// Adds the states that are reached from one without stepping over a character; whether the end is among them.
+    /// Adds the states that are reachable without consuming a character, and returns whether the final state is
+    /// among them.
     private func follow(
         _ start: Int, at index: Int, in scalars: [Unicode.Scalar], states: inout StateSet, stack: inout [Int]
     ) -> Bool {
@@ -118,7 +119,7 @@ package struct RegularExpression: Sendable {
         }
     }
 
-    /// A set of states that is emptied in no time.
+    /// A set of states that is emptied in constant time.
     private struct StateSet {
         private(set) var members: [Int] = []
         private var generation: [Int]

@@ -1,5 +1,6 @@
 extension EntityDataModel {
-    /// A property's facets, completed by those of its type definition (OData CSDL 4.01, 11 *Type Definition*).
+    /// Returns a property's facets, completed by the facets of its type definition (OData CSDL 4.01, 11 *Type
+    /// Definition*).
     public func facets(of property: Property) -> Facets {
         guard case .typeDefinition(let name, _) = property.type.element, let definition = typeDefinition(name) else {
             return property.facets

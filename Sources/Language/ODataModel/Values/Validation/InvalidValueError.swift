@@ -1,48 +1,48 @@
 import ErrorCodes
 
-/// Why a value may not stand where it does.
+/// An error that describes an invalid value of a property.
 public struct InvalidValueError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of error.
     public enum Reason: Hashable, Sendable {
-        /// The value is null where null is forbidden.
+        /// The value is null, but null is not allowed.
         case null
-        /// The value is of another type, or out of the type's range.
+        /// The value has another type or is out of the type's range.
         case type(expected: TypeReference)
-        /// A string has more characters, or bytes are more, than `MaxLength` allows.
+        /// A string or binary value is longer than `MaxLength` allows.
         case length(Int, limit: Int)
         /// A decimal has more digits than `Precision` and `Scale` allow.
         case digits(ODataDecimal, precision: Int?, scale: Int?)
-        /// A decimal is INF, -INF or NaN, which takes `Scale="floating"`.
+        /// A decimal is INF, -INF or NaN, which require `Scale="floating"`.
         case notFinite
         /// Seconds have more fractional digits than `Precision` allows.
         case fraction(limit: Int)
-        /// A string has characters outside ASCII where `Unicode` is false.
+        /// A string has characters outside ASCII, but `Unicode` is false.
         case notASCII
-        /// A geo value is in another reference system than `SRID` states.
+        /// The reference system of a geo value differs from `SRID`.
         case srid(Int, expected: Int)
-        /// A number is no member of the enumeration, nor a combination of its flags.
+        /// A number is neither a member of the enumeration nor a combination of its flags.
         case member(Int64, of: QualifiedName)
-        /// A string does not match the regular expression that its property is annotated with.
+        /// A string does not match the regular expression in its property's annotations.
         case pattern(String)
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var reason: Reason
-    /// The path of the property, with the numbers of collection members, such as `Phones/0`.
+    /// The path of the property, with the indices of collection members, such as `Phones/0`.
     public var path: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ reason: Reason, path: String = "") {
         self.reason = reason
         self.path = path
     }
 
-    /// The same error seen from one level further out.
+    /// Returns the error with the name of an enclosing property or index prepended to its path.
     func within(_ name: String) -> InvalidValueError {
         InvalidValueError(reason, path: path.isEmpty ? name : "\(name)/\(path)")
     }
 
-    /// What is wrong, where, and what was expected.
+    /// A message with the path and the violated constraint.
     public var description: String {
         switch reason {
         case .null: "\(path) must have a value."

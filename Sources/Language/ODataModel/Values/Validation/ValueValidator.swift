@@ -1,7 +1,8 @@
-/// Checks values against their declared types, nullability, facets and enumeration members
-/// (OData CSDL 4.01, 7.1 *Nullable* and 7.2 *Type Facets*), and strings against the patterns that their properties are
-/// annotated with. Each kind of check can be switched off: real services send values that their own metadata forbids, and a
-/// client that only shows them has no reason to refuse.
+/// Checks values against their declared types, nullability, facets and enumeration members (OData CSDL 4.01, 7.1
+/// *Nullable* and 7.2 *Type Facets*), and strings against the patterns in their annotations.
+///
+/// Each kind of check can be disabled. Some services send values that violate their own metadata, and a client that
+/// only displays them can accept them.
 ///
 /// ```swift
 /// let validator = ValueValidator(model: model)
@@ -9,56 +10,56 @@
 /// try ValueValidator(model: model, checks: [.nullability]).validate(order)
 /// ```
 public struct ValueValidator: Sendable {
-    /// What is checked.
+    /// The kinds of check.
     public struct Checks: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The raw bits.
         public let rawValue: Int
 
-        /// Makes a set from bits.
+        /// Creates a set from its raw bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Values are of the declared types, integers within their ranges.
+        /// The types of values, including the ranges of integers.
         public static let types = Checks(rawValue: 1)
-        /// What must not be null is not.
+        /// The presence of values that must not be null.
         public static let nullability = Checks(rawValue: 2)
-        /// Lengths of strings and bytes.
+        /// The lengths of strings and binary values.
         public static let maxLength = Checks(rawValue: 4)
-        /// Digits of decimals, and fractional digits of seconds.
+        /// The digits of decimals, and the fractional digits of seconds.
         public static let precision = Checks(rawValue: 8)
-        /// Strings that must be ASCII are (`Unicode="false"`).
+        /// The characters of strings that must be ASCII (`Unicode="false"`).
         public static let unicode = Checks(rawValue: 16)
-        /// Reference systems of geo values.
+        /// The reference systems of geo values.
         public static let srid = Checks(rawValue: 32)
-        /// Numbers of enumerations are members or combinations of them.
+        /// The numbers of enumeration values, which must be members or combinations of flags.
         public static let members = Checks(rawValue: 64)
-        /// Fractional digits of durations without a stated precision, which is 0 then (OData CSDL 4.01, 7.2.3).
-        /// Has an effect only together with ``precision``.
+        /// The fractional digits of durations without a stated precision, for which the precision is 0 (OData CSDL
+        /// 4.01, 7.2.3). Has an effect only together with ``precision``.
         public static let unstatedPrecision = Checks(rawValue: 128)
-        /// Strings match the regular expressions of their properties (`Validation.Pattern`, `sap:validation-regexp`). A
-        /// pattern that cannot be matched in time that grows with the text alone, such as one with back references, is
-        /// left to the service.
+        /// The regular expressions of properties (`Validation.Pattern`, `sap:validation-regexp`).
+        ///
+        /// A pattern that cannot be matched in linear time, such as one with back references, is not checked.
         public static let patterns = Checks(rawValue: 256)
 
-        /// All facets, and not types, nullability, members or patterns.
+        /// All facets, without types, nullability, members and patterns.
         public static let facets: Checks = [.maxLength, .precision, .unicode, .srid, .unstatedPrecision]
-        /// Everything.
+        /// All checks.
         public static let all: Checks = [.types, .nullability, .facets, .members, .patterns]
     }
 
-    /// The model that types and enumerations are looked up in.
+    /// The model that declares types and enumerations.
     public let model: EntityDataModel
-    /// What is checked.
+    /// The enabled checks.
     public let checks: Checks
 
-    /// Makes a validator.
+    /// Creates a validator.
     public init(model: EntityDataModel, checks: Checks = .all) {
         self.model = model
         self.checks = checks
     }
 
-    /// Checks every loaded declared property of an entity or complex value.
+    /// Checks all loaded declared properties of an entity or complex value.
     ///
-    /// - Throws: ``InvalidValueError`` of the first that is wrong, with its path.
+    /// - Throws: ``InvalidValueError`` with the path of the first invalid value.
     public func validate(_ entity: ODataEntity) throws(InvalidValueError) {
         for (ordinal, property) in entity.shape.properties.enumerated() {
             guard let value = entity.values[ordinal] else { continue }
@@ -68,7 +69,7 @@ public struct ValueValidator: Sendable {
 
     /// Checks a value for a property.
     ///
-    /// - Throws: ``InvalidValueError`` whose path starts with the property's name.
+    /// - Throws: ``InvalidValueError`` with a path that starts with the property's name.
     public func validate(_ value: ODataValue, for property: Property) throws(InvalidValueError) {
         do throws(InvalidValueError) {
             guard property.type.isCollection else {
@@ -116,7 +117,7 @@ public struct ValueValidator: Sendable {
         }
     }
 
-    /// Holds a text against the pattern of its property or of its type definition.
+    /// Checks a text against the patterns of its property and its type definition.
     private func validate(
         _ text: String, _ type: TypeReference, property: Property
     ) throws(InvalidValueError) {
@@ -165,13 +166,13 @@ public struct ValueValidator: Sendable {
         case .dateTimeOffset(let instant): try validate(picoseconds: instant.picoseconds, facets)
         case .dateTime(let instant): try validate(picoseconds: instant.picoseconds, facets)
         case .duration(let duration):
-            // Of instants, services leave the precision out and mean any.
+            // The default applies only to durations. Services omit the precision of date-times and mean any.
             var facets = facets
             if model.version >= .v4, checks.contains(.unstatedPrecision) { facets.precision = facets.precision ?? 0 }
             try validate(picoseconds: duration.picoseconds, facets)
         case .timeOfDay(let time): try validate(picoseconds: time.picoseconds % picosecondsPerSecond, facets)
         case .geo(let geo):
-            // An unstated system is the family's default unless the model leaves it open, which is `nil` too.
+            // An unstated system is the family's default or variable; in both cases, `srid` is `nil`.
             if checks.contains(.srid), let srid = facets.srid, geo.srid != srid {
                 throw InvalidValueError(.srid(geo.srid, expected: srid))
             }
@@ -179,8 +180,10 @@ public struct ValueValidator: Sendable {
         }
     }
 
-    /// An unstated scale is 0 by the standard, but only where a precision is stated beside it is that taken at its
-    /// word: many services leave both out and mean any number.
+    /// Checks the digits of a decimal.
+    ///
+    /// By the standard, an unstated scale is 0. The check uses this default only with a stated precision, because
+    /// many services omit both facets and mean any number.
     private func validate(_ number: ODataDecimal, _ facets: Facets) throws(InvalidValueError) {
         guard checks.contains(.precision) else { return }
         let number = number.normalized
@@ -193,7 +196,7 @@ public struct ValueValidator: Sendable {
         let failure = InvalidValueError(.digits(number, precision: facets.precision, scale: scale))
         if let scale, number.scale > scale { throw failure }
         guard let precision = facets.precision else { return }
-        // Zero has no digit that counts, whatever the places for others (OData CSDL 4.01, 7.2.3 and 7.2.4).
+        // Zero has no significant digits, regardless of the scale (OData CSDL 4.01, 7.2.3 and 7.2.4).
         guard number != ODataDecimal(0) else { return }
         let digits = number.digitCount
         if case .floating? = facets.scale {
@@ -214,8 +217,8 @@ public struct ValueValidator: Sendable {
 }
 
 extension ODataValue {
-    /// Whether the value may stand where a primitive type is declared: whole numbers within the type's range, and
-    /// numbers of less width where one of more is declared.
+    /// Returns whether the value is valid for a primitive type. Integers must be within the type's range, and
+    /// narrower numbers are valid for wider types.
     public func isOf(_ type: PrimitiveType) -> Bool {
         switch (self, type) {
         case (.boolean, .boolean), (.string, .string), (.binary, .binary), (.binary, .stream), (.guid, .guid),

@@ -1,8 +1,8 @@
 import ODataModel
 
-/// `aggregate` (OData Data Aggregation 4.0, 3.2.1).
+/// Binding of `aggregate` (OData Data Aggregation 4.0, 3.2.1).
 extension BindingSession {
-    /// The items of `aggregate`, and the properties of its result after those that are taken.
+    /// Resolves the items of `aggregate`; returns them and the properties of the result, after the given ones.
     func aggregates(
         _ items: [AggregateItem], in scope: Scope, taken: [Property]
     ) throws(QueryError) -> ([BoundAggregate], [Property]) {
@@ -21,8 +21,10 @@ extension BindingSession {
         return (bound, properties)
     }
 
-    /// One item. Counts are `Edm.Decimal` (3.2.1.4), sums of whole numbers are `Edm.Int64`; averages of whole numbers and
-    /// decimals are decimals.
+    /// Resolves one item of `aggregate`.
+    ///
+    /// Counts are `Edm.Decimal` (3.2.1.4) and sums of integers `Edm.Int64`. Averages of integers and decimals are
+    /// decimals.
     ///
     /// - Parameter isNamed: whether the result must have a name, as in `$apply` but not within an expression.
     func aggregate(
@@ -90,8 +92,9 @@ extension BindingSession {
         return try add(from, to: aggregate, in: scope)
     }
 
-    /// The entity that a path through single-valued navigation properties takes its value from: the path up to the last of
-    /// them and the cast behind it.
+    /// Returns the entity whose property is the value of a path through single-valued navigation properties.
+    ///
+    /// The result is the path up to the last navigation property and a cast after it.
     private func owner(of value: BoundExpression) -> BoundPath? {
         guard case .path(let path) = value else { return nil }
         let last = path.steps.lastIndex { if case .navigation = $0 { true } else { false } }
@@ -113,7 +116,7 @@ extension BindingSession {
         return (method, nil)
     }
 
-    /// `from` (3.2.1.4).
+    /// Adds the `from` steps to an aggregate (3.2.1.4).
     private func add(
         _ from: [AggregateItem.FromItem], to aggregate: BoundAggregate, in scope: Scope
     ) throws(QueryError) -> BoundAggregate {
@@ -132,7 +135,7 @@ extension BindingSession {
 
     // MARK: Collections
 
-    /// The part of a path up to its last collection, and what follows it; `nil` when no collection is on the way.
+    /// Splits a path after its last collection; `nil` if the path has no collection.
     func members(
         along steps: ArraySlice<PathStep>, in scope: Scope
     ) throws(QueryError) -> (BoundAggregate.Members, rest: ArraySlice<PathStep>)? {
@@ -143,7 +146,7 @@ extension BindingSession {
             if index == steps.startIndex, scope.variables[name.text] != nil { return nil }
             let isMember = shape.ordinal(of: name.text) != nil || shape.navigationProperty(name.text) != nil
             guard isMember || self.shape(named: name.text) != nil else { break }
-            // Each member of the collection before is gone through.
+            // The path continues in each member of the preceding collection.
             if state.isCollection, isMember { state.type = state.type.element }
             try append(name, to: &state, in: scope)
             if state.isCollection { found = (state, index) }
@@ -153,7 +156,7 @@ extension BindingSession {
         return (.init(of: end.path, variable: variable), steps[(index + 1)...])
     }
 
-    /// The set that the members of a path belong to.
+    /// Returns the name of the entity set of a path's members.
     func source(at path: BoundPath) -> String? {
         for step in path.steps.reversed() {
             if case .navigation(_, _, let set) = step { return set?.name }

@@ -1,6 +1,7 @@
 import ODataModel
 
-/// `$apply` (OData Data Aggregation 4.0, 3). After each transformation the scope holds the shape of its result.
+/// Binding of `$apply` (OData Data Aggregation 4.0, 3). After each transformation the scope has the shape of its
+/// result.
 extension BindingSession {
     func transformations(
         _ transformations: [Transformation], in scope: inout Scope
@@ -51,8 +52,10 @@ extension BindingSession {
         }
     }
 
-    /// The scope over the rows that a transformation makes. Computed values are properties of the new shape; the
-    /// entities behind rows that are only added to are still those of the set.
+    /// Returns the scope over the result of a transformation.
+    ///
+    /// Computed values become properties of the new shape. Rows that a transformation only extends still belong to
+    /// their entity set.
     private func after(_ transformation: BoundTransformation, in scope: Scope) -> Scope {
         let source: String?
         switch transformation {
@@ -112,8 +115,8 @@ extension BindingSession {
         return .ranked(method, bound, by: rank, shape: shape)
     }
 
-    /// Checks a constant amount (OData Data Aggregation 4.0, 3.3.1): a count is a positive integer, a percentage is a positive
-    /// number of at most 100, and a sum is a number.
+    /// Checks a constant amount (OData Data Aggregation 4.0, 3.3.1): a count is a positive integer, a percentage is
+    /// positive and at most 100, and a sum is a number.
     private func check(_ amount: ODataValue, of method: RankedMethod, at offset: Int?) throws(QueryError) {
         func isPositive(_ value: ODataValue) -> Bool { ValueOrder.compare(value, .integer(0)) == .greater }
         switch method {
@@ -142,8 +145,9 @@ extension BindingSession {
         return .concat(bound, shape: try union(of: bound.compactMap { $0.last?.resultShape }, at: nil))
     }
 
-    /// A shape with the properties of several, by name and in order of appearance. What some of them lack is
-    /// nullable.
+    /// Returns a shape with the properties of several shapes, by name and in order of appearance.
+    ///
+    /// Properties that some of the shapes lack become nullable.
     func union(of shapes: [TypeShape], at offset: Int?) throws(QueryError) -> TypeShape {
         guard let first = shapes.first, shapes.contains(where: { $0 != first }) else {
             return shapes.first ?? TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])

@@ -1,8 +1,8 @@
 import ODataModel
 
-/// `groupby` with `rollup` (OData Data Aggregation 4.0, 3.2.3).
+/// Binding of `groupby` with `rollup` (OData Data Aggregation 4.0, 3.2.3).
 extension BindingSession {
-    /// What a grouping path makes of the result.
+    /// A grouping path and its property in the result.
     struct Grouping {
         var path: BoundPath
         var member: Member
@@ -20,7 +20,7 @@ extension BindingSession {
         }
     }
 
-    /// How many levels all rollups of a `groupby` may have together: each is a query of its own.
+    /// The maximum number of levels of all rollups in a `groupby`, since each level is a query of its own.
     static let maxRollupLevels = 64
 
     func groupBy(
@@ -49,14 +49,14 @@ extension BindingSession {
         return try rollUp(levels, then, over: shape, in: scope)
     }
 
-    /// One `groupby` for each level, one after the other.
+    /// Combines one `groupby` for each level with `concat`.
     func rollUp(
         _ levels: [[Grouping]], _ then: [Transformation], over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundTransformation {
         var branches: [[BoundTransformation]] = []
         for level in levels {
             if level.isEmpty, !then.isEmpty {
-                // The grand total is there even when there are no rows, as without groupby.
+                // A grand total exists even without rows, like an aggregate without groupby.
                 var inner = scope
                 branches.append(try transformations(then, in: &inner))
             } else {
@@ -66,7 +66,7 @@ extension BindingSession {
         return .concat(branches, shape: try union(of: branches.compactMap { $0.last?.resultShape }, at: nil))
     }
 
-    /// The groupings that an item stands for, finest first: one for a path, one per level for a rollup.
+    /// Returns the groupings of an item, finest first: one for a path, one for each level of a rollup.
     private func alternatives(of item: GroupItem, in scope: Scope) throws(QueryError) -> [[Grouping]] {
         switch item {
         case .path(let path): return [[try grouping(path, in: scope)]]
@@ -81,7 +81,7 @@ extension BindingSession {
         }
     }
 
-    /// The paths of the leveled hierarchy that a single name may stand for (Data Aggregation 4.0, 5.5.1).
+    /// Returns the paths of the leveled hierarchy that a single name denotes (Data Aggregation 4.0, 5.5.1).
     private func leveled(_ paths: [[Identifier]?], in scope: Scope) -> [[Identifier]?]? {
         guard paths.count == 1, let path = paths[0], path.count == 1, let shape = scope.current.shape,
             shape.ordinal(of: path[0].text) == nil, shape.navigationProperty(path[0].text) == nil
@@ -133,7 +133,7 @@ extension BindingSession {
             shape: TypeShape(dynamic: resultName(shape), properties: properties, navigationProperties: navigation))
     }
 
-    /// A grouping path and the property of the result, named by the path.
+    /// Resolves a grouping path; the property of the result has the path as its name.
     func grouping(_ path: [Identifier], in scope: Scope) throws(QueryError) -> Grouping {
         let offset = path.first?.offset
         guard case .path(let bound) = try bind(path: path.map { .name($0) }, in: scope) else {

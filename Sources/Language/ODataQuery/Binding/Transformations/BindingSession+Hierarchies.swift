@@ -1,7 +1,7 @@
 import ODataModel
 
-/// What is about recursive hierarchies: `ancestors`, `descendants`, `traverse` and the functions that test nodes (OData
-/// Data Aggregation 4.0, 5.5.2.1 and 6.2).
+/// Binding of recursive hierarchies: `ancestors`, `descendants`, `traverse` and the functions that test nodes
+/// (OData Data Aggregation 4.0, 5.5.2.1 and 6.2).
 extension BindingSession {
     // MARK: Transformations
 
@@ -25,7 +25,7 @@ extension BindingSession {
         guard let nodes = self.shape(of: reference.nodes.type.element) else {
             throw typeError("Expected a collection of entities after $root/.", at: arguments.root.offset)
         }
-        // Start nodes and their order are those of the nodes, whatever rows are related to them (6.2.2).
+        // The start nodes and their order apply to the nodes, independent of the rows related to them (6.2.2).
         var inner = Scope(shape: nodes, source: reference.set?.name)
         (inner.it, inner.itSource) = (scope.it, scope.itSource)
         return .traverse(
@@ -37,7 +37,7 @@ extension BindingSession {
             shape: shape)
     }
 
-    /// What chooses start nodes must leave their shape as it is.
+    /// Resolves the transformations that select start nodes, which must not change the shape.
     private func start(
         _ transformations: [Transformation], over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> [BoundTransformation] {
@@ -57,7 +57,7 @@ extension BindingSession {
 
     // MARK: Hierarchies and nodes
 
-    /// The hierarchy that a collection after `$root` and a qualifier stand for.
+    /// Resolves the hierarchy that is given by a collection after `$root` and a qualifier.
     func reference(
         _ root: CommonExpression, _ qualifier: Identifier, in scope: Scope
     ) throws(QueryError) -> HierarchyReference {
@@ -82,7 +82,7 @@ extension BindingSession {
             nodes: nodes, qualifier: qualifier.text, nodeProperty: identifier, parentNavigation: parent)
     }
 
-    /// The path from a row to its nodes' identifiers, which may lead through collections (6.1).
+    /// Resolves the path from a row to the identifiers of its nodes, which may contain collections (6.1).
     func nodePath(_ names: [Identifier], in scope: Scope) throws(QueryError) -> NodePath {
         let steps = names.map { PathStep.name($0) }
         var path: BoundPath?
@@ -109,7 +109,7 @@ extension BindingSession {
         return NodePath(path, of: found)
     }
 
-    /// The annotations of a type and of its base types.
+    /// Returns the annotations of a type and its base types.
     func annotations(of shape: TypeShape) -> [Annotation] {
         var all = shape.annotations
         var base = shape.baseType
@@ -122,7 +122,7 @@ extension BindingSession {
 
     // MARK: Functions
 
-    /// The name of a function of the vocabulary for aggregation without its namespace; `nil` for other functions.
+    /// Returns the name, without namespace, of a function in the aggregation vocabulary; `nil` for other functions.
     static func aggregationFunction(_ name: Identifier) -> String? {
         for namespace in ["Aggregation.", Vocabulary.aggregation] where name.text.hasPrefix(namespace) {
             return String(name.text.dropFirst(namespace.count))
@@ -130,7 +130,8 @@ extension BindingSession {
         return nil
     }
 
-    /// `isnode`, `isroot`, `isdescendant`, `isancestor`, `issibling` and `isleaf` (5.5.2.1); `nil` for other functions.
+    /// Resolves `isnode`, `isroot`, `isdescendant`, `isancestor`, `issibling` and `isleaf` (5.5.2.1); `nil` for
+    /// other functions.
     func hierarchyTest(
         _ name: Identifier, _ arguments: [CommonExpression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> BoundExpression? {
@@ -178,7 +179,7 @@ extension BindingSession {
         return .hierarchyTest(test)
     }
 
-    /// An expression for the identifier of a node, of a type that such identifiers can be compared with.
+    /// Resolves an expression for the identifier of a node, and checks its type.
     private func identifier(
         _ expression: CommonExpression, of reference: HierarchyReference, in scope: Scope
     ) throws(QueryError) -> BoundExpression {
@@ -196,7 +197,7 @@ extension BindingSession {
 }
 
 extension BoundHierarchyTest.Kind {
-    /// The name of the parameter for the other node.
+    /// The name of the parameter for the second node; `nil` for tests of a single node.
     fileprivate var other: String? {
         switch self {
         case .isNode, .isRoot, .isLeaf: nil
@@ -206,7 +207,7 @@ extension BoundHierarchyTest.Kind {
         }
     }
 
-    /// The names of the parameters besides those of all tests.
+    /// The names of the parameters that not all tests have.
     fileprivate var parameters: [String] {
         switch self {
         case .isNode, .isRoot, .isLeaf: []
@@ -218,7 +219,7 @@ extension BoundHierarchyTest.Kind {
 }
 
 extension BoundPath {
-    /// Whether it is a path from `$root`.
+    /// Whether the path starts at `$root`.
     fileprivate var startsAtRoot: Bool {
         switch steps.first {
         case .entitySet?, .singleton?: true
@@ -228,7 +229,7 @@ extension BoundPath {
 }
 
 extension Annotation {
-    /// The path in a property of the record that is the value.
+    /// Returns the path in a property of a record.
     fileprivate func path(_ property: String) -> String? {
         guard case .record(_, let properties)? = value,
             case .path(_, let text)? = properties.first(where: { $0.name == property })?.value

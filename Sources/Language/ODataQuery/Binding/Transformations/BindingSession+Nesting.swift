@@ -1,6 +1,6 @@
 import ODataModel
 
-/// The transformations that relate rows to others: `join`, `nest` and `addnested` (OData Data Aggregation 4.0, 3.4.3
+/// Binding of `join`, `nest` and `addnested`, which relate rows to other rows (OData Data Aggregation 4.0, 3.4.3
 /// and 3.5).
 extension BindingSession {
     // MARK: join
@@ -22,7 +22,7 @@ extension BindingSession {
             shape: adding([navigation], to: shape))
     }
 
-    /// A path to a collection of structured values, and the scope over its members.
+    /// Resolves a path to a collection of structured values; returns it and the scope over its members.
     private func collection(_ path: [Identifier], in scope: Scope) throws(QueryError) -> (BoundPath, Scope) {
         let offset = path.first?.offset
         guard case .path(let bound) = try bind(path: path.map { .name($0) }, in: scope),
@@ -35,7 +35,7 @@ extension BindingSession {
         return (bound, inner)
     }
 
-    /// Checks that an alias is the name of no property of the rows and of none of the type that `$apply` begins with
+    /// Checks that neither the rows nor the input type of `$apply` have a property with the name of an alias
     /// (3.1.1).
     func requireFree(_ name: Identifier, in scope: Scope) throws(QueryError) {
         for shape in [scope.current.shape, scope.input] {
@@ -54,7 +54,7 @@ extension BindingSession {
 
     // MARK: nest
 
-    /// The items of `nest`, and a collection-valued navigation property for each.
+    /// Resolves the items of `nest`; returns them and a collection-valued navigation property for each.
     func nests(
         _ items: [Transformation.NestItem], in scope: Scope, taken: [String]
     ) throws(QueryError) -> ([BoundNest], [NavigationProperty]) {
@@ -89,7 +89,7 @@ extension BindingSession {
 }
 
 extension Scope {
-    /// The names that no alias may have.
+    /// The names that an alias must not have.
     var takenNames: [String] {
         [current.shape, input].compactMap { $0 }.flatMap {
             $0.properties.map(\.name) + $0.navigationProperties.map(\.name)

@@ -1,8 +1,8 @@
 import ODataModel
 
-/// `groupby` with `rolluprecursive`, and `rollupnode` within it (OData Data Aggregation 4.0, 6.3).
+/// Binding of `groupby` with `rolluprecursive`, and of `rollupnode` within it (OData Data Aggregation 4.0, 6.3).
 extension BindingSession {
-    /// The arguments of one `rolluprecursive`, nothing applied yet.
+    /// Resolves the arguments of one `rolluprecursive`, without the transformations of its groups.
     func nodes(
         of rollup: GroupItem.RecursiveRollup, position: Int, over shape: TypeShape, in scope: Scope
     ) throws(QueryError) -> BoundNodeGrouping {
@@ -22,7 +22,7 @@ extension BindingSession {
             injection: injection(reference, input, nodes: nodes, into: shape), position: position, then: [])
     }
 
-    /// What of a node is put into the rows: the three cases of 6.2.2, *Transformation traverse*.
+    /// Returns the representation of a node in the rows: the three cases of 6.2.2, *Transformation traverse*.
     func injection(
         _ reference: HierarchyReference, _ input: NodePath, nodes: TypeShape, into shape: TypeShape
     ) -> NodeInjection {
@@ -52,7 +52,7 @@ extension BindingSession {
         }
     }
 
-    /// The shape of what stands under the name of a member that is injected.
+    /// Returns the shape of an injected member.
     private func shape(of injection: NodeInjection, _ own: BoundNodeGrouping) -> TypeShape {
         let name = QualifiedName(own.nodes.name.namespace, "\(own.nodes.name.name)_node")
         switch injection {
@@ -66,7 +66,7 @@ extension BindingSession {
         }
     }
 
-    /// One grouping by nodes within the other, the first outermost, and within them all other levels.
+    /// Nests groupings by nodes, the first outermost, with all other levels within them.
     func group(
         byNodes nodes: ArraySlice<BoundNodeGrouping>, _ levels: [[Grouping]], _ then: [Transformation],
         over shape: TypeShape, in scope: Scope
@@ -85,7 +85,8 @@ extension BindingSession {
             own.then =
                 then.isEmpty
                 ? [.aggregate([], shape: TypeShape(dynamic: resultName(shape), properties: []))]
-                // Without other paths the transformations see the rows of a node as they are, should there be none.
+                // Without other grouping paths, the transformations apply to all rows of a node, even if there are
+                // none.
                 : try transformations(then, in: &inner)
         } else {
             own.then = [try group(byNodes: others, levels, then, over: shape, in: inner)]
@@ -122,7 +123,8 @@ extension BindingSession {
             shape: TypeShape(dynamic: resultName(shape), properties: properties, navigationProperties: navigation))
     }
 
-    /// What is left to put into the rows when a later `rolluprecursive` puts its node there too.
+    /// Returns the remaining injection of a node if a later `rolluprecursive` injects its own node into the same
+    /// property.
     private func injection(
         of own: BoundNodeGrouping, before other: BoundNodeGrouping
     ) throws(QueryError) -> NodeInjection {
@@ -142,8 +144,8 @@ extension BindingSession {
         }
     }
 
-    /// `rollupnode()` or `rollupnode(Position=…)`: the node that the rows at hand are grouped by; `nil` for other
-    /// functions.
+    /// Resolves `rollupnode()` or `rollupnode(Position=…)`, the node by which the current rows are grouped; `nil`
+    /// for other functions.
     func rollupNode(
         _ name: Identifier, _ arguments: [CommonExpression.NamedArgument], in scope: Scope
     ) throws(QueryError) -> PathState? {
@@ -166,14 +168,14 @@ extension BindingSession {
 }
 
 extension HierarchyReference {
-    /// The entity set of the nodes; `nil` where a path leads to them.
+    /// The entity set of the nodes; `nil` if a path leads to them.
     var set: EntitySet? {
         if nodes.steps.count == 1, case .entitySet(let set, _)? = nodes.steps.first { set } else { nil }
     }
 }
 
 extension BoundStep {
-    /// Whether the step leads to several instances or values.
+    /// Whether the step leads to a collection.
     fileprivate var isCollection: Bool {
         switch self {
         case .property(let property, _, _): property.type.isCollection

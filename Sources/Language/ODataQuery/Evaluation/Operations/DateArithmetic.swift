@@ -1,21 +1,20 @@
 import ODataModel
 
-/// Arithmetic on instants and durations, which are both a number of picoseconds (OData URL Conventions 4.01,
-/// 5.1.1.2).
+/// Arithmetic on instants and durations as numbers of picoseconds (OData URL Conventions 4.01, 5.1.1.2).
 ///
-/// The in-memory evaluator and the SQL functions of the store both call these, so that they cannot differ.
+/// The in-memory evaluator and the SQL functions of the store share the code, so that their results are the same.
 public enum DateArithmetic {
-    /// The picoseconds of a second.
+    /// The number of picoseconds in a second.
     public static let picosecondsPerSecond: Int64 = 1_000_000_000_000
 
-    /// Seconds and picoseconds as one number; it never overflows.
+    /// Returns seconds and picoseconds as one number, which never overflows.
     public static func total(seconds: Int64, picoseconds: Int64) -> Int128 {
         Int128(seconds) * Int128(picosecondsPerSecond) + Int128(picoseconds)
     }
 
-    /// A number of picoseconds as seconds, rounded down, and the picoseconds left.
+    /// Splits a number of picoseconds into seconds, rounded down, and remaining picoseconds.
     ///
-    /// - Throws: ``EvaluationError/overflow(_:)`` when the seconds do not fit 64 bits.
+    /// - Throws: ``EvaluationError/overflow(_:)`` if the seconds do not fit 64 bits.
     public static func parts(of total: Int128) throws(EvaluationError) -> (seconds: Int64, picoseconds: Int64) {
         let unit = Int128(picosecondsPerSecond)
         var (seconds, rest) = total.quotientAndRemainder(dividingBy: unit)
@@ -27,25 +26,25 @@ public enum DateArithmetic {
         return (whole, Int64(rest))
     }
 
-    /// A number of picoseconds as seconds with their fraction (`totalseconds`, `fractionalseconds`).
+    /// Returns a number of picoseconds as decimal seconds (`totalseconds`, `fractionalseconds`).
     public static func seconds(of total: Int128) -> ODataDecimal? {
         ODataDecimal(isNegative: total < 0, magnitude: total.magnitude, scale: 12)
     }
 
-    /// A date, in days since 1970, moved by whole days; what is left of the duration is cut off.
+    /// Adds the whole days of a duration to a date in days since 1970. The rest of the duration is ignored.
     ///
-    /// - Throws: ``EvaluationError/overflow(_:)`` when the days do not fit 64 bits.
+    /// - Throws: ``EvaluationError/overflow(_:)`` if the days do not fit 64 bits.
     public static func days(_ date: Int64, plus duration: Int128) throws(EvaluationError) -> Int64 {
         let shift = duration / (86_400 * Int128(picosecondsPerSecond))
         guard let result = Int64(exactly: Int128(date) + shift) else { throw .overflow("date arithmetic") }
         return result
     }
 
-    /// A duration multiplied or divided by a decimal, cut to picoseconds.
+    /// Multiplies or divides a duration by a decimal, truncated to picoseconds.
     ///
     /// - Parameter operation: ``DecimalArithmetic/multiply(_:_:)`` or ``DecimalArithmetic/divide(_:_:)``.
-    /// - Returns: `nil` where the operation has no result, as division by zero.
-    /// - Throws: ``EvaluationError/overflow(_:)`` when the result is no duration.
+    /// - Returns: `nil` if the operation has no result, as in division by zero.
+    /// - Throws: ``EvaluationError/overflow(_:)`` if the result exceeds the range of durations.
     public static func scale(
         _ total: Int128, by factor: ODataDecimal, _ operation: (ODataDecimal, ODataDecimal) -> ODataDecimal?
     ) throws(EvaluationError) -> Int128? {

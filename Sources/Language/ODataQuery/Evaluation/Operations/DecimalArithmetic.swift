@@ -2,18 +2,18 @@ import ODataModel
 
 /// Exact arithmetic on decimals of up to 38 significant digits.
 ///
-/// Sums, differences, products and remainders are exact; one that needs more than 38 digits is `nil`, never
-/// rounded. Quotients and averages have one written precision: ``quotientDigits`` significant digits, rounded
-/// half to even, where all digits before the point are kept even when they are more.
+/// Sums, differences, products and remainders are exact; a result with more than 38 digits is `nil` and never
+/// rounded. Quotients and averages have ``quotientDigits`` significant digits, rounded half to even. All digits
+/// before the point are kept, even if there are more.
 ///
-/// The in-memory evaluator and the SQL functions of the store both call these, so that they cannot differ.
+/// The in-memory evaluator and the SQL functions of the store share the code, so that their results are the same.
 public enum DecimalArithmetic {
-    /// The significant digits of a quotient.
+    /// The number of significant digits of a quotient.
     public static let quotientDigits = 28
-    /// The greatest distance of the point from the last digit; keys order all numbers within it.
+    /// The maximum distance of the decimal point from the last digit, which sortable keys can represent.
     public static let maxScale = 10_000
 
-    /// The exact sum; `nil` beyond 38 digits.
+    /// Returns the exact sum; `nil` beyond 38 digits.
     public static func add(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         guard let (a, b, scale) = align(left, right) else { return nil }
         if left.isNegative == right.isNegative {
@@ -25,17 +25,17 @@ public enum DecimalArithmetic {
             : ODataDecimal(isNegative: right.isNegative, magnitude: b - a, scale: scale)
     }
 
-    /// The number with the opposite sign.
+    /// Returns the number with the opposite sign.
     public static func negate(_ value: ODataDecimal) -> ODataDecimal? {
         ODataDecimal(isNegative: !value.isNegative, magnitude: value.magnitude, scale: value.scale)
     }
 
-    /// The exact difference; `nil` beyond 38 digits.
+    /// Returns the exact difference; `nil` beyond 38 digits.
     public static func subtract(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         negate(right).flatMap { add(left, $0) }
     }
 
-    /// The exact product; `nil` beyond 38 digits.
+    /// Returns the exact product; `nil` beyond 38 digits.
     public static func multiply(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         let (left, right) = (left.normalized, right.normalized)
         let (product, overflow) = left.magnitude.multipliedReportingOverflow(by: right.magnitude)
@@ -44,14 +44,14 @@ public enum DecimalArithmetic {
         return ODataDecimal(isNegative: left.isNegative != right.isNegative, magnitude: product, scale: scale)
     }
 
-    /// The quotient; `nil` when the divisor is zero or the result is out of range.
+    /// Returns the quotient; `nil` if the divisor is zero or the result is out of range.
     public static func divide(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         let divisor = right.magnitude
         guard divisor != 0 else { return nil }
         if left.magnitude == 0 { return ODataDecimal(0) }
         var (quotient, remainder) = left.magnitude.quotientAndRemainder(dividingBy: divisor)
         var scale = left.scale - right.scale
-        // A negative scale means digits before the point that are not there yet; they are always produced.
+        // A negative scale means that digits before the point are still missing; they are always computed.
         while remainder != 0, scale < 0 || quotient < power(quotientDigits - 1) {
             let wide = remainder.multipliedFullWidth(by: 10)
             let (digit, rest) = divisor.dividingFullWidth(wide)
@@ -63,7 +63,7 @@ public enum DecimalArithmetic {
             if scale > maxScale { return nil }
         }
         if remainder != 0 {
-            // remainder < divisor < 10^38, so that its double fits.
+            // remainder < divisor < 10^38, so twice the remainder fits.
             let doubled = remainder * 2
             if doubled > divisor || (doubled == divisor && quotient % 2 == 1) { quotient += 1 }
         }
@@ -71,29 +71,29 @@ public enum DecimalArithmetic {
             .normalized
     }
 
-    /// The remainder of the division that rounds towards zero; it has the dividend's sign.
+    /// Returns the remainder of a division that truncates; it has the sign of the dividend.
     public static func remainder(_ left: ODataDecimal, _ right: ODataDecimal) -> ODataDecimal? {
         guard let (a, b, scale) = align(left, right), b != 0 else { return nil }
         return ODataDecimal(isNegative: left.isNegative, magnitude: a % b, scale: scale)
     }
 
-    /// How a number is made whole.
+    /// A rule for rounding to an integer.
     public enum Rounding: Hashable, Sendable {
-        /// To the next lesser whole number.
+        /// Towards negative infinity.
         case down
-        /// To the next greater whole number.
+        /// Towards positive infinity.
         case up
-        /// To the nearest whole number; a half away from zero.
+        /// To the nearest integer; halves away from zero.
         case halfAwayFromZero
-        /// Whatever stands after the point is cut off.
+        /// Towards zero.
         case towardZero
     }
 
-    /// The number made whole; `nil` when it needs more than 38 digits.
+    /// Rounds a number to an integer; `nil` if the result has more than 38 digits.
     public static func round(_ value: ODataDecimal, _ rounding: Rounding) -> ODataDecimal? {
         guard value.scale > 0 else { return value }
         guard value.scale <= 38 else {
-            // Every digit stands behind the point, and not in first place.
+            // All digits are after the first decimal place, so the number is closer to zero than a half.
             let isUp = value.magnitude != 0 && (rounding == .up && !value.isNegative)
             let isDown = value.magnitude != 0 && (rounding == .down && value.isNegative)
             return ODataDecimal(isUp ? 1 : isDown ? -1 : 0)
@@ -111,7 +111,7 @@ public enum DecimalArithmetic {
         return ODataDecimal(isNegative: value.isNegative, magnitude: whole, scale: 0)
     }
 
-    /// Both magnitudes at one scale; `nil` when a digit would not fit.
+    /// Returns both magnitudes at one scale; `nil` if the digits do not fit.
     private static func align(_ left: ODataDecimal, _ right: ODataDecimal) -> (UInt128, UInt128, Int)? {
         let (left, right) = (left.normalized, right.normalized)
         let scale = max(left.scale, right.scale)

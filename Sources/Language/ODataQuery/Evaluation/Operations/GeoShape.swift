@@ -1,16 +1,16 @@
 import Foundation
 import ODataModel
 
-/// The geometry behind the geo functions (OData URL Conventions 4.01, 5.1.1.11), on the shape of a value.
+/// The geometry of a value, on which the geo functions are computed (OData URL Conventions 4.01, 5.1.1.11).
 ///
-/// - Geography (reference system 4326 and other systems of longitude and latitude): lengths and distances are metres
-///   along the geodesic of the WGS 84 ellipsoid by Vincenty's inverse formula, exact to less than a millimetre; near
-///   antipodes, where that does not converge, along the great circle of the mean sphere. Edges of polygons are great
-///   circles; a polygon is the smaller of the two parts of the sphere that its ring divides, so that it must fit a
+/// - Geography (reference system 4326 and other systems of longitude and latitude): lengths and distances are in
+///   metres along the geodesic of the WGS 84 ellipsoid. Vincenty's inverse formula is exact to less than a
+///   millimetre. If it does not converge, near antipodes, the great circle of the mean sphere is used. The edges of
+///   polygons are great circles. A polygon is the smaller part of the sphere inside its ring, so it must fit a
 ///   hemisphere.
-/// - Geometry (reference system 0 and all others): lengths and distances are Euclid's, in the units of the system.
+/// - Geometry (reference system 0 and all others): lengths and distances are Euclidean, in the units of the system.
 ///
-/// Points on the edge of a polygon belong to it, those within its holes do not. Elevations are not looked at.
+/// Points on the edge of a polygon belong to it, points within its holes do not. Elevations are ignored.
 public struct GeoShape: Hashable, Sendable {
     /// A position: longitude and latitude, or x and y.
     public struct Position: Hashable, Sendable {
@@ -20,11 +20,11 @@ public struct GeoShape: Hashable, Sendable {
         public var y: Double
     }
 
-    /// What the shape is made of.
+    /// The elements of the shape.
     indirect enum Content: Hashable {
         case points([Position])
         case lines([[Position]])
-        /// Each polygon is its outer ring and then its holes.
+        /// Each polygon consists of its outer ring followed by its holes.
         case polygons([[[Position]]])
         case collection([Content])
     }
@@ -33,7 +33,7 @@ public struct GeoShape: Hashable, Sendable {
     public let isGeography: Bool
     let content: Content
 
-    /// The geometry of a value; an empty point is no points.
+    /// Creates the geometry of a value; an empty point has no positions.
     public init(_ value: GeoValue) {
         isGeography = value.family == .geography
         content = Self.content(value.shape)
@@ -57,7 +57,7 @@ public struct GeoShape: Hashable, Sendable {
 
     // MARK: Functions
 
-    /// The length of all lines (`geo.length`); `nil` for shapes that are no lines.
+    /// The length of all lines (`geo.length`); `nil` for other shapes.
     public var length: Double? {
         guard case .lines(let lines) = content else { return nil }
         return lines.reduce(0) { sum, line in
@@ -65,8 +65,9 @@ public struct GeoShape: Hashable, Sendable {
         }
     }
 
-    /// The least distance between the points of two shapes (`geo.distance`); `nil` for shapes that are no points, or
-    /// when one is geography and the other is not.
+    /// Returns the least distance between the points of two shapes (`geo.distance`).
+    ///
+    /// The result is `nil` for shapes other than points, or if only one of the two is geography.
     public func distance(to other: GeoShape) -> Double? {
         guard isGeography == other.isGeography, case .points(let own) = content,
             case .points(let others) = other.content
@@ -74,7 +75,7 @@ public struct GeoShape: Hashable, Sendable {
         return own.lazy.flatMap { point in others.lazy.map { distance(point, $0) } }.min()
     }
 
-    /// Whether a point of this shape lies in a polygon of another (`geo.intersects`).
+    /// Returns whether a point of this shape lies in a polygon of another (`geo.intersects`).
     public func intersects(_ other: GeoShape) -> Bool {
         guard isGeography == other.isGeography, case .points(let points) = content,
             case .polygons(let polygons) = other.content
@@ -95,7 +96,7 @@ public struct GeoShape: Hashable, Sendable {
         }
     }
 
-    /// Where a point is as seen from a ring.
+    /// The position of a point relative to a ring.
     enum Side { case inside, outside, edge }
 
     private func side(of point: Position, _ ring: [Position]) -> Side {

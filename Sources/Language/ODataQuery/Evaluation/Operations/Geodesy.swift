@@ -1,15 +1,15 @@
 import Foundation
 
-/// Geometry on the earth.
+/// Geometry on the earth's surface.
 enum Geodesy {
-    /// The half axes of the WGS 84 ellipsoid in metres.
+    /// The equatorial radius in metres and the flattening of the WGS 84 ellipsoid.
     private static let (equatorial, flattening) = (6_378_137.0, 1 / 298.257_223_563)
     /// The mean radius in metres.
     private static let meanRadius = 6_371_008.771_4
-    /// How near to an edge a point counts as on it, as the sine of the angle: less than a centimetre.
+    /// The distance at which a point counts as on an edge, as the sine of the angle: less than a centimetre.
     private static let edgeTolerance = 1e-9
 
-    /// The length of the geodesic in metres.
+    /// Returns the length of the geodesic in metres.
     static func distance(_ a: GeoShape.Position, _ b: GeoShape.Position) -> Double {
         if a == b { return 0 }
         return vincenty(a, b) ?? greatCircle(a, b)
@@ -17,7 +17,7 @@ enum Geodesy {
 
     private static func radians(_ degrees: Double) -> Double { degrees * .pi / 180 }
 
-    /// The haversine formula on the mean sphere.
+    /// Returns the distance by the haversine formula on the mean sphere.
     private static func greatCircle(_ a: GeoShape.Position, _ b: GeoShape.Position) -> Double {
         let latitude = sin(radians(b.y - a.y) / 2)
         let longitude = sin(radians(b.x - a.x) / 2)
@@ -25,7 +25,8 @@ enum Geodesy {
         return 2 * meanRadius * asin(min(1, h.squareRoot()))
     }
 
-    /// Vincenty's inverse formula (Survey Review XXII, 176, 1975); `nil` when it does not converge.
+    /// Returns the distance by Vincenty's inverse formula (Survey Review XXII, 176, 1975); `nil` if it does not
+    /// converge.
     private static func vincenty(_ a: GeoShape.Position, _ b: GeoShape.Position) -> Double? {
         let polar = equatorial * (1 - flattening)
         let difference = radians(b.x - a.x)
@@ -42,7 +43,7 @@ enum Geodesy {
             let sigma = atan2(sinSigma, cosSigma)
             let sinAlpha = cosU1 * cosU2 * sinLambda / sinSigma
             let cosSquaredAlpha = 1 - sinAlpha * sinAlpha
-            // Along the equator there is no vertex.
+            // A geodesic along the equator has no vertex.
             let cosMiddle = cosSquaredAlpha == 0 ? 0 : cosSigma - 2 * sinU1 * sinU2 / cosSquaredAlpha
             let c = flattening / 16 * cosSquaredAlpha * (4 + flattening * (4 - 3 * cosSquaredAlpha))
             let previous = lambda
@@ -80,8 +81,10 @@ enum Geodesy {
 
     private static func dot(_ a: Vector, _ b: Vector) -> Double { (a * b).sum() }
 
-    /// How often the ring winds around the point, by the angles under which the point sees its edges. The antipode of
-    /// the point is wound around as well; a point on the far side of the ring's centre is therefore outside.
+    /// Returns the side of a ring on which a point lies, by the winding number of the angles between the vertices.
+    ///
+    /// The ring also winds around the antipode of an inner point. A point on the far side of the ring's centre is
+    /// therefore outside.
     static func side(of point: GeoShape.Position, _ ring: [GeoShape.Position]) -> GeoShape.Side {
         let p = vector(point)
         let vertices = ring.map(vector)

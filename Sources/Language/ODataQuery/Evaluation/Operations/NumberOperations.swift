@@ -1,12 +1,14 @@
 import ODataModel
 
-/// Arithmetic on values of all types that have it (OData URL Conventions 4.01, 5.1.1.2). Operands that are null give
-/// null, as do whole numbers, decimals and durations divided by zero.
+/// Arithmetic on values of all numeric and temporal types (OData URL Conventions 4.01, 5.1.1.2).
+///
+/// The result is null if an operand is null, or if an integer, decimal or duration is divided by zero.
 public enum NumberOperations {
-    /// The value of `left operator right`.
+    /// Returns the value of `left operator right`.
     ///
-    /// - Parameter symbol: one of the arithmetic operators.
-    /// - Throws: ``EvaluationError`` where the result does not fit its type, or the operands have no such operation.
+    /// - Parameter symbol: an arithmetic operator.
+    /// - Throws: ``EvaluationError`` if the result does not fit its type, or the operator is not defined for the
+    ///   operands.
     public static func arithmetic(
         _ symbol: BinaryOperator, left: ODataValue, right: ODataValue
     ) throws(EvaluationError) -> ODataValue {
@@ -22,7 +24,7 @@ public enum NumberOperations {
         case (.double, _), (_, .double), (.single, _), (_, .single):
             guard let a = left.double, let b = right.double else { break }
             let result = floating(symbol, left: a, right: b)
-            // Two binary32 operands give a binary32 result.
+            // An operation on two binary32 numbers gives a binary32 result.
             if case (.single, .single) = (left, right) { return .single(Float(result)) }
             return .double(result)
         case (.decimal, _), (_, .decimal):
@@ -33,9 +35,9 @@ public enum NumberOperations {
         throw .type("An operand of \(symbol.rawValue)", expected: "a number, a date or a duration")
     }
 
-    /// The number or duration with the opposite sign.
+    /// Returns the number or duration with the opposite sign.
     ///
-    /// - Throws: ``EvaluationError`` where that does not fit the type.
+    /// - Throws: ``EvaluationError`` if the result does not fit the type.
     public static func negate(_ value: ODataValue) throws(EvaluationError) -> ODataValue {
         switch value {
         case .null: return .null
@@ -99,7 +101,7 @@ public enum NumberOperations {
         }
     }
 
-    /// The whole part of a decimal; `nil` beyond 64 bits.
+    /// Returns the integral part of a decimal; `nil` if it exceeds 64 bits.
     static func whole(_ number: ODataDecimal) -> Int64? {
         guard let whole = DecimalArithmetic.round(number, .towardZero)?.rescaled(to: 0),
             whole.magnitude <= UInt128(Int64.max) + 1
@@ -159,7 +161,7 @@ public enum NumberOperations {
         DateArithmetic.total(seconds: value.seconds, picoseconds: value.picoseconds)
     }
 
-    /// A duration multiplied or divided by a number.
+    /// Multiplies or divides a duration by a number.
     private static func scaled(
         _ symbol: BinaryOperator, left: ODataValue, right: ODataValue
     ) throws(EvaluationError) -> ODataValue {

@@ -1,7 +1,8 @@
 import ODataModel
 
-/// A sum of numbers or durations that is exact where they are, and does not depend on their order where they are
-/// not (beyond the last place; Neumaier's algorithm).
+/// A sum of numbers or durations that is exact for exact types.
+///
+/// A sum of doubles does not depend on their order, except in the last place (Neumaier's algorithm).
 struct Summation {
     private var integers: Int128 = 0
     private var decimals = ODataDecimal(0)
@@ -59,7 +60,7 @@ struct Summation {
         return inexact + (try exact()).doubleValue
     }
 
-    /// The sum; `nil` when nothing was added.
+    /// The sum; `nil` if no value was added.
     var total: ODataValue? {
         get throws(EvaluationError) {
             switch kind {
@@ -74,7 +75,7 @@ struct Summation {
         }
     }
 
-    /// The mean: of whole numbers and decimals with the precision of quotients; `nil` when nothing was added.
+    /// The mean, with the precision of quotients for integers and decimals; `nil` if no value was added.
     var mean: ODataValue? {
         get throws(EvaluationError) {
             switch kind {

@@ -1,16 +1,19 @@
-/// What OData's string functions do, counted in code points and without a locale: equal strings are equal code
-/// points, nothing is normalised (OData URL Conventions 4.01, 5.1.1.5 to 5.1.1.7).
+/// The string functions of OData, which count code points and do not depend on a locale.
 ///
-/// The in-memory evaluator and the SQL functions of the store both call these, so that they cannot differ.
+/// Two strings are equal if their code points are; there is no normalisation (OData URL Conventions 4.01, 5.1.1.5
+/// to 5.1.1.7). The in-memory evaluator and the SQL functions of the store share the code, so that their results
+/// are the same.
 public enum TextOperations {
-    /// The most bytes of UTF-8 that a text may have that is made of others. What is put together of itself doubles with
-    /// each step, so that a short request could ask for more than there is memory.
+    /// The maximum size of a computed text in bytes of UTF-8.
+    ///
+    /// Repeated concatenation doubles a text at each step, so a short request could otherwise exhaust the memory.
     public static let maxLength = 16 << 20
 
-    /// The number of code points.
+    /// Returns the number of code points.
     public static func length(_ text: String) -> Int { text.unicodeScalars.count }
 
-    /// The code points before the first occurrence of `part`; -1 when there is none, 0 for nothing.
+    /// Returns the number of code points before the first occurrence of `part`; -1 if there is none, 0 for an empty
+    /// part.
     public static func index(of part: String, in text: String) -> Int {
         let (text, part) = (Array(text.utf8), Array(part.utf8))
         guard let offset = offset(of: part, in: text) else { return -1 }
@@ -28,12 +31,14 @@ public enum TextOperations {
         return found
     }
 
-    /// Tells where a part that is not empty begins, occurrences that overlap the one before them left out, until it is
-    /// enough. The text is gone through once, whatever both consist of (Knuth, Morris and Pratt).
+    /// Calls a closure with the offsets of a non-empty part, without overlapping occurrences, until it returns
+    /// `true`.
+    ///
+    /// The text is scanned once, in linear time (Knuth, Morris and Pratt).
     private static func visit<Failure: Error>(
         _ part: [UInt8], in text: [UInt8], _ body: (Int) throws(Failure) -> Bool
     ) throws(Failure) {
-        // For each beginning of the part, how much of its end is a shorter beginning.
+        // For each prefix of the part, the length of the longest proper prefix that is also its suffix.
         var borders = [0]
         borders.reserveCapacity(part.count)
         var length = 0
@@ -54,8 +59,8 @@ public enum TextOperations {
         }
     }
 
-    /// The code points from `start`, at most `length` of them. A negative start counts from the end
-    /// (OData URL Conventions 4.01, 5.1.1.7.5); what lies outside the string is empty.
+    /// Returns at most `length` code points from `start`. A negative start counts from the end (OData URL
+    /// Conventions 4.01, 5.1.1.7.5). A range outside the string is empty.
     public static func substring(_ text: String, from start: Int64, length: Int64?) -> String {
         let scalars = text.unicodeScalars
         let count = Int64(scalars.count)
@@ -67,7 +72,7 @@ public enum TextOperations {
         return String(result)
     }
 
-    /// The text without white space (Unicode's White_Space property) at its ends.
+    /// Returns the text without white space (Unicode's White_Space property) at its ends.
     public static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -76,29 +81,29 @@ public enum TextOperations {
         return String(scalars[first...last])
     }
 
-    /// The full Unicode lower-case mapping.
+    /// Returns the text in lower case by the full Unicode mapping.
     public static func lowered(_ text: String) -> String { text.lowercased() }
 
-    /// The full Unicode upper-case mapping.
+    /// Returns the text in upper case by the full Unicode mapping.
     public static func uppered(_ text: String) -> String { text.uppercased() }
 
-    /// Whether the text ends with `suffix`, code point by code point.
+    /// Returns whether the text ends with `suffix`, code point by code point.
     public static func hasSuffix(_ text: String, _ suffix: String) -> Bool {
         let (text, suffix) = (text.utf8, suffix.utf8)
         return suffix.count <= text.count && text.suffix(suffix.count).elementsEqual(suffix)
     }
 
-    /// One text behind the other.
+    /// Concatenates two texts.
     ///
-    /// - Throws: ``EvaluationError/limit(_:)`` where that has more than ``maxLength`` bytes.
+    /// - Throws: ``EvaluationError/limit(_:)`` if the result exceeds ``maxLength`` bytes.
     public static func concatenated(_ first: String, _ second: String) throws(EvaluationError) -> String {
         try checkLength(first.utf8.count + second.utf8.count)
         return first + second
     }
 
-    /// The text with every occurrence of `part` replaced (V2 and V3); unchanged when `part` is empty.
+    /// Returns the text with every occurrence of `part` replaced (V2 and V3); unchanged if `part` is empty.
     ///
-    /// - Throws: ``EvaluationError/limit(_:)`` where that has more than ``maxLength`` bytes.
+    /// - Throws: ``EvaluationError/limit(_:)`` if the result exceeds ``maxLength`` bytes.
     public static func replacing(
         _ part: String, with replacement: String, in text: String
     ) throws(EvaluationError) -> String {

@@ -1,10 +1,10 @@
-/// What `$search` means for a text: a word matches where the text has it as a whole word, a phrase where its words
-/// follow each other in one text, in any case (OData URL Conventions 4.01, 5.1.7, leaves it to the service).
+/// The meaning of `$search` for texts, which the standard leaves to the service (OData URL Conventions 4.01,
+/// 5.1.7).
 ///
-/// Words are runs of letters, marks and digits. A full-text index holds the words that are cut here, so that both find the
-/// same.
+/// A word matches a whole word of a text, and a phrase consecutive words of one text, in any case. Words are runs
+/// of letters, marks and digits. Full-text indexes contain the same words, so that their results are the same.
 public enum TextSearch {
-    /// Whether texts match: words of a conjunction may stand in different ones.
+    /// Returns whether texts match. The words of a conjunction may be in different texts.
     public static func matches(_ search: SearchExpression, in texts: [String]) -> Bool {
         matches(search, in: texts.map(words))
     }
@@ -27,7 +27,7 @@ public enum TextSearch {
         }
     }
 
-    /// The words of a text in lower case.
+    /// Returns the words of a text in lower case.
     public static func words(of text: String) -> [String] {
         text.lowercased().unicodeScalars.split { scalar in
             switch scalar.properties.generalCategory {

@@ -1,12 +1,12 @@
 import ODataModel
 
-/// The function `cast` for values; what cannot be converted is null
-/// (OData URL Conventions 4.01, 5.1.1.10.1 *cast*).
+/// The function `cast` for values; a value that cannot be converted becomes null (OData URL Conventions 4.01,
+/// 5.1.1.10.1 *cast*).
 package struct ValueCast {
-    /// Tells the members of enumerations.
+    /// The model with the members of enumerations.
     let model: EntityDataModel
 
-    /// The value of one type as one of another.
+    /// Converts a value from one type to another.
     func cast(_ value: ODataValue, from source: TypeReference, to type: TypeReference) -> ODataValue {
         switch (value, type) {
         case (.null, _): return .null
@@ -28,7 +28,7 @@ package struct ValueCast {
         }
     }
 
-    /// The value as one of a primitive type, whatever it is itself.
+    /// Converts a value to a primitive type.
     package static func cast(_ value: ODataValue, to type: PrimitiveType?) -> ODataValue {
         guard let type else { return value }
         if type.isInteger {
