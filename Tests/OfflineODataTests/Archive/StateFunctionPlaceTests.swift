@@ -44,7 +44,7 @@ struct StateFunctionPlaceTests {
             shop = try await Shop()
             try await shop.sql("UPDATE Orders SET EmployeeID = NULL WHERE OrderID IN (1002, 1004, 1005)")
             store = try await shop.clone()
-            try await store.update("Orders(1003)", ["Freight": 47.25])
+            try await store.update("Orders(1003)", ["Freight": .decimal(47.25)])
             try await store.update("Customers('C0002')", ["City": "Here"])
         }
 
