@@ -309,6 +309,13 @@ import Testing
         #expect(error?.problem == .tooLarge(limit: 100_000))
     }
 
+    @Test("Metadata over the limit is refused, and the error names the limit")
+    func largeMetadata() async throws {
+        let text = "200\nContent-Type: application/xml\n\n<!--" + String(repeating: "x", count: 100_001) + "-->"
+        let error = await #expect(throws: InvalidResponseError.self) { try await read("$metadata", text) }
+        #expect(error?.problem == .tooLarge(limit: 100_000))
+    }
+
     @Test("JSON 4.5.1 relative links start from the context URL, and that from the request")
     func links() {
         let request = "http://h/s/Orders(1)/Items?$top=1"

@@ -252,7 +252,9 @@ struct CSDLReaderTests {
     @Test("a document one byte too large is refused")
     func size() {
         #expect(csdlError([UInt8](repeating: 0x20, count: CSDLReader.maxBytes))?.reason == .empty)
-        #expect(csdlError([UInt8](repeating: 0x20, count: CSDLReader.maxBytes + 1))?.reason == .tooLarge)
+        #expect(
+            csdlError([UInt8](repeating: 0x20, count: CSDLReader.maxBytes + 1))?.reason
+                == .tooLarge(limit: CSDLReader.maxBytes))
     }
 
     @Test("one element too many is refused")

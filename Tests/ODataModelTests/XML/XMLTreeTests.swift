@@ -1,3 +1,4 @@
+import TestCorpus
 import Testing
 
 @testable import ODataModel
@@ -85,5 +86,47 @@ struct XMLTreeTests {
             guard let error = error as? XMLTreeError, case .malformed = error.reason else { return false }
             return error.line == 2 && error.column > 1 && !error.expected.isEmpty
         }
+    }
+
+    @Test("a document in chunks gives the same tree wherever it is cut")
+    func chunks() async throws {
+        let bytes = Array((Self.sample + "<!-- ä€😀 > -->\n").utf8)
+        let expected = try XMLTree(parsing: bytes)
+        for cut in 1..<bytes.count {
+            #expect(try await XMLTree(parsing: CutDocument(bytes, at: [cut])) == expected, "cut at \(cut)")
+        }
+        #expect(try await XMLTree(parsing: CutDocument(bytes, chunkSize: 1)) == expected)
+    }
+
+    @Test(
+        "a document in chunks has the same error at the same place",
+        arguments: [
+            "", " \n ", "<a>\n<b></a>", "<a>\n<b m:c='1'/></a>", "<a>", "<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>",
+        ])
+    func errorsInChunks(text: String) async throws {
+        let bytes = Array(text.utf8)
+        let expected = #expect(throws: XMLTreeError.self) { try XMLTree(parsing: bytes) }
+        for size in 1...max(1, bytes.count) {
+            let error = await #expect(throws: XMLTreeError.self) {
+                try await XMLTree(parsing: CutDocument(bytes, chunkSize: size))
+            }
+            #expect(error == expected, "chunks of \(size)")
+        }
+    }
+
+    @Test("an error, the limit and a cancelled task stop the reading")
+    func endsOfReading() async throws {
+        let wrong = CutDocument(Array("<a><b></a>".utf8) + [UInt8](repeating: 0x20, count: 1000), chunkSize: 10)
+        await #expect(throws: XMLTreeError.self) { try await XMLTree(parsing: wrong) }
+        #expect(wrong.takenCount <= 2)
+        let bytes = Array(Self.sample.utf8)
+        _ = try await XMLTree(parsing: CutDocument(bytes, chunkSize: 10), maxBytes: bytes.count)
+        let error = await #expect(throws: XMLTreeError.self) {
+            try await XMLTree(parsing: CutDocument(bytes, chunkSize: 10), maxBytes: bytes.count - 1)
+        }
+        #expect(error?.reason == .tooLarge(limit: bytes.count - 1))
+        let reading = Task { try await XMLTree(parsing: EndlessDocument(Array("<a>".utf8))) }
+        reading.cancel()
+        await #expect(throws: CancellationError.self) { try await reading.value }
     }
 }

@@ -20,8 +20,8 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
         case notCSDL(root: String)
         /// The document has a DOCTYPE. Entities are never declared, expanded or loaded.
         case documentType
-        /// The document is larger than ``CSDLReader/maxBytes``.
-        case tooLarge
+        /// The document is larger than the caller's limit or ``CSDLReader/maxBytes``, with the limit in bytes.
+        case tooLarge(limit: Int)
         /// Elements are nested deeper than ``CSDLReader/maxDepth``.
         case tooDeep
         /// There are more elements than ``CSDLReader/maxElements``.
@@ -71,7 +71,7 @@ public struct CSDLError: Error, Hashable, Sendable, CustomStringConvertible {
             case .truncated: "The document ends too early: the transfer may have been cut"
             case .notCSDL(let root): "This is XML, but no metadata: its root element is \(root)"
             case .documentType: "The document has a DOCTYPE, which is refused"
-            case .tooLarge: "The document is larger than \(CSDLReader.maxBytes) bytes"
+            case .tooLarge(let limit): "The document is larger than \(limit) bytes"
             case .tooDeep: "Elements are nested deeper than \(CSDLReader.maxDepth) levels"
             case .tooManyElements: "There are more than \(CSDLReader.maxElements) elements"
             case .missingAttribute(let name, let element): "\(element) lacks the attribute \(name)"

@@ -54,9 +54,9 @@ public enum CSDLReader {
     public static func parse(
         _ bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions()
     ) throws(CSDLError) -> Result {
-        var content = CSDLContent()
-        try append(bytes, to: &content, source: nil)
-        var builder = CSDLBuilder(document: document(content, options), options: options)
+        var reader = CSDLDocumentReader(limit: maxBytes)
+        try reader.append(bytes)
+        var builder = CSDLBuilder(document: document(try reader.finish(), options), options: options)
         return try builder.build(originalText: options.keepsOriginalText ? bytes : nil)
     }
 
@@ -67,34 +67,10 @@ public enum CSDLReader {
     public static func parse(
         xml bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions()
     ) throws(CSDLError) -> Result {
-        if case .json? = format(of: bytes) {
+        if CSDLDocumentReader.isJSON(bytes) {
             throw CSDLError(reason: .json, line: 1, column: 1, expected: "CSDL in XML")
         }
         return try parse(bytes, options: options)
-    }
-
-    /// The two formats of CSDL.
-    private enum Format {
-        case xml
-        case json
-    }
-
-    /// Returns the format that the first character implies; `nil` if there is none.
-    private static func format(of bytes: [UInt8]) -> Format? {
-        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        guard let first = bytes[start...].first(where: { $0 > 0x20 }) else { return nil }
-        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") ? .json : .xml
-    }
-
-    /// Moves white space before the XML declaration behind the declaration. XML forbids such white space, but
-    /// templates produce it. Moving the white space preserves the line numbers.
-    private static func withDeclarationFirst(_ bytes: [UInt8]) -> [UInt8] {
-        let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        guard let start = bytes[mark...].firstIndex(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }),
-            start > mark, bytes[start...].starts(with: Array("<?xml".utf8)),
-            let end = bytes[start...].firstIndex(of: UInt8(ascii: ">"))
-        else { return bytes }
-        return Array(bytes[start...end]) + bytes[mark..<start] + bytes[(end + 1)...]
     }
 
     /// Returns the document without the elements that the options exclude.
@@ -103,21 +79,6 @@ public enum CSDLReader {
         var content = content
         content.exclude(options)
         return CSDLDocument(content)
-    }
-
-    private static func append(
-        _ bytes: [UInt8], to content: inout CSDLContent, source: String?
-    ) throws(CSDLError) {
-        guard bytes.count <= maxBytes else {
-            throw CSDLError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document", source: source)
-        }
-        switch format(of: bytes) {
-        case .xml?: try CSDLParser.parse(withDeclarationFirst(bytes), into: &content, source: source)
-        case .json?: try CSDLJSONParser.parse(bytes, into: &content, source: source)
-        case nil:
-            throw CSDLError(
-                reason: .empty, line: 1, column: 1, expected: "a metadata document", source: source)
-        }
     }
 }
 
@@ -147,30 +108,103 @@ extension CSDLReader {
         _ bytes: [UInt8], options: CSDLReaderOptions = CSDLReaderOptions(),
         loader: (CSDLReference) async throws -> [UInt8]?
     ) async throws -> Result {
-        var documents = Documents(options: options)
-        try append(bytes, to: &documents.content, source: nil)
-        documents.total = bytes.count
-        try await documents.follow(references(of: documents.content, root: 0, options), loader)
-        let originalText = options.keepsOriginalText ? bytes : nil
-        var builder = CSDLBuilder(document: document(documents.content, options), options: options)
-        var result = try builder.build(uses: documents.uses, originalText: originalText)
-        let vocabularies = builder.missingVocabularies
-        if options.terms == .resolved, !vocabularies.isEmpty {
-            try await documents.follow(vocabularies, loader)
-            builder = CSDLBuilder(document: document(documents.content, options), options: options)
-            result = try builder.build(uses: documents.uses, originalText: originalText)
+        var reader = CSDLDocumentReader(limit: maxBytes)
+        try reader.append(bytes)
+        var documents = Documents(options: options, limit: maxBytes)
+        documents.begin(try reader.finish(), bytes: bytes.count)
+        return try await documents.result(originalText: options.keepsOriginalText ? bytes : nil, loader)
+    }
+
+    /// Reads a document from chunks of bytes as they arrive, and the documents that it refers to.
+    ///
+    /// Chunks are read as in ``parse(chunks:maxBytes:options:)``, and references are followed as in
+    /// ``parse(_:options:loader:)``.
+    ///
+    /// - Parameters:
+    ///   - chunks: the chunks, such as the body of a response or the content of a file.
+    ///   - maxBytes: the maximum size of the document with all referenced documents, in bytes. Values above
+    ///     ``maxBytes`` have no effect.
+    ///   - options: the options, including the references to follow. With ``CSDLReaderOptions/keepsOriginalText``,
+    ///     the reader holds all bytes of the document.
+    ///   - loader: a function that returns the document of a reference, or `nil` if there is none. The URI may be
+    ///     relative to the referring document.
+    /// - Throws: ``CSDLError`` with the document, the line, the column and the expected content;
+    ///   ``CSDLError/Reason/tooLarge(limit:)`` if the documents are larger than `maxBytes`; `CancellationError`;
+    ///   errors of `chunks` and `loader`.
+    public static func parse<Chunks: AsyncSequence>(
+        chunks: Chunks, maxBytes: Int = CSDLReader.maxBytes, options: CSDLReaderOptions = CSDLReaderOptions(),
+        loader: (CSDLReference) async throws -> [UInt8]?
+    ) async throws -> Result where Chunks.Element: Collection<UInt8> {
+        let limit = min(maxBytes, Self.maxBytes)
+        let first = try await content(of: chunks, limit: limit, keepsText: options.keepsOriginalText)
+        var documents = Documents(options: options, limit: limit)
+        documents.begin(first.content, bytes: first.bytes)
+        return try await documents.result(originalText: first.text, loader)
+    }
+
+    /// Reads a document from chunks of bytes as they arrive, and returns the model with warnings about skipped
+    /// content.
+    ///
+    /// The reader parses XML chunk by chunk and never holds the whole document. It holds JSON until the document is
+    /// complete. A chunk may end at any byte. After an error, the reader requests no further chunk.
+    ///
+    /// ```swift
+    /// let result = try await CSDLReader.parse(chunks: body, maxBytes: 4 << 20)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - chunks: the chunks, such as the body of a response or the content of a file.
+    ///   - maxBytes: the maximum size of the document, in bytes. Values above ``maxBytes`` have no effect.
+    ///   - options: the options. With ``CSDLReaderOptions/keepsOriginalText``, the reader holds all bytes of the
+    ///     document.
+    /// - Throws: ``CSDLError`` with the line, the column and the expected content;
+    ///   ``CSDLError/Reason/tooLarge(limit:)`` if the document is larger than `maxBytes`; `CancellationError`; errors
+    ///   of `chunks`.
+    public static func parse<Chunks: AsyncSequence>(
+        chunks: Chunks, maxBytes: Int = CSDLReader.maxBytes, options: CSDLReaderOptions = CSDLReaderOptions()
+    ) async throws -> Result where Chunks.Element: Collection<UInt8> {
+        let limit = min(maxBytes, Self.maxBytes)
+        let first = try await content(of: chunks, limit: limit, keepsText: options.keepsOriginalText)
+        var builder = CSDLBuilder(document: document(first.content, options), options: options)
+        return try builder.build(originalText: first.text)
+    }
+
+    /// Reads one document, and returns its text if `keepsText` is `true`.
+    private static func content<Chunks: AsyncSequence>(
+        of chunks: Chunks, limit: Int, keepsText: Bool
+    ) async throws -> (content: CSDLContent, bytes: Int, text: [UInt8]?) where Chunks.Element: Collection<UInt8> {
+        var reader = CSDLDocumentReader(limit: limit)
+        var text: [UInt8]? = keepsText ? [] : nil
+        try await chunks.forEachChunk { chunk in
+            let bytes = Array(chunk)
+            try reader.append(bytes)
+            text?.append(contentsOf: bytes)
         }
-        for uri in documents.missing {
-            result.warnings.append(
-                CSDLWarning(
-                    message: "The document \(uri) was not found: what it declares is unknown.", line: 1, column: 1))
-        }
-        return result
+        let bytes = reader.byteCount
+        return (try reader.finish(), bytes, text)
+    }
+
+    /// Reads a document in XML or JSON from chunks of bytes as they arrive.
+    ///
+    /// Chunks are read as in ``parse(chunks:maxBytes:options:)``.
+    ///
+    /// - Parameters:
+    ///   - chunks: the chunks, such as the body of a response or the content of a file.
+    ///   - maxBytes: the maximum size of the document, in bytes. Values above ``maxBytes`` have no effect.
+    /// - Throws: ``CSDLError`` with the line, the column and the expected content;
+    ///   ``CSDLError/Reason/tooLarge(limit:)`` if the document is larger than `maxBytes`; `CancellationError`; errors
+    ///   of `chunks`.
+    public static func read<Chunks: AsyncSequence>(
+        chunks: Chunks, maxBytes: Int = CSDLReader.maxBytes
+    ) async throws -> EntityDataModel where Chunks.Element: Collection<UInt8> {
+        try await parse(chunks: chunks, maxBytes: maxBytes).model
     }
 
     /// A document with the referenced documents loaded so far.
     private struct Documents {
         let options: CSDLReaderOptions
+        /// The maximum size of all documents together, in bytes.
+        let limit: Int
         var content = CSDLContent()
         /// The total size in bytes.
         var total = 0
@@ -178,6 +212,38 @@ extension CSDLReader {
         var uses: [CSDLReference] = []
         /// The URIs that have no document.
         var missing: [String] = []
+
+        init(options: CSDLReaderOptions, limit: Int) {
+            self.options = options
+            self.limit = limit
+        }
+
+        /// Sets the first document.
+        mutating func begin(_ content: consuming CSDLContent, bytes: Int) {
+            self.content = content
+            total = bytes
+        }
+
+        /// Builds the model from the first document and the documents that it refers to.
+        mutating func result(
+            originalText: [UInt8]?, _ loader: (CSDLReference) async throws -> [UInt8]?
+        ) async throws -> Result {
+            try await follow(CSDLReader.references(of: content, root: 0, options), loader)
+            var builder = CSDLBuilder(document: CSDLReader.document(content, options), options: options)
+            var result = try builder.build(uses: uses, originalText: originalText)
+            let vocabularies = builder.missingVocabularies
+            if options.terms == .resolved, !vocabularies.isEmpty {
+                try await follow(vocabularies, loader)
+                builder = CSDLBuilder(document: CSDLReader.document(content, options), options: options)
+                result = try builder.build(uses: uses, originalText: originalText)
+            }
+            for uri in missing {
+                result.warnings.append(
+                    CSDLWarning(
+                        message: "The document \(uri) was not found: what it declares is unknown.", line: 1, column: 1))
+            }
+            return result
+        }
 
         /// Loads the documents of references, and the documents that these refer to, each once.
         mutating func follow(
@@ -197,11 +263,14 @@ extension CSDLReader {
                     continue
                 }
                 total += bytes.count
-                guard total <= maxBytes else {
+                guard total <= limit else {
                     throw CSDLError(
-                        reason: .tooLarge, line: 1, column: 1, expected: "smaller documents", source: reference.uri)
+                        reason: .tooLarge(limit: limit), line: 1, column: 1, expected: "smaller documents",
+                        source: reference.uri)
                 }
-                try CSDLReader.append(bytes, to: &content, source: reference.uri)
+                var reader = CSDLDocumentReader(limit: limit, behind: content.take(), source: reference.uri)
+                try reader.append(bytes)
+                content = try reader.finish()
                 uses.append(reference)
                 waiting += try CSDLReader.references(of: content, root: uses.count, options)
             }

@@ -24,9 +24,7 @@ package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
     }
 
     private let state: UnsafeMutablePointer<XMLFragmentBuilder>
-    private let context: xmlParserCtxtPtr?
-    /// The first bytes, which determine the encoding and must be parsed together.
-    private var start: [UInt8]? = []
+    private var parser: XMLPushParser
 
     /// Creates a parser.
     ///
@@ -37,67 +35,46 @@ package struct XMLFragmentParser: ~Copyable, @unchecked Sendable {
         state = .allocate(capacity: 1)
         state.initialize(to: XMLFragmentBuilder(maxDepth: maxDepth, maxElementBytes: maxElementBytes))
         var handler = xmlSAXHandler()
-        handler.initialized = 0xDEED_BEAF
         handler.startElementNs = startElement
         handler.endElementNs = endElement
         handler.characters = characters
         handler.cdataBlock = characters
         handler.internalSubset = documentType
-        context = xmlCreatePushParserCtxt(&handler, state, nil, 0, nil)
-        state.pointee.context = context
-        // NOENT affects only the five predefined entities of XML, as in `XMLPushParser`.
-        let options = [XML_PARSE_NONET, XML_PARSE_NOENT, XML_PARSE_NOERROR, XML_PARSE_NOWARNING]
-        if let context { xmlCtxtUseOptions(context, Int32(options.reduce(0) { $0 | $1.rawValue })) }
+        parser = XMLPushParser(&handler, user: state)
+        state.pointee.context = parser.context
     }
 
     deinit {
-        if let context { xmlFreeParserCtxt(context) }
         state.deinitialize(count: 1)
         state.deallocate()
     }
 
     /// Parses the next chunk.
     package mutating func append(_ bytes: some Sequence<UInt8>) throws(XMLFragmentError) {
-        if var first = start {
-            first += bytes
-            start = first
-            guard first.count >= 16 else { return }
-            start = nil
-            try feed(first)
-        } else {
-            try feed(Array(bytes))
-        }
+        try check()
+        let failure = parser.append(Array(bytes), isStopped: { [state] in state.pointee.failure != nil })
+        note(failure)
+        try check()
     }
 
     /// Marks the end of the document and checks that it is complete.
     package mutating func finish() throws(XMLFragmentError) {
-        if let first = start {
-            start = nil
-            try feed(first)
-        }
-        if xmlParseChunk(context, nil, 0, 1) != 0 { state.pointee.fail(atEnd: true) }
+        try check()
+        let failure = parser.finish(isStopped: { [state] in state.pointee.failure != nil })
+        note(failure)
         try check()
     }
 
     /// Returns the next event; `nil` if more bytes are needed, and after the end.
     package mutating func next() -> Event? { state.pointee.takeEvent() }
 
-    private func feed(_ bytes: [UInt8]) throws(XMLFragmentError) {
-        try check()
-        bytes.withUnsafeBufferPointer { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { chars in
-                var offset = 0
-                while offset < chars.count, state.pointee.failure == nil {
-                    // Chunks are small enough to stop soon after an error.
-                    let count = min(64 * 1024, chars.count - offset)
-                    if xmlParseChunk(context, chars.baseAddress.map { $0 + offset }, Int32(count), 0) != 0 {
-                        return state.pointee.fail(atEnd: false)
-                    }
-                    offset += count
-                }
-            }
+    private func note(_ failure: XMLPushParser.Failure?) {
+        switch failure {
+        case nil: break
+        case .noMemory?: state.pointee.fail(.notWellFormed("no memory"))
+        case .notWellFormed(_, atEnd: true)?: state.pointee.fail(.truncated)
+        case .notWellFormed(let message, atEnd: false)?: state.pointee.fail(.notWellFormed(message))
         }
-        try check()
     }
 
     private func check() throws(XMLFragmentError) {
@@ -132,9 +109,8 @@ private struct XMLFragmentBuilder {
         return events[taken - 1]
     }
 
-    mutating func fail(atEnd: Bool) {
-        guard failure == nil else { return }
-        failure = error(atEnd ? .truncated : .notWellFormed(XMLPushParser.message(context)))
+    mutating func fail(_ reason: XMLFragmentError.Reason) {
+        if failure == nil { failure = error(reason) }
     }
 
     private func error(_ reason: XMLFragmentError.Reason) -> XMLFragmentError {
@@ -143,7 +119,7 @@ private struct XMLFragmentBuilder {
     }
 
     private mutating func stop(_ reason: XMLFragmentError.Reason) {
-        if failure == nil { failure = error(reason) }
+        fail(reason)
         if let context { xmlStopParser(context) }
     }
 

@@ -223,8 +223,8 @@ public struct XMLTreeError: Error, Hashable, Sendable, CustomStringConvertible {
         case truncated
         /// The document has a DOCTYPE. Entities are never declared, expanded or loaded.
         case documentType
-        /// The document is larger than ``XMLTree/maxBytes``.
-        case tooLarge
+        /// The document is larger than the caller's limit or ``XMLTree/maxBytes``, with the limit in bytes.
+        case tooLarge(limit: Int)
         /// Elements are nested deeper than ``XMLTree/maxDepth``.
         case tooDeep
     }
@@ -254,7 +254,7 @@ public struct XMLTreeError: Error, Hashable, Sendable, CustomStringConvertible {
             case .malformed(let words): "not well-formed: \(words)"
             case .truncated: "the document ends too early"
             case .documentType: "the document has a DOCTYPE, which is refused"
-            case .tooLarge: "the document is larger than \(XMLTree.maxBytes) bytes"
+            case .tooLarge(let limit): "the document is larger than \(limit) bytes"
             case .tooDeep: "elements are nested deeper than \(XMLTree.maxDepth) levels"
             }
         return "XML, line \(line), column \(column): \(problem); expected \(expected)."

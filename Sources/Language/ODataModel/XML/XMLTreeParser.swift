@@ -5,34 +5,96 @@ extension XMLTree {
     ///
     /// - Throws: ``XMLTreeError`` with the line, the column and the expected content.
     public init(parsing bytes: [UInt8]) throws(XMLTreeError) {
-        guard bytes.count <= Self.maxBytes else {
-            throw XMLTreeError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document")
-        }
-        guard bytes.contains(where: { $0 > 0x20 }) else {
-            throw XMLTreeError(reason: .empty, line: 1, column: 1, expected: "an XML document")
-        }
-        self.init(nodes: try XMLTreeParser.parse(bytes))
+        var reader = XMLTreeReader(limit: Self.maxBytes)
+        try reader.append(bytes)
+        self.init(nodes: try reader.finish())
+    }
+
+    /// Parses a document from chunks of bytes as they arrive.
+    ///
+    /// A chunk may end at any byte. After an error, no further chunk is requested.
+    ///
+    /// - Parameters:
+    ///   - chunks: the chunks, such as the body of a response.
+    ///   - maxBytes: the maximum size of the document, in bytes. Values above ``maxBytes`` have no effect.
+    /// - Throws: ``XMLTreeError`` with the line, the column and the expected content;
+    ///   ``XMLTreeError/Reason/tooLarge(limit:)`` if the document is larger than `maxBytes`; `CancellationError`; errors
+    ///   of `chunks`.
+    public init<Chunks: AsyncSequence>(
+        parsing chunks: Chunks, maxBytes: Int = XMLTree.maxBytes
+    ) async throws where Chunks.Element: Collection<UInt8> {
+        var reader = XMLTreeReader(limit: min(maxBytes, Self.maxBytes))
+        try await chunks.forEachChunk { try reader.append(Array($0)) }
+        self.init(nodes: try reader.finish())
     }
 }
 
-/// Builds a tree from libxml2's SAX2 events. C callbacks access the parser through a pointer that is valid during
-/// one call.
+/// Reads the nodes of a document from chunks as they arrive.
+private struct XMLTreeReader: ~Copyable {
+    private let state: UnsafeMutablePointer<XMLTreeParser>
+    private var parser: XMLPushParser
+    private var size: DocumentSize
+    /// Whether the document contains more than white space.
+    private var hasContent = false
+
+    init(limit: Int) {
+        size = DocumentSize(limit: limit)
+        state = .allocate(capacity: 1)
+        state.initialize(to: XMLTreeParser())
+        var handler = XMLTreeParser.handler
+        parser = XMLPushParser(&handler, user: state)
+        state.pointee.context = parser.context
+    }
+
+    deinit {
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    mutating func append(_ bytes: [UInt8]) throws(XMLTreeError) {
+        guard size.add(bytes.count) else {
+            throw XMLTreeError(
+                reason: .tooLarge(limit: size.limit), line: 1, column: 1, expected: "a smaller document")
+        }
+        hasContent = hasContent || bytes.contains { $0 > 0x20 }
+        let failure = parser.append(bytes, isStopped: { [state] in state.pointee.failure != nil })
+        try check(failure)
+    }
+
+    mutating func finish() throws(XMLTreeError) -> [XMLTree.Node] {
+        guard hasContent else {
+            throw XMLTreeError(reason: .empty, line: 1, column: 1, expected: "an XML document")
+        }
+        let failure = parser.finish(isStopped: { [state] in state.pointee.failure != nil })
+        try check(failure)
+        return state.pointee.nodes
+    }
+
+    private func check(_ failure: XMLPushParser.Failure?) throws(XMLTreeError) {
+        switch failure {
+        case nil: break
+        case .noMemory?: state.pointee.stop(.malformed("no memory"), expected: "a parser")
+        case .notWellFormed(_, atEnd: true)?: state.pointee.stop(.truncated, expected: "the rest of the document")
+        case .notWellFormed(let message, atEnd: false)?:
+            state.pointee.stop(.malformed(message), expected: "well-formed XML")
+        }
+        if let failure = state.pointee.failure { throw failure }
+    }
+}
+
+/// Builds a tree from libxml2's SAX2 events. C callbacks access the parser through a pointer that is valid as long as
+/// its ``XMLTreeReader`` exists.
 private struct XMLTreeParser {
-    private var context: xmlParserCtxtPtr?
-    private var failure: XMLTreeError?
+    fileprivate var context: xmlParserCtxtPtr?
+    fileprivate private(set) var failure: XMLTreeError?
     /// The open elements, outermost first.
     private var open: [XMLTree.Element] = []
-    private var nodes: [XMLTree.Node] = []
+    fileprivate private(set) var nodes: [XMLTree.Node] = []
     /// The character data of the open element that is not yet part of a node.
     private var text: [UInt8] = []
 
-    static func parse(_ bytes: [UInt8]) throws(XMLTreeError) -> [XMLTree.Node] {
-        let parser = UnsafeMutablePointer<XMLTreeParser>.allocate(capacity: 1)
-        parser.initialize(to: XMLTreeParser())
-        defer {
-            parser.deinitialize(count: 1)
-            parser.deallocate()
-        }
+    /// The callbacks, which find their parser through the pointer that they get.
+    static var handler: xmlSAXHandler {
         var handler = xmlSAXHandler()
         handler.startElementNs = { user, local, prefix, uri, namespaceCount, namespaces, count, _, attributes in
             guard let local else { return }
@@ -55,20 +117,7 @@ private struct XMLTreeParser {
         handler.internalSubset = { user, _, _, _ in
             XMLTreeParser.of(user)?.pointee.stop(.documentType, expected: "a document without DOCTYPE")
         }
-        XMLPushParser.run(
-            bytes, &handler, user: parser, begin: { parser.pointee.context = $0 },
-            isStopped: { parser.pointee.failure != nil },
-            ending: { ending in
-                switch ending {
-                case .done: break
-                case .noMemory: parser.pointee.stop(.malformed("no memory"), expected: "a parser")
-                case .failed(_, atEnd: true): parser.pointee.stop(.truncated, expected: "the rest of the document")
-                case .failed(let message, atEnd: false):
-                    parser.pointee.stop(.malformed(message), expected: "well-formed XML")
-                }
-            })
-        if let failure = parser.pointee.failure { throw failure }
-        return parser.pointee.nodes
+        return handler
     }
 
     private static func of(_ user: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<XMLTreeParser>? {
@@ -100,7 +149,7 @@ private struct XMLTreeParser {
         }
     }
 
-    private mutating func stop(_ reason: XMLTreeError.Reason, expected: String) {
+    fileprivate mutating func stop(_ reason: XMLTreeError.Reason, expected: String) {
         guard failure == nil else { return }
         let (line, column) = XMLPushParser.position(context)
         failure = XMLTreeError(reason: reason, line: Int(line), column: Int(column), expected: expected)

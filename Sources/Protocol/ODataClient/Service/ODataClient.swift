@@ -172,26 +172,23 @@ public final class ODataClient: ODataProvider {
             await configuration.metadataCache?.setMetadata(nil, of: root)
             return try await readMetadata(root, nil)
         }
-        let bytes: [UInt8]
+        let cache = configuration.metadataCache
+        let answer = MetadataAnswer(url: url, response: response, body: stream, keepsBytes: cache != nil)
+        let before = recorder?.reading()
+        let model: EntityDataModel
         do {
-            bytes = try await stream.collect(limit: CSDLReader.maxBytes)
-        } catch let error as ODataError where error.status == 413 {
-            throw MetadataError.invalid(
-                url: url, CSDLError(reason: .tooLarge, line: 1, column: 1, expected: "a smaller document"))
-        }
-        do {
-            let before = recorder?.reading()
-            defer { recorder?.parsed(.metadata, since: before) }
-            let model = try MetadataAnswer(url: url, response: response, bytes: bytes).model()
-            await configuration.metadataCache?.setMetadata(
-                CachedMetadata(
-                    bytes, etag: response.headerFields[.eTag], lastModified: response.headerFields[.lastModified]),
-                of: root)
-            return model
-        } catch {
+            model = try await answer.model()
+        } catch let error as MetadataError {
+            recorder?.parsed(.metadata, since: before)
             configuration.diagnostics.log(error, message, id: id)
             throw error
         }
+        recorder?.parsed(.metadata, since: before)
+        await cache?.setMetadata(
+            CachedMetadata(
+                answer.bytes, etag: response.headerFields[.eTag], lastModified: response.headerFields[.lastModified]),
+            of: root)
+        return model
     }
 
     /// Loads a document with the settings of this client. The URL may have any origin; credentials, and the

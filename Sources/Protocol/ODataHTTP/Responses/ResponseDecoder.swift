@@ -113,11 +113,7 @@ public struct ResponseDecoder: Sendable {
             case .value? where request.method == .read:
                 return .raw(stream, contentType: contentType ?? "application/octet-stream")
             case .metadata?:
-                do {
-                    return .metadata(try CSDLReader.read(try await collect(stream, status, request)))
-                } catch let error as CSDLError {
-                    throw invalid(.malformed(error.description), status, request)
-                }
+                return .metadata(try await metadata(stream, status, request))
             default: break
             }
         }
@@ -159,6 +155,21 @@ public struct ResponseDecoder: Sendable {
             }
         } catch let error as PayloadError {
             throw refusal(error, status, request)
+        }
+    }
+
+    /// Decodes a metadata document as it arrives.
+    private func metadata(
+        _ stream: ByteStream, _ status: Int, _ request: ODataRequest
+    ) async throws -> EntityDataModel {
+        guard stream.length.map({ $0 <= maxBodySize }) ?? true else {
+            throw invalid(.tooLarge(limit: maxBodySize), status, request)
+        }
+        do {
+            return try await CSDLReader.read(chunks: stream, maxBytes: maxBodySize)
+        } catch let error as CSDLError {
+            if case .tooLarge(let limit) = error.reason { throw invalid(.tooLarge(limit: limit), status, request) }
+            throw invalid(.malformed(error.description), status, request)
         }
     }
 

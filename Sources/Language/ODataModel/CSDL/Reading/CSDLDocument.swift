@@ -270,6 +270,13 @@ struct CSDLContent {
 
     var depth: Int { open.count }
 
+    /// Moves the content to the caller and leaves an empty one, so that the caller changes the arrays without a copy.
+    mutating func take() -> CSDLContent {
+        var result = CSDLContent()
+        swap(&result, &self)
+        return result
+    }
+
     /// Reserves the typical capacity for a document of this size.
     mutating func reserve(documentBytes: Int) {
         elements.reserveCapacity(elements.count + documentBytes / 80)

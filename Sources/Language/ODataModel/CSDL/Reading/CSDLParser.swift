@@ -1,19 +1,74 @@
 import CLibXML2
 
+/// Reads one metadata document in XML from chunks as they arrive, and appends it to earlier documents.
+struct CSDLXMLReader: ~Copyable {
+    private let state: UnsafeMutablePointer<CSDLParser>
+    private var parser: XMLPushParser
+
+    /// Creates a reader.
+    ///
+    /// - Parameters:
+    ///   - content: the earlier documents.
+    ///   - source: the URI of the document; `nil` for the first document.
+    ///   - expectedBytes: the size for which capacity is reserved, in bytes. The document may be larger.
+    init(behind content: consuming CSDLContent, source: String?, expectedBytes: Int) {
+        state = .allocate(capacity: 1)
+        content.reserve(documentBytes: expectedBytes)
+        state.initialize(to: CSDLParser(content: content, source: source))
+        var handler = xmlSAXHandler()
+        handler.startElementNs = startElement
+        handler.endElementNs = endElement
+        handler.characters = characters
+        handler.cdataBlock = characters
+        handler.internalSubset = documentType
+        parser = XMLPushParser(&handler, user: state)
+        state.pointee.context = parser.context
+    }
+
+    deinit {
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    /// Parses the next chunk.
+    ///
+    /// - Throws: ``CSDLError`` with the position.
+    mutating func append(_ bytes: [UInt8]) throws(CSDLError) {
+        let failure = parser.append(bytes, isStopped: { [state] in state.pointee.hasFailed })
+        try check(failure)
+    }
+
+    /// Marks the end of the document.
+    ///
+    /// - Returns: the earlier documents with this document.
+    /// - Throws: ``CSDLError`` with the position.
+    mutating func finish() throws(CSDLError) -> CSDLContent {
+        let failure = parser.finish(isStopped: { [state] in state.pointee.hasFailed })
+        try check(failure)
+        return state.pointee.takeContent()
+    }
+
+    private func check(_ failure: XMLPushParser.Failure?) throws(CSDLError) {
+        if let failure { state.pointee.fail(failure) }
+        if let failure = state.pointee.failure { throw failure }
+    }
+}
+
 /// Fills a ``CSDLContent`` from libxml2's SAX2 events.
 ///
-/// C callbacks access the parser through a pointer that is valid during one call of ``parse(_:into:source:)``. A
-/// class would add an exclusivity check to each of many thousand events.
-struct CSDLParser {
+/// C callbacks access the parser through a pointer that is valid as long as its ``CSDLXMLReader`` exists. A class would
+/// add an exclusivity check to each of many thousand events.
+private struct CSDLParser {
     private var content: CSDLContent
-    private var context: xmlParserCtxtPtr?
-    private var failure: CSDLError? {
+    fileprivate var context: xmlParserCtxtPtr?
+    fileprivate private(set) var failure: CSDLError? {
         didSet { hasFailed = failure != nil }
     }
     /// A cheap copy of `failure != nil`, which is checked at every event.
-    private var hasFailed = false
+    fileprivate private(set) var hasFailed = false
     private let source: String?
     private let firstElement: Int
+    private let firstRoot: Int
     private var rootName = ""
     /// Character data since the last tag, within elements that may contain text. Text in all other elements is
     /// formatting.
@@ -24,51 +79,27 @@ struct CSDLParser {
     /// The last value of each attribute, by address of its name; -1 for none.
     private var recent: [CSDLDocument.Text] = Array(repeating: -1, count: 64)
 
-    /// Reads a whole document and appends it to the content.
-    ///
-    /// - Throws: ``CSDLError`` with the position; `content` is then invalid.
-    static func parse(_ bytes: [UInt8], into content: inout CSDLContent, source: String?) throws(CSDLError) {
-        let parser = UnsafeMutablePointer<CSDLParser>.allocate(capacity: 1)
-        let firstRoot = content.roots.count
-        parser.initialize(to: CSDLParser(content: content, source: source))
-        content = CSDLContent()
-        defer {
-            parser.deinitialize(count: 1)
-            parser.deallocate()
-        }
-        run(parser, bytes)
-        if let failure = parser.pointee.failure { throw failure }
-        swap(&content, &parser.pointee.content)
-        for root in firstRoot..<content.roots.count { content.roots[root].source = source }
-    }
-
-    private init(content: CSDLContent, source: String?) {
+    init(content: CSDLContent, source: String?) {
         self.content = content
         self.source = source
         firstElement = content.elements.count
+        firstRoot = content.roots.count
     }
 
-    /// Runs the parser through the pointer alone, because callbacks change the parser.
-    private static func run(_ parser: UnsafeMutablePointer<CSDLParser>, _ bytes: [UInt8]) {
-        var handler = xmlSAXHandler()
-        handler.startElementNs = startElement
-        handler.endElementNs = endElement
-        handler.characters = characters
-        handler.cdataBlock = characters
-        handler.internalSubset = documentType
-        parser.pointee.content.reserve(documentBytes: bytes.count)
-        XMLPushParser.run(
-            bytes, &handler, user: parser, begin: { parser.pointee.context = $0 },
-            isStopped: { parser.pointee.hasFailed },
-            ending: { ending in
-                switch ending {
-                case .done: break
-                case .noMemory:
-                    parser.pointee.failure = CSDLError(
-                        reason: .malformed("no memory"), line: 1, column: 1, expected: "a parser")
-                case .failed(let message, let atEnd): parser.pointee.fail(message, atEnd: atEnd)
-                }
-            })
+    /// Moves the documents to the caller.
+    mutating func takeContent() -> CSDLContent {
+        var result = content.take()
+        for root in firstRoot..<result.roots.count { result.roots[root].source = source }
+        return result
+    }
+
+    mutating func fail(_ reason: XMLPushParser.Failure) {
+        switch reason {
+        case .noMemory:
+            failure = CSDLError(
+                reason: .malformed("no memory"), line: 1, column: 1, expected: "a parser", source: source)
+        case .notWellFormed(let message, let atEnd): fail(message, atEnd: atEnd)
+        }
     }
 
     private mutating func fail(_ message: String, atEnd: Bool) {
