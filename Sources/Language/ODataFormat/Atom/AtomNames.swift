@@ -90,40 +90,86 @@ extension XMLPayloadError {
     }
 }
 
+/// Reads a whole XML document as one fragment from chunks as they arrive.
+struct XMLBodyReader: ~Copyable {
+    private var parser = XMLFragmentParser(
+        maxDepth: XMLPayloadLimits.maxDepth, maxElementBytes: XMLPayloadLimits.maxElementBytes)
+    private var root: XMLFragment?
+
+    /// Parses the next chunk.
+    ///
+    /// - Throws: ``PayloadError/malformedXML(_:)``.
+    mutating func append(_ bytes: [UInt8]) throws(PayloadError) {
+        do throws(XMLFragmentError) {
+            try parser.append(bytes)
+        } catch {
+            throw .malformedXML(XMLPayloadError(error))
+        }
+        takeEvents()
+    }
+
+    /// Marks the end of the document.
+    ///
+    /// - Returns: the root element with its content.
+    /// - Throws: ``PayloadError/malformedXML(_:)``.
+    mutating func finish() throws(PayloadError) -> XMLFragment {
+        do throws(XMLFragmentError) {
+            try parser.finish()
+        } catch {
+            throw .malformedXML(XMLPayloadError(error))
+        }
+        takeEvents()
+        guard let root else {
+            throw .malformedXML(XMLPayloadError(reason: .truncated, line: 1, column: 1, expected: "an element"))
+        }
+        return root
+    }
+
+    /// Adds the parsed elements to the root.
+    private mutating func takeEvents() {
+        while let event = parser.next() {
+            switch event {
+            case .root(let element): root = element
+            case .child(let element): root?.content.append(.element(element))
+            case .end(let text): if !text.isEmpty { root?.content.append(.text(text)) }
+            }
+        }
+    }
+}
+
 /// Reading of a whole XML document as one fragment.
 enum XMLBody {
     /// Parses a document.
     ///
     /// - Throws: ``PayloadError/malformedXML(_:)``, or ``PayloadError/service(_:)`` if the document is an error.
-    static func read(_ bytes: [UInt8]) throws(PayloadError) -> XMLFragment {
-        let root = try parse(bytes)
-        if root.isMetadata("error") { throw .service(ODataErrorPayload(root)) }
-        return root
-    }
+    static func read(_ bytes: [UInt8]) throws(PayloadError) -> XMLFragment { try unlessError(parse(bytes)) }
 
     /// Parses a document, which may be an error response.
     ///
     /// - Throws: ``PayloadError/malformedXML(_:)``.
     static func parse(_ bytes: [UInt8]) throws(PayloadError) -> XMLFragment {
-        var root: XMLFragment?
-        do throws(XMLFragmentError) {
-            var parser = XMLFragmentParser(
-                maxDepth: XMLPayloadLimits.maxDepth, maxElementBytes: XMLPayloadLimits.maxElementBytes)
-            try parser.append(bytes)
-            try parser.finish()
-            while let event = parser.next() {
-                switch event {
-                case .root(let element): root = element
-                case .child(let element): root?.content.append(.element(element))
-                case .end(let text): if !text.isEmpty { root?.content.append(.text(text)) }
-                }
-            }
-        } catch {
-            throw .malformedXML(XMLPayloadError(error))
-        }
-        guard let root else {
-            throw .malformedXML(XMLPayloadError(reason: .truncated, line: 1, column: 1, expected: "an element"))
-        }
+        var reader = XMLBodyReader()
+        try reader.append(bytes)
+        return try reader.finish()
+    }
+
+    /// Parses a document from chunks as they arrive.
+    ///
+    /// - Throws: ``PayloadError/malformedXML(_:)``, ``PayloadError/tooLarge(limit:)``, or ``PayloadError/service(_:)``
+    ///   if the document is an error; `CancellationError`; errors of the sequence.
+    static func read<Chunks: AsyncSequence>(
+        chunks: Chunks, maxBytes: Int
+    ) async throws -> XMLFragment where Chunks.Element: Collection<UInt8> {
+        var reader = XMLBodyReader()
+        try await chunks.forEachDocumentChunk(maxBytes: maxBytes) { try reader.append(Array($0)) }
+        return try unlessError(reader.finish())
+    }
+
+    /// Returns the root of a document.
+    ///
+    /// - Throws: ``PayloadError/service(_:)`` if the document is an error.
+    private static func unlessError(_ root: XMLFragment) throws(PayloadError) -> XMLFragment {
+        if root.isMetadata("error") { throw .service(ODataErrorPayload(root)) }
         return root
     }
 

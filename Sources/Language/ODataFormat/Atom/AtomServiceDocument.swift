@@ -150,8 +150,25 @@ public struct AtomServiceDocument: Hashable, Sendable {
     ///
     /// - Throws: ``PayloadError/noServiceDocument(_:)`` if the root is another element. Other ``PayloadError``
     ///   cases contain the position, for example of a collection without URL.
-    public init(xml bytes: [UInt8]) throws(PayloadError) {
-        let root = try XMLBody.read(bytes)
+    public init(xml bytes: [UInt8]) throws(PayloadError) { try self.init(document: try XMLBody.read(bytes)) }
+
+    /// Reads a document from chunks of bytes as they arrive.
+    ///
+    /// The document is parsed chunk by chunk, and its bytes are never held as a whole. A chunk may end at any byte.
+    /// After an error, no further chunk is requested.
+    ///
+    /// - Parameters:
+    ///   - chunks: the chunks, such as the body of a response or the content of a file.
+    ///   - maxBytes: the maximum size of the document, in bytes.
+    /// - Throws: ``PayloadError`` as in ``init(xml:)``; ``PayloadError/tooLarge(limit:)`` if the document is larger than
+    ///   `maxBytes`; `CancellationError`; errors of `chunks`.
+    public init<Chunks: AsyncSequence>(
+        xmlChunks chunks: Chunks, maxBytes: Int = XMLPayloadLimits.maxElementBytes
+    ) async throws where Chunks.Element: Swift.Collection<UInt8> {
+        try self.init(document: try await XMLBody.read(chunks: chunks, maxBytes: maxBytes))
+    }
+
+    private init(document root: XMLFragment) throws(PayloadError) {
         guard root.name == "service", root.namespace == AtomNames.publishing else {
             throw .noServiceDocument(
                 NoServiceDocument(

@@ -16,6 +16,8 @@ public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownType(QualifiedName)
     /// One element is larger than ``CollectionPayloadReader/maxElementBytes``.
     case elementTooLarge(at: JSONPosition)
+    /// A document that is read from chunks is larger than the caller's limit, in bytes.
+    case tooLarge(limit: Int)
     /// The format does not support the content.
     case unsupported(String)
 
@@ -29,6 +31,7 @@ public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unknownType(let name): "The model does not declare the type \(name)."
         case .elementTooLarge(let position):
             "JSON, \(position): an element is larger than \(CollectionPayloadReader.maxElementBytes) bytes."
+        case .tooLarge(let limit): "The document is larger than \(limit) bytes; expected a smaller document."
         case .unsupported(let what): "This format cannot say it: \(what)."
         }
     }
@@ -142,7 +145,7 @@ extension PayloadError: CodedError {
             case .service: "service"
             case .noServiceDocument: "no-service-document"
             case .unknownType: "unknown-type"
-            case .elementTooLarge: "too-large"
+            case .elementTooLarge, .tooLarge: "too-large"
             case .unsupported: "unsupported"
             }
         return ErrorCode(rawValue: "payload.\(name)")

@@ -94,6 +94,21 @@ public struct ServiceDocument: Hashable, Sendable {
         self = result
     }
 
+    /// Reads a document from chunks of bytes as they arrive.
+    ///
+    /// The bytes are held until the document is complete. A chunk may end at any byte.
+    ///
+    /// - Parameters:
+    ///   - chunks: the chunks, such as the body of a response or the content of a file.
+    ///   - maxBytes: the maximum size of the document, in bytes. Beyond that size, no further chunk is requested.
+    /// - Throws: ``PayloadError`` as in ``init(json:)``; ``PayloadError/tooLarge(limit:)`` if the document is larger than
+    ///   `maxBytes`; `CancellationError`; errors of `chunks`.
+    public init<Chunks: AsyncSequence>(
+        jsonChunks chunks: Chunks, maxBytes: Int = XMLPayloadLimits.maxElementBytes
+    ) async throws where Chunks.Element: Collection<UInt8> {
+        try self.init(json: await chunks.documentBytes(maxBytes: maxBytes))
+    }
+
     private static func readEntry(_ scanner: inout JSONScanner) throws(JSONError) -> Entry? {
         var members: [String: String] = [:]
         try scanner.beginObject()

@@ -258,7 +258,7 @@ extension ODataError {
                 status: 400, code: "InvalidBody", message: error.description,
                 target: error.path.isEmpty ? nil : error.path)
         case .service: self.init(status: 400, code: "InvalidBody", message: "The body is an error object.")
-        case .noServiceDocument, .unknownType, .elementTooLarge, .unsupported:
+        case .noServiceDocument, .unknownType, .elementTooLarge, .tooLarge, .unsupported:
             self.init(status: 400, code: "InvalidBody", message: error.description)
         }
     }
