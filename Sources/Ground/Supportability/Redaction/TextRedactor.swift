@@ -8,8 +8,10 @@ struct TextRedactor {
     private var output: [UInt8] = []
     /// Whether the position is behind a query option without a value, after which further options may follow.
     private var isInQuery = false
-    /// Whether the position is in the start tag of an XML element with secret content.
-    private var isInSecretTag = false
+    /// The brackets of the last tag, and the index at which its name begins.
+    private var tag: (brackets: TagBrackets, nameStart: Int)?
+    /// The element of XML with secret content within whose first tag this is.
+    private var element: SecretElement?
 
     private static let mark = Array(SecretRedaction.mark.utf8)
     /// The maximum length of a name, in bytes.
@@ -24,7 +26,13 @@ struct TextRedactor {
         output.reserveCapacity(bytes.count)
         while position < bytes.count {
             let byte = bytes[position]
-            if byte == UInt8(ascii: ":"), follows("://") {
+            if let element, bytes.holds(element.brackets.close, at: position) {
+                content(of: element)
+            } else if let brackets = TagBrackets.opening(in: bytes, at: position) {
+                copy(brackets.open.count)
+                tag = (brackets, position)
+                isInQuery = false
+            } else if byte == UInt8(ascii: ":"), follows("://") {
                 userPart()
             } else if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "&") && isInQuery {
                 query()
@@ -32,11 +40,10 @@ struct TextRedactor {
                 privateKey()
             } else if Self.isName(byte) {
                 word()
-            } else if byte == UInt8(ascii: ">"), isInSecretTag {
-                content()
+            } else if byte == UInt8(ascii: "\\"), isEscape(position) {
+                copy(Self.escapeByteCount)
             } else {
-                if byte == UInt8(ascii: "<") { isInSecretTag = false }
-                if Self.isSpace(byte) || "\"<>#".utf8.contains(byte) { isInQuery = false }
+                if Self.isSpace(byte) || "\">#".utf8.contains(byte) { isInQuery = false }
                 copy(1)
             }
         }
@@ -64,7 +71,9 @@ struct TextRedactor {
             let end = valueEnd()
             if end > position { output += Self.mark }
             position = end
-            guard position < bytes.count, bytes[position] == UInt8(ascii: "&") else { return }
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "&"),
+                TagBrackets.opening(in: bytes, at: position) == nil
+            else { return }
             copy(1)
         }
         // An option without a value is processed like any other word.
@@ -127,24 +136,58 @@ struct TextRedactor {
 
     // MARK: XML
 
-    /// Returns whether the name that begins at an index is that of an element: `<name` or `<prefix:name`.
-    private func isElement(_ start: Int) -> Bool {
-        var index = start - 1
-        if index >= 0, bytes[index] == UInt8(ascii: ":") {
-            repeat {
-                index -= 1
-            } while index >= 0 && start - index <= Self.maximumNameByteCount && Self.isName(bytes[index])
-        }
-        return index >= 0 && bytes[index] == UInt8(ascii: "<")
+    /// The element in whose first tag a secret word stands, if it belongs to the name: `<name` or `<prefix:name`.
+    private func secretElement(at start: Int) -> SecretElement? {
+        guard let tag, start - tag.nameStart <= Self.maximumNameByteCount,
+            bytes[tag.nameStart..<start].allSatisfy({ Self.isElementName($0) || $0 == UInt8(ascii: ":") })
+        else { return nil }
+        let end = end(from: start) { !Self.isElementName($0) }
+        let name = bytes[tag.nameStart..<end].map { Self.isUpper($0) ? $0 + 32 : $0 }
+        return SecretElement(brackets: tag.brackets, name: name)
     }
 
-    /// Removes the content of a secret element, starting at the end of its start tag.
-    private mutating func content() {
-        isInSecretTag = false
+    /// Whether the word that begins at an index and ends here is the prefix of an end tag's name: `</prefix:name`.
+    private func isPrefixOfEndTag(_ start: Int) -> Bool {
+        guard let tag, position + 1 < bytes.count, bytes[position] == UInt8(ascii: ":"),
+            Self.isElementName(bytes[position + 1])
+        else { return false }
+        var index = tag.nameStart
+        while index < start, bytes[index] == UInt8(ascii: "\\") { index += 1 }
+        return index == start - 1 && bytes[index] == UInt8(ascii: "/")
+    }
+
+    /// Whether an element begins at an index whose content is secret.
+    private func beginsSecretElement(_ index: Int) -> Bool {
+        guard let brackets = TagBrackets.opening(in: bytes, at: index) else { return false }
+        let start = index + brackets.open.count
+        let end = end(from: start) { !Self.isElementName($0) && $0 != UInt8(ascii: ":") }
+        guard end - start <= Self.maximumNameByteCount else { return false }
+        return bytes[start..<end].split(separator: UInt8(ascii: ":")).contains {
+            rules.isSecret(SecretRedaction.normalised($0))
+        }
+    }
+
+    /// Whether the word that ends here is an attribute of an element with secret content, and may hold some of it. Names
+    /// of namespaces and of types do not, nor does the mark of a value that is null.
+    private func isSecretAttribute(_ word: ArraySlice<UInt8>) -> Bool {
+        guard element != nil else { return false }
+        let next = end(from: position) { !Self.isSpace($0) }
+        guard next < bytes.count, bytes[next] == UInt8(ascii: "=") else { return false }
+        let name = String(decoding: word, as: UTF8.self)
+        guard word.startIndex > 0, bytes[word.startIndex - 1] == UInt8(ascii: ":") else { return name != "xmlns" }
+        var start = word.startIndex - 1
+        while start > 0, Self.isElementName(bytes[start - 1]) { start -= 1 }
+        let prefix = String(decoding: bytes[start..<(word.startIndex - 1)], as: UTF8.self)
+        return !["xmlns", "xml"].contains(prefix) && !["type", "null"].contains(name)
+    }
+
+    /// The content of an element, from the end of its first tag.
+    private mutating func content(of element: SecretElement) {
+        self.element = nil
         let isEmpty = bytes[position - 1] == UInt8(ascii: "/")
-        copy(1)
+        copy(element.brackets.close.count)
         guard !isEmpty else { return }
-        let end = end(from: position) { $0 == UInt8(ascii: "<") }
+        let end = element.contentEnd(in: bytes, from: position)
         if end > position { output += Self.mark }
         position = end
     }
@@ -165,13 +208,15 @@ struct TextRedactor {
         }
         let name = SecretRedaction.normalised(word)
         let isOption = word.starts(with: [UInt8(ascii: "-"), UInt8(ascii: "-")])
-        let isElement = isElement(position)
         copy(word.count)
         if Self.schemes.contains(name) {
             credentials(of: name)
         } else if name.count <= Self.maximumNameByteCount, rules.isSecret(name) {
-            if isElement { isInSecretTag = true }
+            guard !isPrefixOfEndTag(word.startIndex) else { return }
+            if element == nil { element = secretElement(at: word.startIndex) }
             value(of: name, isOption: isOption)
+        } else if isSecretAttribute(word) {
+            value(of: name, isOption: false)
         }
     }
 
@@ -181,7 +226,7 @@ struct TextRedactor {
         guard start > position, start < bytes.count, !Self.isSpace(bytes[start]) else { return }
         let end =
             scheme == Array("digest".utf8)
-            ? end(from: start, where: Self.isLineEnd)
+            ? unquotedEnd(from: start, where: Self.isLineEnd)
             : end(from: start) { Self.isSpace($0) || Self.isQuote($0) || ",;)]}<>".utf8.contains($0) }
         guard end > start else { return }
         copy(start - position)
@@ -193,13 +238,14 @@ struct TextRedactor {
     /// after `--name`.
     private mutating func value(of name: [UInt8], isOption: Bool) {
         var index = position
+        let isGap = element == nil ? Self.isBlank : Self.isSpace
         if let quote = quote(at: index) { index += quote.count }
-        index = end(from: index) { !Self.isBlank($0) }
+        index = end(from: index) { !isGap($0) }
         guard index < bytes.count else { return }
         if bytes[index] == UInt8(ascii: ":") || bytes[index] == UInt8(ascii: "=") {
             index += 1
-            if index < bytes.count, bytes[index] == UInt8(ascii: ">") { index += 1 }
-            index = end(from: index) { !Self.isBlank($0) }
+            if element == nil, index < bytes.count, bytes[index] == UInt8(ascii: ">") { index += 1 }
+            index = end(from: index) { !isGap($0) }
         } else {
             guard isOption, index > position else { return }
         }
@@ -223,15 +269,42 @@ struct TextRedactor {
 
     /// Returns the end of an unquoted value. Values of header fields may contain commas and semicolons.
     private func unquotedEnd(of name: [UInt8], from start: Int) -> Int {
+        if let element { return unquotedEnd(in: element, from: start) }
         let text = String(decoding: name, as: UTF8.self)
         if text.contains("authorization") || text.contains("authenticate") || text.contains("cookie") {
-            return end(from: start, where: Self.isLineEnd)
+            return unquotedEnd(from: start, where: Self.isLineEnd)
         }
-        return end(from: start) { Self.isLineEnd($0) || ",;&}]".utf8.contains($0) }
+        return unquotedEnd(from: start) { Self.isLineEnd($0) || ",;&}]".utf8.contains($0) }
     }
 
-    /// Returns the quotation mark at an index, including preceding backslashes as in JSON within JSON.
+    /// Where a value without quotes ends: at the latest where an element with secret content begins, which has an end of
+    /// its own.
+    private func unquotedEnd(from start: Int, where isEnd: (UInt8) -> Bool) -> Int {
+        var index = start
+        while index < bytes.count, !isEnd(bytes[index]), !beginsSecretElement(index) { index += 1 }
+        return index
+    }
+
+    /// Where an attribute without quotes ends: with the tag, as its value may hold blanks.
+    private func unquotedEnd(in element: SecretElement, from start: Int) -> Int {
+        var index = start
+        while index < bytes.count {
+            if bytes.holds(element.brackets.close, at: index) {
+                return index > start && bytes[index - 1] == UInt8(ascii: "/") ? index - 1 : index
+            }
+            index += 1
+        }
+        return index
+    }
+
+    /// Quotation marks as they stand in XML or JSON that is itself text of XML or JSON.
+    private static let escapedQuotes = [
+        "&quot;", "&apos;", "&#34;", "&#39;", "&#x22;", "&#x27;", "&amp;quot;", "&amp;apos;", "\\u0022", "\\u0027",
+    ].map { Array($0.utf8) }
+
+    /// A quotation mark here, with the backslashes before it that JSON within JSON has.
     private func quote(at index: Int) -> [UInt8]? {
+        if let quote = Self.escapedQuotes.first(where: { bytes.holds($0, at: index) }) { return quote }
         let end = end(from: index) { $0 != UInt8(ascii: "\\") }
         guard end < bytes.count, Self.isQuote(bytes[end]), end - index < 8 else { return nil }
         return Array(bytes[index...end])
@@ -240,6 +313,10 @@ struct TextRedactor {
     /// Returns the index of the closing quotation mark, which is not escaped further.
     private func closing(_ quote: [UInt8], from start: Int) -> Int {
         var index = start
+        if !Self.isQuote(quote[quote.count - 1]) {
+            while index < bytes.count, !bytes.holds(quote, at: index) { index += 1 }
+            return index
+        }
         var backslashes = 0
         while index < bytes.count {
             let byte = bytes[index]
@@ -260,14 +337,7 @@ struct TextRedactor {
     /// Returns whether a word is a key of hexadecimal digits.
     private func isKey(_ word: ArraySlice<UInt8>) -> Bool {
         word.count == 64
-            && word.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-                    UInt8(ascii: "A")...UInt8(ascii: "F"):
-                    true
-                default: false
-                }
-            }
+            && word.allSatisfy(Self.isHexadecimal)
     }
 
     /// Removes a private key in PEM form, up to its end or the end of the text.
@@ -297,20 +367,40 @@ struct TextRedactor {
         text.withUTF8Buffer { bytes[position...].starts(with: $0) }
     }
 
+    /// The bytes of `\u0022`.
+    private static let escapeByteCount = 6
+
+    /// Whether a character stands at an index that JSON has escaped, and that is none of a name.
+    private func isEscape(_ index: Int) -> Bool {
+        bytes.holds(Array("\\u00".utf8), at: index) && index + Self.escapeByteCount <= bytes.count
+            && bytes[(index + 4)..<(index + Self.escapeByteCount)].allSatisfy(Self.isHexadecimal)
+    }
+
     private func end(from index: Int, where isEnd: (UInt8) -> Bool) -> Int {
         var index = index
         while index < bytes.count, !isEnd(bytes[index]) { index += 1 }
         return index
     }
 
+    private static func isUpper(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            || (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte)
+    }
+
     private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || isUpper(byte)
     }
 
     private static func isName(_ byte: UInt8) -> Bool {
-        isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
-            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+        isLetter(byte) || isDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: ".")
     }
+
+    /// Whether a byte may be one of the name of an element, which has letters of all scripts.
+    static func isElementName(_ byte: UInt8) -> Bool { isName(byte) || byte >= 0x80 }
 
     private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
     private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
