@@ -24,6 +24,37 @@ private func sealing(_ key: UInt8) -> LogSealing {
 
 @Suite("A stored log")
 struct StoredLogTests {
+    @Test("The rest of bytes that the system wrote in part is written, also after a signal")
+    func shortWrites() throws {
+        var written: [UInt8] = []
+        var results = [2, -1, 1, 4]
+        try LogFile.writeAll([1, 2, 3, 4, 5, 6, 7], path: "p") { rest, done in
+            #expect(done == written.count)
+            let count = results.removeFirst()
+            if count < 0 { errno = EINTR } else { written += rest.prefix(count) }
+            return count
+        }
+        #expect(written == [1, 2, 3, 4, 5, 6, 7])
+        for (result, code) in [(-1, ENOSPC), (0, EIO)] {
+            #expect(throws: StoredLogError.system(operation: "writing", path: "p", code: code)) {
+                try LogFile.writeAll([1], path: "p") { _, _ in
+                    errno = ENOSPC
+                    return result
+                }
+            }
+        }
+    }
+
+    @Test("Bytes are written at an offset")
+    func writeAtOffset() throws {
+        let folder = LogFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let file = try LogFile(folder.path + "/file", O_RDWR | O_CREAT)
+        try file.append([1, 2, 3, 4])
+        try file.write([8, 9], at: 1)
+        #expect(try file.read(from: 0, to: 9) == [1, 8, 9, 4])
+    }
+
     @Test("Entries come back as they were written, from another object too")
     func roundTrip() throws {
         let folder = LogFolder()

@@ -70,21 +70,33 @@ final class LogFile: Sendable {
 
     /// Writes all bytes at the current position, which is the end for a segment.
     func append(_ bytes: [UInt8]) throws(StoredLogError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, count: $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .system(operation: "writing", path: path, code: errno)
-            }
-            rest = rest.dropFirst(count)
-        }
+        try Self.writeAll(bytes, path: path) { rest, _ in systemWrite(descriptor, rest.baseAddress, count: rest.count) }
     }
 
     /// Writes bytes at an offset.
     func write(_ bytes: [UInt8], at offset: Int) throws(StoredLogError) {
-        let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
-        guard count == bytes.count else { throw .system(operation: "writing", path: path, code: errno) }
+        try Self.writeAll(bytes, path: path) { rest, done in
+            pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + done))
+        }
+    }
+
+    /// Writes the rest again and again until nothing of it is left.
+    ///
+    /// - Parameter write: Writes some of the rest, and gets the number of bytes before it. It returns the number that it
+    ///   has written, or a negative one and an `errno`.
+    static func writeAll(
+        _ bytes: [UInt8], path: String, _ write: (UnsafeRawBufferPointer, Int) -> Int
+    ) throws(StoredLogError) {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0[done...]), done) }
+            guard count > 0 else {
+                let code = count < 0 ? errno : EIO
+                if code == EINTR { continue }
+                throw .system(operation: "writing", path: path, code: code)
+            }
+            done += count
+        }
     }
 
     /// Waits until the written bytes are on the disk.

@@ -40,6 +40,7 @@ final class NewFile {
             let count = bytes.withUnsafeBytes {
                 pwrite(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
             }
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 throw .sqlite(path: path, operation: "writing", code: Self.code(SQLITE_IOERR_WRITE))
             }
