@@ -237,6 +237,16 @@ struct LogPipelineTests {
         #endif
     }
 
+    @Test("The system's log has the metadata, the correlation id and the location of a record, on one line")
+    func systemLogText() {
+        var entry = record("done\nroot: forged", correlation: "c\n1")
+        entry.metadata = ["status": "503", "host": "a\0b"]
+        let text = "done\\nroot: forged host=a\\u{0}b status=503 correlation-id=c\\n1"
+        #expect(SystemLogSink.text(of: entry) == text)
+        entry.location = LogRecord.Location(source: "Sync", function: "send(_:)", file: "Sync/Uploader.swift", line: 12)
+        #expect(SystemLogSink.text(of: entry) == text + " Uploader.send(_:)(Uploader.swift:12)")
+    }
+
     @Test("A stopwatch gives whole milliseconds of a clock that nobody sets")
     func stopwatch() {
         let clock = Mutex(ContinuousClock().now)

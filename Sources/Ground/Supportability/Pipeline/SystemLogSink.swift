@@ -20,7 +20,7 @@ public struct SystemLogSink: LogSink {
         /// Writes a record with its tag as the category.
         public func write(_ record: LogRecord) {
             os.Logger(subsystem: subsystem, category: record.tag)
-                .log(level: Self.type(of: record.severity), "\(record.message, privacy: .public)")
+                .log(level: Self.type(of: record.severity), "\(Self.text(of: record), privacy: .public)")
         }
 
         static func type(of severity: LogSeverity) -> OSLogType {
@@ -40,7 +40,8 @@ public struct SystemLogSink: LogSink {
 
         /// Writes a record. Without a syslog daemon, the C library drops it.
         public func write(_ record: LogRecord) {
-            let text = "\(subsystem) [\(record.tag)] \(record.message)".replacing("\0", with: " ")
+            let tag = PlainTextLogFormatter.escaped(record.tag)
+            let text = "\(subsystem) [\(tag)] \(Self.text(of: record))".replacing("\0", with: " ")
             text.withCString { text in
                 // The format is fixed, so a percent sign in a message has no effect.
                 withVaList([text]) { vsyslog(Self.priority(of: record.severity), "%s", $0) }
@@ -51,4 +52,10 @@ public struct SystemLogSink: LogSink {
         /// numbers.
         static func priority(of severity: LogSeverity) -> Int32 { Int32(1 << 3) | Int32(severity.rawValue) }
     #endif
+
+    /// One line: message, metadata, correlation id and location. The location is last, since the system cuts long lines.
+    static func text(of record: LogRecord) -> String {
+        let content = PlainTextLogFormatter.content(of: record)
+        return record.location == nil ? content : "\(content) \(PlainTextLogFormatter.text(of: record.location))"
+    }
 }

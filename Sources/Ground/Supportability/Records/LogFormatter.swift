@@ -33,21 +33,27 @@ public struct PlainTextLogFormatter: LogFormatter {
     /// Returns time, severity, tag, location (`-` if missing), message and metadata.
     public func line(of record: LogRecord) -> String {
         var line = "\(time(of: record.time)) \(record.severity.name.uppercased()) "
-        line += "\(Self.escaped(record.tag)) \(Self.text(of: record.location)) \(Self.escaped(record.message))"
-        for (name, value) in record.metadata.sorted(by: { $0.key < $1.key }) {
-            line += " \(Self.escaped(name))=\(Self.escaped(value))"
-        }
-        if let id = record.correlationID { line += " \(LogRecord.correlationKey)=\(Self.escaped(id))" }
+        line += "\(Self.escaped(record.tag)) \(Self.text(of: record.location)) \(Self.content(of: record))"
         return line
     }
 
-    /// Returns the nine fields, one per line, and an empty line. A missing value prints as `-`.
+    /// Message, metadata and correlation id.
+    static func content(of record: LogRecord) -> String {
+        var text = escaped(record.message)
+        for (name, value) in record.metadata.sorted(by: { $0.key < $1.key }) {
+            text += " \(escaped(name))=\(escaped(value))"
+        }
+        if let id = record.correlationID { text += " \(LogRecord.correlationKey)=\(escaped(id))" }
+        return text
+    }
+
+    /// The nine fields, each on its line, and an empty line; a field without a value prints `-`.
     public func preamble(_ header: LogHeader) -> String {
         header.fields.map { "\($0.label): \($0.value.map(Self.escaped) ?? "-")\n" }.joined() + "\n"
     }
 
-    /// Returns `Type.method(File.swift:12)`; the file's name replaces the type, which is not recorded.
-    private static func text(of location: LogRecord.Location?) -> String {
+    /// `Type.method(File.swift:12)`; the type is the file's name where the source names the module alone.
+    static func text(of location: LogRecord.Location?) -> String {
         guard let location else { return "-" }
         let file = location.file.split(separator: "/").last ?? ""
         let type = file.hasSuffix(".swift") ? file.dropLast(6) : Substring(location.source)
@@ -72,7 +78,7 @@ public struct PlainTextLogFormatter: LogFormatter {
             + digits(Int(milliseconds - Int64(seconds) * 1000), 3)
     }
 
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
