@@ -31,6 +31,46 @@ struct SecretFileCheckTests {
         #expect(problem(try folder.file("sticky/key")) == nil)
     }
 
+    @Test("A folder further up in which others can replace the next one is a problem; one with the sticky bit is not")
+    func foldersAbove() throws {
+        let folder = try TemporaryFolder()
+        try folder.folder("shared", mode: 0o777)
+        try folder.folder("shared/mine")
+        try folder.folder("shared/mine/deep")
+        try folder.file("shared/mine/deep/key")
+        let expected = SecretFileCheck.Problem.openFolder(path: folder("shared"), mode: 0o777)
+        #expect(problem(folder("shared/mine/deep/key")) == expected)
+        #expect(problem(folder("shared/mine/../mine/./deep//key")) == expected)
+        try folder.link("toFile", to: "shared/mine/deep/key")
+        try folder.link("toFolder", to: folder("shared/mine"))
+        try folder.folder("own")
+        try folder.link("own/up", to: "../toFolder/deep")
+        for name in ["toFile", "toFolder/deep/key", "own/up/key"] {
+            #expect(problem(folder(name)) == expected, "\(name)")
+        }
+        try folder.folder("sticky", mode: 0o1777)
+        try folder.folder("sticky/mine")
+        #expect(problem(try folder.file("sticky/mine/key")) == nil)
+    }
+
+    @Test("A file that cannot be looked up is a problem, which is named")
+    func unchecked() throws {
+        #expect(SecretFileCheck.problem(of: "key", -1) == .unchecked(path: "key", code: EBADF))
+        let folder = try TemporaryFolder()
+        let path = try folder.file("key")
+        let file = open(path, O_RDONLY)
+        defer { close(file) }
+        for (name, code) in [("none/key", ENOENT), ("key/key", ENOTDIR)] {
+            let place = name == "none/key" ? folder("none") : folder(name)
+            #expect(SecretFileCheck.problem(of: folder(name), file) == .unchecked(path: place, code: code))
+        }
+        try folder.link("loop", to: "loop")
+        #expect(SecretFileCheck.problem(of: folder("loop"), file) == .unchecked(path: folder("loop"), code: ELOOP))
+        // The file stays open, and nobody can put another in its place.
+        #expect(unlink(path) == 0)
+        #expect(SecretFileCheck.problem(of: path, file) == nil)
+    }
+
     @Test("A link is fine, unless others can exchange it or the file behind it")
     func links() throws {
         let folder = try TemporaryFolder()
@@ -47,6 +87,16 @@ struct SecretFileCheckTests {
         try folder.file("open", mode: 0o644)
         try folder.link("toOpen", to: "open")
         #expect(problem(folder("toOpen")) == .readable(mode: 0o644))
+    }
+
+    @Test("A folder of another user further up is a problem", .enabled(if: geteuid() == 0))
+    func foldersOfOtherUsersAbove() throws {
+        let folder = try TemporaryFolder()
+        try folder.folder("theirs")
+        try folder.folder("theirs/mine")
+        try folder.file("theirs/mine/key")
+        #expect(lchown(folder("theirs"), 65_534, 65_534) == 0)
+        #expect(problem(folder("theirs/mine/key")) == .foreignFolder(path: folder("theirs"), owner: 65_534))
     }
 
     @Test("A file, a link and a folder of another user are a problem", .enabled(if: geteuid() == 0))

@@ -10,14 +10,10 @@ import SafeFiles
 
 /// Functions for files with secrets that a person names: keys, passwords, tokens, private keys for TLS.
 ///
-/// Such a file may be a link (like those of Let's Encrypt and mounted secrets) or a pipe. A regular file is
-/// refused if a user other than this user and the administrator can do one of the following:
-///
-/// - write the file or read it,
-/// - replace files in its folder, or in the folder of a link to it.
-///
-/// On a read-only file system, any permissions are accepted. A file of the administrator may be group-readable
-/// if another user reads it.
+/// Such a file may be a link, as those of Let's Encrypt and mounted secrets are, or a pipe. A regular file is refused if
+/// another user than this one and the administrator can write it, can replace files in a folder above it (or above a
+/// link to it), or can read it. On a file system that is mounted for reading alone, any permissions are accepted. A file of
+/// the administrator may be readable for a group when another user reads it.
 public enum SecretFile {
     /// Reads a file.
     ///
@@ -68,6 +64,8 @@ extension SecretError {
         case openFolder(path: String, mode: UInt32)
         /// The folder of the file or of a link to it belongs to another user.
         case foreignFolder(path: String, owner: UInt32)
+        /// Nobody knows whether they can replace this file or folder: the system did not tell; `code` is its `errno`.
+        case unchecked(path: String, code: Int32)
 
         init(_ problem: SecretFileCheck.Problem) {
             self =
@@ -77,6 +75,7 @@ extension SecretError {
                 case .foreign(let owner): .foreign(owner: owner)
                 case .openFolder(let path, let mode): .openFolder(path: path, mode: mode)
                 case .foreignFolder(let path, let owner): .foreignFolder(path: path, owner: owner)
+                case .unchecked(let path, let code): .unchecked(path: path, code: code)
                 }
         }
     }
@@ -92,6 +91,8 @@ extension SecretError.Exposure: CustomStringConvertible {
         case .openFolder(let path, let mode):
             "other users can replace files in \(path) (mode \(String(mode, radix: 8)))"
         case .foreignFolder(let path, let owner): "\(path) belongs to another user (number \(owner))"
+        case .unchecked(let path, let code):
+            "the permissions of \(path) cannot be looked up: \(String(cString: strerror(code)))"
         }
     }
 }

@@ -262,7 +262,7 @@ struct Failure: Error {
             switch problem {
             case .readable, .writable: "If nobody else has read it: chmod go= \(path.shellQuoted)"
             case .openFolder(let folder, _): "If nobody has exchanged it: chmod go-w \(folder.shellQuoted)"
-            case .foreign, .foreignFolder: "Copy it to a folder of your own: install -m 600 FILE COPY"
+            case .foreign, .foreignFolder, .unchecked: "Copy it to a folder of your own: install -m 600 FILE COPY"
             }
         return remedy + "\nTo use it as it is: --allow-readable-secrets"
     }
