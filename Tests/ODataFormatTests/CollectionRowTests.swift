@@ -202,6 +202,46 @@ struct CollectionRowTests {
         #expect(payload.code == "x")
     }
 
+    @Test("an entity that states a derived type beside a complex property is given whole")
+    func statedBeside() throws {
+        struct Sink: CollectionSink {
+            var rows = 0
+            var entities: [ODataEntity] = []
+
+            mutating func row(_ row: borrowing JSONRow) throws { rows += 1 }
+
+            mutating func element(_ element: CollectionPayloadReader.Element) throws {
+                if case .entity(let entity) = element { entities.append(entity) }
+            }
+        }
+        let model = try CSDLReader.read(
+            xml: Array(
+                """
+                <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+                <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+                  <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key>
+                    <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="To" Type="S.Address"/></EntityType>
+                  <ComplexType Name="Address"><Property Name="City" Type="Edm.String"/></ComplexType>
+                  <ComplexType Name="Flat" BaseType="S.Address"><Property Name="Floor" Type="Edm.Int32"/></ComplexType>
+                </Schema></edmx:DataServices></edmx:Edmx>
+                """.utf8))
+        let text = ##"""
+            {"value":[{"ID":1,"To@odata.type":"#S.Address","To":{"City":"x"}},
+             {"ID":2,"To@odata.type":"#S.Flat","To":{"City":"x","Floor":3}}]}
+            """##
+        var reader = CollectionPayloadReader(model: model, type: QualifiedName("S", "Order"))
+        reader.append(Array(text.utf8))
+        reader.finish()
+        var sink = Sink()
+        try reader.read(into: &sink)
+        #expect(sink.rows == 1)
+        guard case .complex(let flat)? = sink.entities.first?["To"] else {
+            Issue.record("no complex value")
+            return
+        }
+        #expect(flat["Floor"] == 3)
+    }
+
     @Test("a row that was let go of has nothing loaded")
     func forgotten() throws {
         let shape = try #require(model.shape(SampleService.order))

@@ -39,6 +39,80 @@ struct JSONValueTests {
         #expect(extra.control.annotations == ["Own.Term": .collection([.integer(1)]), "a@Own.Other": .null])
     }
 
+    @Test(
+        "A complex value keeps its values wherever it states its type",
+        arguments: [
+            ##"{"Street":"x","Zip":7,"Country":"F","Own":1,"@odata.type":"#Shop.AddressAbroad"}"##,
+            ##"{"Street":"x","@Core.Description":"home","Zip":7,"@type":"#Shop.AddressAbroad","Country":"F","Own":1}"##,
+            ##"{"@odata.type":"#Shop.AddressAbroad","Own":1,"Country":"F","Zip":7,"Street":"x"}"##,
+            #"{"Own":1,"Street":"x","Country":"F","Zip":7,"odata.type":"Shop.AddressAbroad","odata.id":"y"}"#,
+        ])
+    func typeAnywhere(text: String) throws {
+        guard case .complex(let address) = try read(text, "Shop.Address") else {
+            Issue.record("no complex value")
+            return
+        }
+        #expect(address.shape.name == QualifiedName("Shop", "AddressAbroad"))
+        #expect(address["Street"] == "x" && address["Zip"] == 7 && address["Country"] == "F")
+        #expect(address.dynamicProperties == ["Own": 1] && address.changedProperties.isEmpty)
+    }
+
+    @Test(
+        "A dynamic property and an annotation have their stated types before and after the value",
+        arguments: [
+            ##"{"Day@odata.type":"#Date","Day":"2026-11-27","@Own.Day@type":"#Date","@Own.Day":"2026-11-27"}"##,
+            ##"{"Day":"2026-11-27","Day@odata.type":"#Date","@Own.Day":"2026-11-27","@Own.Day@type":"#Date"}"##,
+        ])
+    func statedTypes(text: String) throws {
+        guard case .complex(let entity) = try read(text, "Edm.Untyped") else {
+            Issue.record("no complex value")
+            return
+        }
+        let day = try ODataValue(lexical: "2026-11-27", type: .date)
+        #expect(entity.dynamicProperties == ["Day": day])
+        #expect(entity.control.annotations == ["Own.Day": day])
+    }
+
+    @Test("A property with the empty name does not have the type of its object")
+    func emptyName() throws {
+        guard case .complex(let address) = try read(##"{"@odata.type":"#Shop.AddressAbroad","":1}"##, "Shop.Address")
+        else {
+            Issue.record("no complex value")
+            return
+        }
+        #expect(address.dynamicProperties == ["": 1])
+    }
+
+    @Test("A combining mark behind the @ of an annotation does not make it a property")
+    func combiningMark() throws {
+        let text = "{\"@odata.type\":\"#Shop.AddressAbroad\",\"Street@\u{301}a.Term\":1,\"@\u{301}a.Term\":2}"
+        guard case .complex(let address) = try read(text, "Shop.Address") else {
+            Issue.record("no complex value")
+            return
+        }
+        #expect(address.dynamicProperties.isEmpty)
+        #expect(address.control.annotations == ["Street@\u{301}a.Term": 1, "\u{301}a.Term": 2])
+    }
+
+    @Test("A row keeps the values of a complex property that states its type at its end")
+    func rowWithTypeAtEnd() throws {
+        let shape = TypeShape(
+            dynamic: QualifiedName("Shop", "Row"),
+            properties: [Property(name: "Home", type: .complex(SampleModel.address))])
+        let row = JSONRow(shape: shape, model: model)
+        let text = ##"{"Home":{"Street":"x","Country":"F","@odata.type":"#Shop.AddressAbroad"},"@\u0301a.Term":1}"##
+        let entity = try JSONScanner.scan(Array(text.utf8)) { (scanner) throws(JSONError) -> ODataEntity? in
+            try row.read(&scanner)
+            return try? row.entity(as: shape)
+        }
+        guard case .complex(let home)? = entity?["Home"] else {
+            Issue.record("no complex value")
+            return
+        }
+        #expect(home["Street"] == "x" && home["Country"] == "F")
+        #expect(entity?.control.annotations == ["\u{301}a.Term": 1])
+    }
+
     @Test("Dynamic properties are read as what they were written as")
     func dynamicTypes() throws {
         let address = try #require(model.shape(QualifiedName("Shop", "AddressAbroad")))

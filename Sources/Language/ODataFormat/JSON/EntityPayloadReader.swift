@@ -201,10 +201,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
     }
 
     private func shape(stated text: String) -> TypeShape? {
-        switch model.typeReference(fragment: text) {
-        case .entity(let name?), .complex(let name?): model.shape(name)
-        default: nil
-        }
+        model.shape(stated: model.typeReference(fragment: text))
     }
 
     private func readRelated(

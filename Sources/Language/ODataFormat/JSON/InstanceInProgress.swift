@@ -27,28 +27,11 @@ struct InstanceInProgress {
 
     /// Returns the type with which to read a declared property: the stated type if the declaration is open.
     func type(of property: Property) -> TypeReference {
-        guard !statedTypes.isEmpty, let stated = statedTypes[property.name] else { return property.type }
-        switch (property.type, stated) {
-        // V3 states the type of a complex value beside the property.
-        case (.untyped, _), (.complex, .complex), (.collection(.untyped), .collection): return stated
-        default: return property.type
-        }
+        statedTypes.isEmpty ? property.type : property.type.narrowed(by: statedTypes[property.name])
     }
 
-    /// Changes the instance to another type; properties of base types keep their ordinals.
-    mutating func adopt(_ shape: TypeShape) {
-        guard shape != entity.shape else { return }
-        var next = ODataEntity(shape: shape)
-        for (property, value) in zip(entity.shape.properties, entity.values) {
-            if let value { next[property.name] = value }
-        }
-        for (name, value) in entity.dynamicProperties { next[name] = value }
-        // Values from a payload do not count as changed.
-        next.markUnchanged()
-        next.related = entity.related
-        next.control = entity.control
-        entity = next
-    }
+    /// Goes on as an instance of another type: base-type properties keep their ordinals.
+    mutating func adopt(_ shape: TypeShape) { entity.adopt(shape) }
 
     /// Returns the instance with counts, links and references added to its related entities.
     consuming func finished() -> ODataEntity {

@@ -116,9 +116,20 @@ struct RowPass {
         }
         switch control.kind {
         case .type:
-            guard control.property.isEmpty else { return row.shape.ordinal(of: control.property) != nil }
+            guard control.property.isEmpty else { return isDeclared(typeOf: control.property, member, row) }
             return (try? row.text(of: "@odata.type", or: "@type")) == "#\(row.shape.name)"
         case .context, .removed, .delta, .bind, .count, .nextLink: return false
+        default: return true
+        }
+    }
+
+    /// Whether the type that a member states for a property is the declared one: a row reads its values by that.
+    private func isDeclared(typeOf name: String, _ member: JSONRow.Member, _ row: JSONRow) -> Bool {
+        guard let type = row.shape.property(name)?.type else { return false }
+        switch type {
+        case .complex, .untyped, .collection(.untyped):
+            guard case .string(let stated)? = try? row.annotation(member.name.string) else { return false }
+            return type.narrowed(by: row.model.typeReference(fragment: stated)) == type
         default: return true
         }
     }

@@ -285,13 +285,11 @@ public final class JSONRow: PropertyReader {
     private func readAnnotations(into control: inout ControlInformation) throws(JSONError) {
         for member in members {
             let text = member.name.string
-            guard let at = text.firstIndex(of: "@") else {
-                if text.hasPrefix("#") { control.annotations[text] = try value(of: member) }
+            guard let (property, behind) = text.halves(atFirst: "@") else {
+                if text.begins(with: "#") { control.annotations[text] = try value(of: member) }
                 continue
             }
-            let property = text[..<at]
-            var name = text[text.index(after: at)...]
-            if name.hasPrefix("odata."), !name.dropFirst(6).contains(".") { name = name.dropFirst(6) }
+            let name = behind.controlInformation ?? behind
             if property.isEmpty {
                 // A row has the declared type and the context of the page.
                 if name == "type" || name == "context" { continue }
@@ -300,7 +298,7 @@ public final class JSONRow: PropertyReader {
                     continue
                 }
             }
-            let term = name.contains(".") ? String(name) : "odata.\(name)"
+            let term = name.has(".") ? String(name) : "odata.\(name)"
             control.annotations[property.isEmpty ? term : "\(property)@\(term)"] = try value(of: member)
         }
     }

@@ -37,39 +37,40 @@ struct PropertiesOnlyReader: JSONValueReading {
     func readInstance(_ scanner: inout JSONScanner, declared: QualifiedName?) throws(JSONError) -> ODataEntity {
         var entity = ODataEntity(shape: declared.flatMap { model.shape($0) } ?? .untyped)
         var members = JSONMemberSet()
-        var types: [String: TypeReference] = [:]
+        var types = StatedTypes()
         try scanner.beginObject()
         while let key = try scanner.nextKey() {
             try members.insert(key, in: scanner)
             let name = key.string
-            if let at = name.lastIndex(of: "@") {
-                let control = name[name.index(after: at)...]
-                guard control == "odata.type" || control == "type" else {
-                    guard control.contains("."), !control.hasPrefix("odata.") else {
-                        try scanner.skipValue()
-                        continue
-                    }
-                    // The name is `@term` for the instance and `property@term` for a property.
-                    let annotated = at == name.startIndex ? String(control) : name
-                    entity.control.annotations[annotated] = try readValue(
-                        &scanner, type: types[name] ?? .untyped("Edm.Untyped"))
-                    continue
-                }
-                let type = model.typeReference(fragment: try scanner.readString())
-                if at != name.startIndex {
-                    types[String(name[..<at])] = type
-                } else if case .complex(let stated?) = type, let shape = model.shape(stated) {
-                    entity.become(shape)
-                } else if case .entity(let stated?) = type, let shape = model.shape(stated) {
-                    entity.become(shape)
-                }
+            if let owner = StatedTypes.owner(of: name) {
+                guard try !scanner.takeNull() else { continue }
+                types.note(model.typeReference(fragment: try scanner.readString()), of: owner)
+                adopt(types, in: &entity)
+                continue
+            }
+            let sides = name.halves(atLast: "@")
+            if sides?.behind.controlInformation != nil || name.begins(with: "odata.") {
+                try scanner.skipValue()
+                continue
+            }
+            // Nothing stated elsewhere changes the way to read a declared property of a primitive type.
+            if entity.shape.ordinal(of: name).map({ entity.shape.primitiveTypes[$0] == nil }) ?? true {
+                try types.lookAhead(scanner, model: model)
+                adopt(types, in: &entity)
+            }
+            if let (owner, control) = sides {
+                // `@term` on the instance, `property@term` on a property.
+                let annotated = owner.isEmpty ? String(control) : name
+                entity.control.annotations[annotated] = try readValue(
+                    &scanner, type: types[name] ?? .untyped("Edm.Untyped"))
                 continue
             }
             do throws(JSONError) {
                 if let ordinal = entity.shape.ordinal(of: name) {
                     let property = entity.shape.properties[ordinal]
+                    let type = property.type.narrowed(by: types[name])
                     entity.values[ordinal] = try readProperty(&scanner, property, control: &entity.control) {
-                        (scanner) throws(JSONError) in try readValue(&scanner, type: property.type)
+                        (scanner) throws(JSONError) in try readValue(&scanner, type: type)
                     }
                 } else if entity.shape.isOpen {
                     let type = types[name] ?? .untyped("Edm.Untyped")
@@ -83,14 +84,88 @@ struct PropertiesOnlyReader: JSONValueReading {
         }
         return entity
     }
+
+    private func adopt(_ types: StatedTypes, in entity: inout ODataEntity) {
+        if let shape = types.ofObject.flatMap({ model.shape(stated: $0) }) { entity.adopt(shape) }
+    }
+}
+
+/// The types that an object states for itself and for its members, in any order (OData JSON Format 4.01, 4.5).
+private struct StatedTypes {
+    private(set) var ofObject: TypeReference?
+    private var ofMembers: [String: TypeReference] = [:]
+    private var hasLookedAhead = false
+
+    subscript(member: String) -> TypeReference? { ofMembers.isEmpty ? nil : ofMembers[member] }
+
+    /// Notes the type of a member, or of the object for the empty name.
+    mutating func note(_ type: TypeReference, of owner: Substring) {
+        if owner.isEmpty { ofObject = type } else { ofMembers[String(owner)] = type }
+    }
+
+    /// The member whose type the member `name` states, empty for the object; `nil` if it states none. V3 writes
+    /// `odata.type` for the object.
+    static func owner(of name: String) -> Substring? {
+        if name == "odata.type" { return "" }
+        guard let (owner, control) = name.halves(atLast: "@"), control.controlInformation == "type" else { return nil }
+        return owner
+    }
+
+    /// Notes the types that later members of the object state, the first time it is called.
+    ///
+    /// - Parameter scanner: stands before the value of a member.
+    mutating func lookAhead(_ scanner: JSONScanner, model: EntityDataModel) throws(JSONError) {
+        guard !hasLookedAhead else { return }
+        hasLookedAhead = true
+        var ahead = scanner
+        try ahead.skipValue()
+        while let key = try ahead.nextKey() {
+            let isControl = key.contains(UInt8(ascii: "@")) || key == "odata.type"
+            if isControl, let owner = Self.owner(of: key.string), try ahead.peekKind() == .string {
+                note(model.typeReference(fragment: try ahead.readString()), of: owner)
+            } else {
+                try ahead.skipValue()
+            }
+        }
+    }
+}
+
+extension TypeReference {
+    /// The type to read a value of this type with if the payload states one: V3 states the type of a complex value beside
+    /// the property.
+    package func narrowed(by stated: TypeReference?) -> TypeReference {
+        guard let stated else { return self }
+        switch (self, stated) {
+        case (.untyped, _), (.complex, .complex(_?)), (.collection(.untyped), .collection): return stated
+        default: return self
+        }
+    }
+}
+
+extension EntityDataModel {
+    /// The shape of the structured type that a payload states; `nil` for other types and for types that the model lacks.
+    package func shape(stated type: TypeReference) -> TypeShape? {
+        switch type {
+        case .entity(let name?), .complex(let name?): shape(name)
+        default: nil
+        }
+    }
 }
 
 extension ODataEntity {
-    /// Changes the shape and restarts with empty properties; annotations, which may precede the type, are kept.
-    fileprivate mutating func become(_ shape: TypeShape) {
-        let (annotations, unreadable) = (control.annotations, control.unreadable)
-        self = ODataEntity(shape: shape)
-        if !annotations.isEmpty { control.annotations = annotations }
-        control.unreadable = unreadable
+    /// Goes on as an instance of another type with everything that was read: properties of the base type keep their
+    /// ordinals.
+    package mutating func adopt(_ shape: TypeShape) {
+        guard shape != self.shape else { return }
+        var next = ODataEntity(shape: shape)
+        for (property, value) in zip(self.shape.properties, values) {
+            if let value { next[property.name] = value }
+        }
+        for (name, value) in dynamicProperties { next[name] = value }
+        // Nothing was changed by reading it.
+        next.markUnchanged()
+        if !related.isEmpty { next.related = related }
+        if control != ControlInformation() { next.control = control }
+        self = next
     }
 }
