@@ -26,6 +26,13 @@ struct EntityPayloadTests {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
+    @Test("a combining mark behind the @ of an annotation does not make it a property")
+    func combiningMark() throws {
+        let entity = try read("{\"ID\":1,\"ID@\u{301}a.Term\":2,\"@\u{301}a.Term\":3}", .strict)
+        #expect(entity.control.annotations == ["ID@\u{301}a.Term": 2, "\u{301}a.Term": 3])
+        #expect(written(entity).contains("\"ID@\u{301}a.Term\":2"))
+    }
+
     @Test("JSON 4.6: control information in both spellings", arguments: ["@odata.", "@"])
     func control(prefix: String) throws {
         let entity = try read(

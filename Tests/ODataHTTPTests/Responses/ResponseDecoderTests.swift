@@ -328,5 +328,8 @@ import Testing
         #expect(resolve("https://z/?q", nil) == "https://z/?q")
         #expect(resolve("?$skiptoken=2", nil) == "http://h/s/Orders(1)/Items?$skiptoken=2")
         #expect(resolve("../../../a/./b", nil) == "http://h/a/b")
+        #expect(resolve("/\u{301}x", nil) == "http://h/\u{301}x")
+        #expect(resolve("?\u{301}x", nil) == "http://h/s/Orders(1)/Items?\u{301}x")
+        #expect(resolve("/x/../\u{301}y", nil) == "http://h/\u{301}y")
     }
 }

@@ -270,11 +270,11 @@ public struct AtomEntryWriter: Sendable {
     /// Writes annotations with vocabulary terms; annotations that other elements represent are skipped.
     private func writeAnnotations(_ entity: ODataEntity, to xml: inout XMLOutput) {
         for (name, value) in entity.control.annotations.sorted(by: { $0.key < $1.key }) {
-            let at = name.firstIndex(of: "@")
-            let term = at.map { String(name[name.index(after: $0)...]) } ?? name
-            if term.hasPrefix("#") || term.hasPrefix("odata.") || term.hasPrefix("atom.") { continue }
+            let sides = name.halves(atFirst: "@")
+            let term = sides.map { String($0.behind) } ?? name
+            if ["#", "odata.", "atom."].contains(where: { term.begins(with: $0) }) { continue }
             var attributes = [("term", term)]
-            if let at { attributes.append(("target", String(name[..<at]))) }
+            if let sides { attributes.append(("target", String(sides.before))) }
             write(value, annotation: attributes, to: &xml)
         }
     }

@@ -116,7 +116,7 @@ extension ODataEntity {
     /// ```
     /// - Throws: `EntityError` if a name is not a property of its type, or an inner property is not complex.
     public mutating func set(_ value: ODataValue, at path: String, model: EntityDataModel) throws(EntityError) {
-        try set(value, path.split(separator: "/").map(String.init)[...], model: model)
+        try set(value, path.parts(between: "/").map(String.init)[...], model: model)
     }
 
     private mutating func set(

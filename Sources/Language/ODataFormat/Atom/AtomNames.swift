@@ -32,14 +32,14 @@ enum AtomNames {
 
     /// Splits a link's relation into kind and property: `related` and `Orders`, or `edit` and an empty text.
     static func relation(_ text: String) -> (kind: String, property: String) {
-        for base in [legacy, current] where text.hasPrefix(base + "/") {
-            let rest = text.dropFirst(base.utf8.count + 1)
-            guard let slash = rest.firstIndex(of: "/") else { return (String(rest), "") }
-            return (String(rest[..<slash]), String(rest[rest.index(after: slash)...]))
+        for base in [legacy, current] {
+            guard let rest = text.rest(behind: base + "/") else { continue }
+            guard let (kind, property) = rest.halves(atFirst: "/") else { return (String(rest), "") }
+            return (String(kind), String(property))
         }
         // IANA relations may be URIs (RFC 4287, 4.2.7.2).
         let registry = "http://www.iana.org/assignments/relation/"
-        return (text.hasPrefix(registry) ? String(text.dropFirst(registry.utf8.count)) : text, "")
+        return (text.rest(behind: registry).map(String.init) ?? text, "")
     }
 }
 

@@ -357,7 +357,7 @@ struct MultipartReader: Sendable {
                 headers[last].value = words.joined(separator: " ")
                 continue
             }
-            guard let colon = content.firstIndex(of: ":"), colon != content.startIndex else {
+            guard let (name, value) = content.halves(atFirst: ":"), !name.isEmpty else {
                 throw error(
                     .malformedHeader(String(content.prefix(80))), at: position, expected: "a name, a colon and a value")
             }
@@ -365,8 +365,7 @@ struct MultipartReader: Sendable {
                 throw error(
                     .tooManyHeaders, at: position, expected: "at most \(BatchPartLimits.maxHeaders) header fields")
             }
-            let value = MultipartSyntax.trimmed(content[content.index(after: colon)...])
-            headers.append(BatchHeader(MultipartSyntax.trimmed(content[..<colon]), value))
+            headers.append(BatchHeader(MultipartSyntax.trimmed(name), MultipartSyntax.trimmed(value)))
         }
         return (headers, position)
     }

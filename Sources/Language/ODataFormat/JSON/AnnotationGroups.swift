@@ -14,14 +14,13 @@ struct AnnotationGroups {
         for (name, value) in annotations {
             var property = ""
             var term = name
-            if !name.hasPrefix("#"), let at = name.firstIndex(of: "@") {
-                property = String(name[..<at])
-                // An annotation on an annotation of the instance belongs to the instance, because property names
-                // contain no dots.
-                if property.contains(".") {
+            if !name.begins(with: "#"), let (owner, behind) = name.halves(atFirst: "@") {
+                property = String(owner)
+                // What is said of an annotation on the instance goes with it: properties have no dots in their names.
+                if property.has(".") {
                     property = ""
                 } else {
-                    term = String(name[name.index(after: at)...])
+                    term = String(behind)
                 }
             }
             if term == "odata.delta" || term == "odata.context" { continue }
@@ -40,7 +39,8 @@ struct AnnotationGroups {
 
     /// Returns a sort key that places the type of an annotation before the annotation.
     private static func order(_ term: String) -> String {
-        term.hasSuffix("@odata.type") ? String(term.dropLast("@odata.type".count)) : term + "@"
+        guard let (owner, control) = term.halves(atLast: "@"), control == "odata.type" else { return term + "@" }
+        return String(owner)
     }
 
     /// The annotations that have not been taken.

@@ -81,11 +81,11 @@ extension ODataEntity {
     /// The actions and functions that the service advertises with this entity, without unavailable ones (OData JSON
     /// Format 4.01, 16 and 17).
     public var advertisedOperations: [AdvertisedOperation] {
-        control.annotations.filter { $0.key.hasPrefix("#") }.sorted { $0.key < $1.key }.flatMap { key, value in
+        control.annotations.filter { $0.key.begins(with: "#") }.sorted { $0.key < $1.key }.flatMap { key, value in
             let offers: [ODataValue] = if case .collection(let values) = value { values } else { [value] }
             return offers.compactMap { offer -> AdvertisedOperation? in
                 guard case .complex(let members) = offer else { return nil }
-                var operation = AdvertisedOperation(name: String(key.dropFirst()))
+                var operation = AdvertisedOperation(name: String(key.rest(behind: "#") ?? key[...]))
                 if case .string(let title)? = members["title"] { operation.title = title }
                 if case .string(let target)? = members["target"] { operation.target = target }
                 return operation

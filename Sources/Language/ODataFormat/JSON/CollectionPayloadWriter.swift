@@ -38,8 +38,8 @@ public struct CollectionPayloadWriter: Sendable {
     ///   - context: the context URL, which ends in `/$delta` for deltas.
     ///   - count: the number of all matching entities.
     public mutating func begin(context: String?, count: Int64? = nil) {
-        if let fragment = context?.split(separator: "#").last {
-            set = String(fragment.prefix { $0 != "/" && $0 != "(" })
+        if let fragment = context?.parts(between: "#").last {
+            set = String(fragment.unicodeScalars.prefix { $0 != "/" && $0 != "(" })
         }
         json.beginObject()
         if writer.metadata != .none, let context {

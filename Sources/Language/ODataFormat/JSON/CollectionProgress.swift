@@ -88,7 +88,7 @@ struct CollectionProgress: Sendable {
         if try isVerboseWrapper(name, &scanner) { return }
         if name == (verbose == nil ? "value" : "results") { return try beginElements(&scanner) }
         stage = .member
-        if verbose != nil, name.hasPrefix("__") { return try readVerboseControl(name, &scanner) }
+        if verbose != nil, name.begins(with: "__") { return try readVerboseControl(name, &scanner) }
         guard let control = Self.control(name) else {
             try scanner.skipValue()
             return
@@ -100,7 +100,7 @@ struct CollectionProgress: Sendable {
             case "deltaLink": summary.deltaLink = try link(&scanner)
             case "count":
                 if case .integer(let count) = try scanner.readPrimitive(.int64) { summary.count = count }
-            case _ where control.contains("."):
+            case _ where control.has("."):
                 summary.annotations[control] = try reader.readValue(&scanner, type: .untyped("Edm.Untyped"))
             default: try scanner.skipValue()
             }
@@ -144,8 +144,8 @@ struct CollectionProgress: Sendable {
 
     /// Returns the name of control information of the whole collection, without its prefix.
     private static func control(_ name: String) -> String? {
-        for prefix in ["@odata.", "odata.", "@"] where name.hasPrefix(prefix) {
-            return String(name.dropFirst(prefix.count))
+        for prefix in ["@odata.", "odata.", "@"] {
+            if let rest = name.rest(behind: prefix) { return String(rest) }
         }
         return nil
     }
@@ -239,9 +239,9 @@ struct CollectionProgress: Sendable {
     private func readForeign(
         _ context: String, _ scanner: inout JSONScanner
     ) throws(JSONError) -> Outcome? {
-        let isDeletedEntity = context.hasSuffix("/$deletedEntity")
-        let isDeletedLink = context.hasSuffix("/$deletedLink")
-        guard isDeletedEntity || isDeletedLink || context.hasSuffix("/$link") else { return nil }
+        let isDeletedEntity = context.ends(with: "/$deletedEntity")
+        let isDeletedLink = context.ends(with: "/$deletedLink")
+        guard isDeletedEntity || isDeletedLink || context.ends(with: "/$link") else { return nil }
         try scanner.beginObject()
         var members: [String: String] = [:]
         while let key = try scanner.nextKey() {

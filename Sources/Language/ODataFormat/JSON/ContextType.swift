@@ -6,12 +6,12 @@ extension EntityDataModel {
     ///
     /// - Returns: `nil` if the context describes something else, or the model does not declare its elements.
     func entityType(context: String) -> QualifiedName? {
-        guard let hash = context.lastIndex(of: "#") else { return nil }
-        let segments = Self.names(context[context.index(after: hash)...])
+        guard let fragment = context.halves(atLast: "#")?.behind else { return nil }
+        let segments = Self.names(fragment)
         guard let first = segments.first else { return nil }
         var type = entitySet(first)?.type ?? singleton(first)?.type
         if type == nil, let name = QualifiedName(first), shape(name)?.kind == .entity { type = name }
-        for name in segments.dropFirst() where !name.hasPrefix("$") {
+        for name in segments.dropFirst() where !name.begins(with: "$") {
             guard let shape = type.flatMap({ shape($0) }) else { return nil }
             if let target = shape.navigationProperty(name)?.target {
                 type = target

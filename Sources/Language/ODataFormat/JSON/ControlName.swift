@@ -23,19 +23,19 @@ struct ControlName {
     init?(_ key: JSONString) {
         let first = key.firstByte
         let isOperation = first == UInt8(ascii: "#")
-        // Property names contain no dots, so that this name cannot be a property.
-        let isLight = first == UInt8(ascii: "o") && key.string.hasPrefix("odata.")
+        // No property has a dot in its name, so this is never one.
+        let isLight = first == UInt8(ascii: "o") && key.string.begins(with: "odata.")
         guard isOperation || isLight || key.contains(UInt8(ascii: "@")) else { return nil }
         let text = key.string
         var name = text[...]
-        if !isOperation, let at = text.firstIndex(of: "@") {
-            property = String(text[..<at])
-            name = text[text.index(after: at)...]
+        if !isOperation, let (owner, behind) = text.halves(atFirst: "@") {
+            property = String(owner)
+            name = behind
         } else {
             property = ""
         }
-        // A name with additional dots is a term, even if it begins with `odata.`.
-        if name.hasPrefix("odata."), !name.dropFirst(6).contains(".") { name = name.dropFirst(6) }
+        // A name with further dots is a term, also in the namespace `odata`'s neighbourhood.
+        name = name.controlInformation ?? name
         self.name = isLight ? Self.current[String(name)] ?? String(name) : String(name)
         kind = Kind(rawValue: self.name)
     }
@@ -46,7 +46,7 @@ struct ControlName {
     /// The name for storage among the annotations. Control information keeps the prefix `odata.` to distinguish it
     /// from terms.
     var annotationName: String {
-        let full = name.contains(".") || name.contains("#") ? name : "odata.\(name)"
+        let full = name.has(".") || name.has("#") ? name : "odata.\(name)"
         return property.isEmpty ? full : "\(property)@\(full)"
     }
 }

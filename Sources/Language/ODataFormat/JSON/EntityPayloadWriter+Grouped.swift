@@ -13,7 +13,7 @@ extension EntityPayloadWriter {
         var value: ODataValue
 
         init(_ name: String, _ type: TypeReference?, value: ODataValue) {
-            path = name.split(separator: "/")[...]
+            path = name.parts(between: "/")[...]
             self.name = name
             self.type = type
             self.value = value

@@ -88,7 +88,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         // Only the needed parts of a property are accessed, because copying a whole property costs more than
         // writing its value.
         let shape = entity.shape
-        let isGrouped = model.structuredType(shape.name) == nil && shape.properties.contains { $0.name.contains("/") }
+        let isGrouped = model.structuredType(shape.name) == nil && shape.properties.contains { $0.name.has("/") }
         if isGrouped { writeGrouped(entity, &annotations, to: &json) }
         for ordinal in 0..<(isGrouped ? 0 : min(shape.properties.count, entity.values.count)) {
             guard let value = entity.values[ordinal] else { continue }
@@ -106,7 +106,7 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         let dynamic = entity.dynamicProperties
         var paths: [(name: String, value: ODataValue)] = []
         for (name, value) in dynamic.isEmpty ? [] : dynamic.sorted(by: { $0.key < $1.key }) {
-            if name.contains("/") {
+            if name.has("/") {
                 paths.append((name, value))
                 continue
             }
@@ -228,10 +228,10 @@ public struct EntityPayloadWriter: JSONValueWriting, Sendable {
         _ annotations: [AnnotationGroups.Item], of property: String, _ json: inout JSONWriter
     ) {
         for (term, value) in annotations {
-            if term.hasPrefix("#") {
+            if term.begins(with: "#") {
                 json.key(term)
-            } else if term.hasPrefix("odata."), !term.dropFirst(6).contains(".") {
-                json.key(control(String(term.dropFirst(6)), of: property))
+            } else if let name = term.rest(behind: "odata."), !name.has(".") {
+                json.key(control(String(name), of: property))
             } else {
                 json.key("\(property)@\(term)")
             }

@@ -9,9 +9,10 @@ extension ControlInformation {
         var result = ControlInformation()
         result.type = type
         result.annotations = annotations.filter { name, _ in
-            if name.hasSuffix("@odata.delta") || name.hasSuffix("@odata.type") { return true }
-            return !name.hasPrefix("odata.") && !name.hasPrefix("atom.") && !name.hasPrefix("#")
-                && !name.contains("@odata.")
+            let control = name.halves(atLast: "@")?.behind
+            if control == "odata.delta" || control == "odata.type" { return true }
+            return !["odata.", "atom.", "#"].contains { name.begins(with: $0) }
+                && !name.parts(between: "@").dropFirst().contains { $0.begins(with: "odata.") }
         }
         return result
     }

@@ -155,7 +155,7 @@ public struct VerboseEntityWriter: Sendable {
             }
             json.endObject()
         }
-        let operations = entity.control.annotations.filter { $0.key.hasPrefix("#") }.sorted { $0.key < $1.key }
+        let operations = entity.control.annotations.filter { $0.key.begins(with: "#") }.sorted { $0.key < $1.key }
         guard !operations.isEmpty else { return }
         json.key("actions")
         json.beginObject()

@@ -65,7 +65,7 @@ struct VerboseMetadata {
         try scanner.beginObject()
         while let key = try scanner.nextKey() {
             let url = key.string
-            let name = url.lastIndex(of: "#").map { String(url[url.index(after: $0)...]) } ?? url
+            let name = url.halves(atLast: "#")?.behind ?? url[...]
             operations["#\(name)"] = try ODataValue(json: &scanner, type: .untyped("Edm.Untyped"), model: model)
         }
     }

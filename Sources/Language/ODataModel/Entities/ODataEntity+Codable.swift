@@ -79,7 +79,7 @@ extension ODataEntity: Codable {
         let container = try decoder.container(keyedBy: EntityCodingKey.self)
         var shape = expected
         if let text = try container.decodeIfPresent(String.self, forKey: .type) {
-            let name = QualifiedName(text.hasPrefix("#") ? text.dropFirst() : text[...])
+            let name = QualifiedName(text.rest(behind: "#") ?? text[...])
             shape = name.flatMap { $0 == TypeShape.untyped.name ? .untyped : model.shape($0) }
             guard let name, shape != nil, expected.map({ model.isType(name, $0.name) }) ?? true else {
                 throw DecodingError.dataCorruptedError(
@@ -106,11 +106,11 @@ extension ODataEntity: Codable {
         _ container: KeyedDecodingContainer<EntityCodingKey>, _ model: EntityDataModel
     ) throws {
         for key in container.allKeys {
-            if key.stringValue.hasSuffix("@odata.bind") {
-                related[String(key.stringValue.dropLast(11))] = .references(
+            if let (owner, control) = key.stringValue.halves(atLast: "@"), control == "odata.bind" {
+                related[String(owner)] = .references(
                     try container.decode([String].self, forKey: key))
             }
-            guard !key.stringValue.contains("@") else { continue }
+            guard !key.stringValue.has("@") else { continue }
             if let ordinal = shape.ordinal(of: key.stringValue) {
                 var type = shape.properties[ordinal].type
                 if type.isUntyped, let stated = try statedType(of: key, in: container, model) { type = stated }

@@ -145,10 +145,10 @@ public struct ODataEntity: Sendable {
 
     /// Returns the value at a path into a complex property, which may be part of a key (OData CSDL 4.01, 6.5).
     private func within(_ path: String) -> ODataValue? {
-        guard let slash = path.firstIndex(of: "/"), case .complex(let holder)? = self[String(path[..<slash])] else {
+        guard let (first, behind) = path.halves(atFirst: "/"), case .complex(let holder)? = self[String(first)] else {
             return nil
         }
-        let rest = String(path[path.index(after: slash)...])
+        let rest = String(behind)
         return holder[rest] ?? holder.within(rest)
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ODataModel
 import ODataService
 
 /// The root URL of a service, split into its parts, with a final slash (OData URL Conventions 4.01, 2 *Service Root
@@ -122,7 +123,7 @@ public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
         let rest = text.dropFirst(scheme.count + 3)
         let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
         let authority = String(rest[..<end])
-        guard !authority.isEmpty, !authority.contains("@") else { return nil }
+        guard !authority.isEmpty, !authority.has("@") else { return nil }
         var path = String(rest[end...].prefix { $0 != "#" })
         if !path.hasPrefix("/") { path = "/" + path }
         return (scheme, authority, path)

@@ -1,3 +1,4 @@
+import ODataModel
 import ODataService
 
 /// The annotations that a client requests by `include-annotations` (OData Protocol 4.01, 8.2.8.4).
@@ -53,9 +54,9 @@ struct AnnotationFilter: Hashable, Sendable {
     ///
     /// Control information is always included.
     func includes(key: String) -> Bool {
-        let term = key.firstIndex(of: "@").map { key[key.index(after: $0)...] } ?? key[...]
-        if term.hasPrefix("odata.") { return true }
-        let parts = term.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        return includes(term: parts.first ?? term, qualifier: parts.count > 1 ? parts[1] : nil)
+        let term = key.halves(atFirst: "@")?.behind ?? key[...]
+        if term.begins(with: "odata.") { return true }
+        guard let (name, qualifier) = term.halves(atFirst: "#") else { return includes(term: term, qualifier: nil) }
+        return includes(term: name, qualifier: qualifier)
     }
 }

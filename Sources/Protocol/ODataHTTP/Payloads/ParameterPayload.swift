@@ -13,7 +13,7 @@ enum ParameterPayload {
                 try scanner.beginObject()
                 while let key = try scanner.nextKey() {
                     let name = key.string
-                    if name.contains("@") {
+                    if name.has("@") {
                         try scanner.skipValue()
                         continue
                     }

@@ -50,7 +50,7 @@ struct RequestedContent {
             entity.control.annotations = entity.control.annotations.filter { annotations.includes(key: $0.key) }
         }
         let annotated = Set(
-            entity.control.annotations.keys.compactMap { $0.split(separator: "@").first.map(String.init) })
+            entity.control.annotations.keys.compactMap { $0.parts(between: "@").first.map(String.init) })
         for (ordinal, property) in entity.shape.properties.enumerated() {
             guard let value = entity.values[ordinal] else { continue }
             if let omitted, omitted.omits(value, of: property), !annotated.contains(property.name) {

@@ -121,7 +121,7 @@ struct ResultRows: JSONValueReading {
         try scanner.beginObject()
         while let key = try scanner.nextKey() {
             let name = key.string
-            if name.contains("@") {
+            if name.has("@") {
                 try scanner.skipValue()
             } else if shape.navigationProperty(name) != nil, try scanner.peekKind() == .object {
                 row.related[name] = .one(try readInstance(&scanner, declared: nil))

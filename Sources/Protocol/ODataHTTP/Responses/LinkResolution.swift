@@ -1,5 +1,7 @@
-/// Resolution of relative links in a payload (RFC 3986, 5.2). They are relative to the context URL, which is
-/// relative to the request URL (OData JSON Format 4.01, 4.5.1).
+import ODataModel
+
+/// Resolves relative links of a payload (RFC 3986, 5.2; OData JSON Format 4.01, 4.5.1: relative to the
+/// context URL, which is itself relative to the request URL).
 enum LinkResolution {
     /// Returns a link as an absolute URL. Absolute links are returned unchanged.
     static func resolve(_ link: String, context: String?, request: String) -> String {
@@ -13,28 +15,30 @@ enum LinkResolution {
         if isAbsolute(reference) { return reference }
         guard let scheme = base.firstRange(of: "://") else { return reference }
         let afterScheme = base[scheme.upperBound...]
-        let authorityEnd = afterScheme.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? base.endIndex
+        let authorityEnd = afterScheme.unicodeScalars.firstIndex { "/?#".unicodeScalars.contains($0) } ?? base.endIndex
         let origin = base[..<authorityEnd]
-        let withoutFragment = base[authorityEnd...].prefix { $0 != "#" }
-        let path = withoutFragment.prefix { $0 != "?" }
-        if reference.hasPrefix("//") { return base[..<scheme.lowerBound] + ":" + reference }
-        if reference.hasPrefix("/") { return origin + withoutDots(reference) }
-        if reference.hasPrefix("#") { return origin + withoutFragment + reference }
-        if reference.hasPrefix("?") { return origin + path + reference }
-        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "/"
+        let rest = base[authorityEnd...]
+        let withoutFragment = rest.halves(atFirst: "#")?.before ?? rest
+        let path = withoutFragment.halves(atFirst: "?")?.before ?? withoutFragment
+        if reference.begins(with: "//") { return base[..<scheme.lowerBound] + ":" + reference }
+        if reference.begins(with: "/") { return origin + withoutDots(reference) }
+        if reference.begins(with: "#") { return origin + withoutFragment + reference }
+        if reference.begins(with: "?") { return origin + path + reference }
+        let folder = path.halves(atLast: "/").map { $0.before + "/" } ?? "/"
         return origin + withoutDots(folder + reference)
     }
 
     private static func isAbsolute(_ text: String) -> Bool {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-        return !scheme.isEmpty && text.dropFirst(scheme.count).hasPrefix("://")
+        return !scheme.isEmpty && text.dropFirst(scheme.count).begins(with: "://")
     }
 
     private static func withoutDots(_ text: some StringProtocol) -> String {
-        let path = text.prefix { $0 != "?" && $0 != "#" }
-        let rest = text.dropFirst(path.count)
+        let text = Substring(text)
+        let end = text.unicodeScalars.firstIndex { "?#".unicodeScalars.contains($0) } ?? text.endIndex
+        let rest = text[end...]
         var segments: [Substring] = []
-        let parts = String(path).split(separator: "/", omittingEmptySubsequences: false).map { Substring(String($0)) }
+        let parts = text[..<end].parts(between: "/", keepingEmpty: true)
         for (index, part) in parts.enumerated() {
             let isLast = index == parts.count - 1
             switch part {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ODataModel
 
 /// The scheme, host and port of a URL, which determine the recipients of credentials (RFC 6454, 4; RFC 9110,
 /// 4.3.1).
@@ -15,7 +16,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
         let scheme = scheme.lowercased()
         guard scheme == "http" || scheme == "https" else { return nil }
         var name = authority.lowercased()[...]
-        if let at = name.lastIndex(of: "@") { name = name[name.index(after: at)...] }
+        if let behind = name.halves(atLast: "@")?.behind { name = behind }
         var digits: Substring?
         if name.hasPrefix("["), let end = name.firstIndex(of: "]") {
             let rest = name[name.index(after: end)...]

@@ -69,16 +69,15 @@ public struct PayloadContext: Hashable, Sendable {
 
     /// Returns the kind of the payload; `nil` if the text contains a name that the model does not declare.
     public func content(in model: EntityDataModel) -> Content? {
-        guard let hash = text.lastIndex(of: "#") else {
-            return text.hasSuffix("$metadata") ? .serviceDocument : nil
+        guard let fragment = text.halves(atLast: "#")?.behind else {
+            return text.ends(with: "$metadata") ? .serviceDocument : nil
         }
-        let fragment = text[text.index(after: hash)...]
         if fragment == "$ref" { return .references(isCollection: false) }
         if fragment == "Collection($ref)" { return .references(isCollection: true) }
         var segments = Self.segments(fragment)
         guard !segments.isEmpty else { return .serviceDocument }
         let last = segments[segments.count - 1]
-        if last.hasPrefix("$") { segments.removeLast() }
+        if last.begins(with: "$") { segments.removeLast() }
         guard !segments.isEmpty, let content = resolve(segments, in: model) else {
             return Self.type(String(fragment), in: model)
         }
@@ -104,7 +103,7 @@ public struct PayloadContext: Hashable, Sendable {
                 }
                 continue
             }
-            if segment.contains("."), let name = QualifiedName(segment), let shape = model.shape(name) {
+            if segment.has("."), let name = QualifiedName(segment), let shape = model.shape(name) {
                 switch content {
                 case .collection: content = .collection(shape)
                 case .entity: content = .entity(shape)
@@ -136,11 +135,9 @@ public struct PayloadContext: Hashable, Sendable {
 
     private static func type(_ fragment: String, in model: EntityDataModel) -> Content? {
         var text = fragment
-        // A selection may follow the name of a type.
-        if !text.hasPrefix("Collection("), let parenthesis = text.firstIndex(of: "(") {
-            text = String(text[..<parenthesis])
-        }
-        if text.hasSuffix("/$entity") { text.removeLast("/$entity".count) }
+        // A selection may follow a type's name.
+        if !text.begins(with: "Collection("), let name = text.halves(atFirst: "(")?.before { text = String(name) }
+        if text.ends(with: "/$entity") { text = String(text.unicodeScalars.dropLast("/$entity".utf8.count)) }
         let type = model.typeReference(text)
         switch type {
         case .entity(let name?): return model.shape(name).map { .entity($0) }
