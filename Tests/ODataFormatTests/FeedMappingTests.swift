@@ -124,4 +124,37 @@ struct FeedMappingTests {
         let partly = try AtomEntryReader(model: model).read(Array(bare.utf8), type: QualifiedName("Fc", "Film")).entity
         #expect(partly["Poster"] == nil && partly["Genre"] == nil && partly["Site"] != nil)
     }
+
+    @Test("a link that holds a property is taken from the links of the entry, and no other link is")
+    func mappedLink() throws {
+        let model = try CSDLReader.read(
+            xml: Array(
+                """
+                <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
+                <edmx:DataServices xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" m:DataServiceVersion="3.0">
+                <Schema Namespace="Fc" xmlns="http://schemas.microsoft.com/ado/2009/11/edm">
+                  <EntityType Name="Film"><Key><PropertyRef Name="Id"/></Key>
+                    <Property Name="Id" Type="Edm.Int32" Nullable="false"/>
+                    <Property Name="Site" Type="Edm.String" m:FC_TargetPath="SyndicationLinkTitle" m:FC_KeepInContent="false"/>
+                    <Property Name="Kind" Type="Edm.String" m:FC_TargetPath="SyndicationLinkType" m:FC_KeepInContent="false"/>
+                  </EntityType>
+                  <EntityContainer Name="C"><EntitySet Name="Films" EntityType="Fc.Film"/></EntityContainer>
+                </Schema></edmx:DataServices></edmx:Edmx>
+                """.utf8))
+        func links(_ links: String) throws -> [AtomLink] {
+            let text = """
+                <entry xmlns="http://www.w3.org/2005/Atom" xml:base="http://x/">\(links)</entry>
+                """
+            let reader = AtomEntryReader(model: model)
+            return try reader.read(Array(text.utf8), type: QualifiedName("Fc", "Film")).entity.atomLinks
+        }
+        let mapped = #"rel="r" title="t" type="text/plain""#
+        let other = #"<link rel="r" href="other"/>"#
+        // Without a URL.
+        #expect(try links("<link \(mapped)/>\(other)").map(\.url) == ["http://x/other"])
+        // Whose URL ends like another one.
+        #expect(try links(#"<link \#(mapped) href="b"/><link rel="r" href="a/b"/>"#).map(\.url) == ["http://x/a/b"])
+        // Twice alike: one of them holds the properties.
+        #expect(try links("<link \(mapped)/><link \(mapped)/>").count == 1)
+    }
 }

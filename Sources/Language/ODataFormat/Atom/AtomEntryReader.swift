@@ -56,7 +56,8 @@ public struct AtomEntryReader: Sendable {
         }
         // An edit link that equals the id is redundant.
         if instance.entity.control.editLink == instance.entity.control.id { instance.entity.control.editLink = nil }
-        try FeedMapping.mappings(of: instance.entity.shape, in: model).read(entry, into: &instance, using: self)
+        try FeedMapping.mappings(of: instance.entity.shape, in: model).read(
+            entry, into: &instance, base: base, using: self)
         return instance.finished()
     }
 
@@ -106,7 +107,7 @@ public struct AtomEntryReader: Sendable {
 
     private func readOperation(_ element: XMLFragment, _ base: String?, instance: inout InstanceInProgress) {
         guard let metadata = element.attribute("metadata") else { return }
-        let name = metadata.lastIndex(of: "#").map { String(metadata[metadata.index(after: $0)...]) } ?? metadata
+        let name = metadata.halves(atLast: "#")?.behind ?? metadata[...]
         var operation = ODataEntity(shape: .untyped)
         if let title = element.attribute("title") { operation["title"] = .string(title) }
         if let target = element.attribute("target") { operation["target"] = .string(LinkBase.resolve(target, base)) }
@@ -143,12 +144,7 @@ public struct AtomEntryReader: Sendable {
         case "related" where !property.isEmpty:
             try readRelated(link, property, url: url, base: base, instance: &instance)
         default:
-            var other = AtomLink(
-                relation: text, url: url ?? "", type: link.attribute("type"), title: link.attribute("title"))
-            for attribute in link.attributes where !attribute.namespace.isEmpty {
-                other.attributes[attribute.name] = attribute.value
-            }
-            instance.entity.atomLinks.append(other)
+            if let other = AtomLink(link, base: base) { instance.entity.atomLinks.append(other) }
         }
     }
 

@@ -25,7 +25,20 @@ public struct AtomLink: Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// The HTTP method of an action link; `GET` if none is stated.
+    /// Takes a link from its element; `nil` if the element has no relation.
+    ///
+    /// - Parameter base: the URL that relative ones are resolved against.
+    init?(_ link: XMLFragment, base: String?) {
+        guard let relation = link.attribute("rel") else { return nil }
+        self.init(
+            relation: relation, url: link.attribute("href").map { LinkBase.resolve($0, base) } ?? "",
+            type: link.attribute("type"), title: link.attribute("title"))
+        for attribute in link.attributes where !attribute.namespace.isEmpty {
+            attributes[attribute.name] = attribute.value
+        }
+    }
+
+    /// The HTTP method to follow an action link with; `GET` where none is stated.
     public var httpMethod: String { attributes["http-method"] ?? attributes["httpMethod"] ?? "GET" }
 
     /// The purpose of the link, if a gateway states it: `sap:semantics`.
@@ -116,10 +129,9 @@ struct URLTemplate {
 
     /// The names in braces, without the question mark that follows optional names.
     var names: [(name: String, isOptional: Bool)] {
-        url.split(separator: "{", omittingEmptySubsequences: false).dropFirst().compactMap { part in
-            guard let end = part.firstIndex(of: "}") else { return nil }
-            let name = part[..<end]
-            return name.hasSuffix("?") ? (String(name.dropLast()), true) : (String(name), false)
+        url.parts(between: "{", keepingEmpty: true).dropFirst().compactMap { part in
+            guard let name = part.halves(atFirst: "}")?.before else { return nil }
+            return name.ends(with: "?") ? (String(name.unicodeScalars.dropLast()), true) : (String(name), false)
         }
     }
 
@@ -135,23 +147,24 @@ struct URLTemplate {
 
     /// The unescaped parameters of the query.
     var query: [(name: String, value: String)] {
-        guard let mark = url.firstIndex(of: "?") else { return [] }
-        return url[url.index(after: mark)...].prefix { $0 != "#" }.split(separator: "&").map { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            return (parts[0].removingPercentEncoding(), parts.count > 1 ? parts[1].removingPercentEncoding() : "")
+        guard let behind = url.halves(atFirst: "?")?.behind else { return [] }
+        return (behind.halves(atFirst: "#")?.before ?? behind).parts(between: "&").map { pair in
+            let (name, value) = pair.halves(atFirst: "=") ?? (pair, "")
+            return (String(name).removingPercentEncoding(), String(value).removingPercentEncoding())
         }
     }
 
     /// Replaces the value of a query parameter; returns `false` if there is none with the name.
     mutating func replaceInQuery(_ name: String, with value: String) -> Bool {
-        guard let mark = url.firstIndex(of: "?"), query.contains(where: { $0.name == name }) else { return false }
-        let start = url.index(after: mark)
-        let end = url[start...].firstIndex(of: "#") ?? url.endIndex
-        let pairs = url[start..<end].split(separator: "&").map { pair in
-            let key = String(pair.prefix { $0 != "=" })
+        guard let behind = url.halves(atFirst: "?")?.behind, query.contains(where: { $0.name == name }) else {
+            return false
+        }
+        let options = behind.halves(atFirst: "#")?.before ?? behind
+        let pairs = options.parts(between: "&").map { pair in
+            let key = String(pair.halves(atFirst: "=")?.before ?? pair)
             return key.removingPercentEncoding() == name ? "\(key)=\(Self.escaped(value))" : String(pair)
         }
-        url.replaceSubrange(start..<end, with: pairs.joined(separator: "&"))
+        url.replaceSubrange(options.startIndex..<options.endIndex, with: pairs.joined(separator: "&"))
         return true
     }
 
@@ -159,7 +172,7 @@ struct URLTemplate {
     func text(adding parameters: [(String, String)]) -> String {
         var result = url
         for (name, value) in parameters {
-            result += result.contains("?") ? (result.hasSuffix("?") || result.hasSuffix("&") ? "" : "&") : "?"
+            result += result.has("?") ? (result.ends(with: "?") || result.ends(with: "&") ? "" : "&") : "?"
             result += "\(Self.escaped(name))=\(Self.escaped(value))"
         }
         return result

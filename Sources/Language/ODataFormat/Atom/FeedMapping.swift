@@ -75,13 +75,13 @@ struct FeedMapping: Hashable, Sendable {
     private init?(_ attributes: [String: String], property: String?) {
         guard let target = attributes["TargetPath"] else { return nil }
         sourcePath =
-            (property.map { [$0] } ?? []) + (attributes["SourcePath"] ?? "").split(separator: "/").map(String.init)
+            (property.map { [$0] } ?? []) + (attributes["SourcePath"] ?? "").parts(between: "/").map(String.init)
         guard !sourcePath.isEmpty else { return nil }
-        var path = Self.syndication[target] ?? target.split(separator: "/").map(String.init)
+        var path = Self.syndication[target] ?? target.parts(between: "/").map(String.init)
         namespace = Self.syndication[target] == nil ? attributes["NsUri"] ?? "" : AtomNames.atom
         prefix = attributes["NsPrefix"]
-        if let last = path.last, last.hasPrefix("@") {
-            attribute = String(last.dropFirst())
+        if let name = path.last?.rest(behind: "@") {
+            attribute = String(name)
             path.removeLast()
         }
         guard !path.isEmpty, path.allSatisfy(Self.isName), attribute.map(Self.isName) ?? true else { return nil }
@@ -111,15 +111,20 @@ struct FeedMappings: Sendable {
 
     /// Reads the mapped properties that are absent from the content.
     func read(
-        _ entry: XMLFragment, into instance: inout InstanceInProgress, using reader: AtomEntryReader
+        _ entry: XMLFragment, into instance: inout InstanceInProgress, base: String?, using reader: AtomEntryReader
     ) throws(XMLPayloadError) {
+        var forgotten: [AtomLink] = []
         for mapping in all {
             guard instance.entity.mappedValue(mapping.sourcePath[...]) == nil,
                 let type = instance.entity.shape.mappedType(mapping.sourcePath[...], reader.model),
                 let place = place(of: mapping, in: entry), let value = try mapping.value(place, type, reader: reader)
             else { continue }
             instance.entity.setMapped(value, mapping.sourcePath[...], model: reader.model)
-            if mapping.elements == ["link"] { forgetLink(place, &instance) }
+            if mapping.elements == ["link"], let link = AtomLink(place, base: base), !forgotten.contains(link) {
+                // Several mappings may share one link, and another link may equal it.
+                forgotten.append(link)
+                forget(link, &instance)
+            }
         }
     }
 
@@ -151,12 +156,10 @@ struct FeedMappings: Sendable {
         }
     }
 
-    /// Removes the link that is the place of a property from the other links of the entry.
-    private func forgetLink(_ place: XMLFragment, _ instance: inout InstanceInProgress) {
-        let relation = place.attribute("rel") ?? ""
-        let url = place.attribute("href") ?? ""
+    /// A link that is the place of a property is no link of the entry besides.
+    private func forget(_ link: AtomLink, _ instance: inout InstanceInProgress) {
         var links = instance.entity.atomLinks
-        guard let index = links.firstIndex(where: { $0.relation == relation && $0.url.hasSuffix(url) }) else { return }
+        guard let index = links.firstIndex(of: link) else { return }
         links.remove(at: index)
         instance.entity.atomLinks = links
     }
