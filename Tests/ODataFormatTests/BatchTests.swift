@@ -177,6 +177,13 @@ struct MultipartBatchTests {
         #expect(error?.line == line)
     }
 
+    @Test("a combining mark behind the colon of a header field belongs to its value")
+    func combiningMark() throws {
+        let text = "--b\nContent-Type: application/http\n\nGET A HTTP/1.1\nSlug:\u{301}a\n\n--b--"
+        let parts = try MultipartBatch.readRequest(Array(text.utf8), boundary: "b")
+        #expect(parts.first?.headers.value(of: "Slug") == "\u{301}a")
+    }
+
     @Test("a request line needs no version, and its URL may hold spaces")
     func requestLines() throws {
         for (line, url) in [("GET A", "A"), ("GET A?$filter=x eq 1", "A?$filter=x eq 1"), ("get A HTTP/1.1", "A")] {
@@ -256,8 +263,15 @@ struct JSONBatchTests {
     @Test(
         "a malformed batch is refused",
         arguments: [
-            (#"{}"#, .noPart(boundary: "requests")),
-            (#"{"requests":[{"id":"a","method":"get"}]}"#, .malformedStartLine("")),
+            (#"{}"#, .noMember("requests")),
+            (#"{"requests":[{"id":"a","method":"get"}]}"#, .missingMember("url")),
+            (#"{"requests":[{"id":"a","method":"get","url":""}]}"#, .missingMember("url")),
+            (#"{"requests":[{"id":"a","url":"x"}]}"#, .missingMember("method")),
+            (#"{"requests":[{"method":"get","url":"x"}]}"#, .missingMember("id")),
+            (
+                #"{"requests":[{"id":"a","method":"put","url":"x","headers":{"Content-Type":"image/png"},"body":"*"}]}"#,
+                .malformedBody("*")
+            ),
             (
                 #"{"requests":[{"id":"a","method":"get","url":"x"},{"id":"a","method":"get","url":"x"}]}"#,
                 .duplicateID("a")
@@ -271,6 +285,18 @@ struct JSONBatchTests {
     func refused(text: String, reason: BatchError.Reason) {
         let error = #expect(throws: BatchError.self) { try JSONBatch.readRequest(Array(text.utf8)) }
         #expect(error?.reason == reason)
+    }
+
+    @Test(
+        "a response without responses or without an HTTP status is refused",
+        arguments: [
+            (#"{}"#, .noMember("responses")), (#"{"responses":[{"id":"a"}]}"#, .malformedStatus("")),
+            (#"{"responses":[{"id":"a","status":20}]}"#, .malformedStatus("20")),
+        ] as [(String, BatchError.Reason)])
+    func refusedResponse(text: String, reason: BatchError.Reason) {
+        let error = #expect(throws: BatchError.self) { try JSONBatch.readResponse(Array(text.utf8)) }
+        #expect(error?.reason == reason)
+        #expect(error?.description.contains("expected") == true)
     }
 
     @Test("one request too many is refused")

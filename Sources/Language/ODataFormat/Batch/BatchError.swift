@@ -39,7 +39,15 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownDependency(String)
         /// The requests of a group are not adjacent.
         case scatteredGroup(String)
-        /// The JSON is malformed or unexpected.
+        /// The object of a JSON batch has no member of this name.
+        case noMember(String)
+        /// A request of a JSON batch lacks this member, or the member is empty.
+        case missingMember(String)
+        /// The body of a JSON batch's part is not the base64url text that its media type demands.
+        case malformedBody(String)
+        /// The status of a JSON batch's response is missing (then empty) or is no HTTP status.
+        case malformedStatus(String)
+        /// The JSON is not what it should be.
         case json(JSONError)
     }
 
@@ -64,9 +72,10 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     var isOfOneRequest: Bool {
         switch reason {
         case .unexpectedContentType, .unsupportedEncoding, .nestedChangeSet, .queryInChangeSet, .malformedStartLine,
-            .malformedHeader, .duplicateID, .unknownDependency, .scatteredGroup, .tooManyHeaders, .lineTooLong:
+            .malformedHeader, .duplicateID, .unknownDependency, .scatteredGroup, .tooManyHeaders, .lineTooLong,
+            .missingMember, .malformedBody, .malformedStatus:
             true
-        case .noBoundary, .noPart, .notClosed, .emptyChangeSet, .partTooLarge, .tooManyParts, .json: false
+        case .noBoundary, .noPart, .notClosed, .emptyChangeSet, .partTooLarge, .tooManyParts, .noMember, .json: false
         }
     }
 
@@ -79,9 +88,9 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
             case .notClosed(let boundary): "the line --\(boundary)-- is missing"
             case .unexpectedContentType(let type): "the part's content type is \(type ?? "not stated")"
             case .unsupportedEncoding(let encoding): "the transfer encoding \(encoding) is not supported"
-            case .nestedChangeSet: "a change set stands within a change set"
+            case .nestedChangeSet: "a change set contains another change set"
             case .emptyChangeSet: "a change set is empty"
-            case .queryInChangeSet(let line): "\"\(line)\" stands in a change set"
+            case .queryInChangeSet(let line): "a change set contains the request \"\(line)\""
             case .partTooLarge: "a part is larger than \(BatchPartLimits.maxPartBytes) bytes"
             case .malformedStartLine(let line): "\"\(line)\" is no start of a message"
             case .malformedHeader(let line): "\"\(line)\" is no header field"
@@ -90,7 +99,11 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
             case .lineTooLong: "a line is longer than \(BatchPartLimits.maxLineBytes) bytes"
             case .duplicateID(let id): "two requests have the id \(id)"
             case .unknownDependency(let id): "no earlier request or group has the id \(id)"
-            case .scatteredGroup(let group): "the requests of group \(group) do not stand side by side"
+            case .scatteredGroup(let group): "other requests separate the requests of group \(group)"
+            case .noMember(let name): "the object has no member \(name)"
+            case .missingMember(let name): "the request has no \(name)"
+            case .malformedBody(let text): "the body \"\(text)\" is not base64url"
+            case .malformedStatus(let text): text.isEmpty ? "the response has no status" : "the status is \(text)"
             case .json(let error): error.description
             }
         return "Batch, line \(line) (byte \(offset)): \(problem); expected \(expected)."

@@ -59,11 +59,11 @@ public struct BatchRequestReader: Sendable {
         func problem(_ reason: BatchError.Reason, expected: String) -> BatchError {
             BatchError(reason: reason, offset: line.offset, line: line.number, expected: expected)
         }
-        var words = line.text.split(separator: " ")
+        var words = line.text.parts(between: " ")
         // The version may be missing, as in an example of the standard (OData Protocol 4.01, 11.7.7.1).
-        if words.count > 2, words[words.count - 1].hasPrefix("HTTP/") { words.removeLast() }
+        if words.count > 2, words[words.count - 1].begins(with: "HTTP/") { words.removeLast() }
         let isToken = words.first?.utf8.allSatisfy { 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 || $0 == 0x2D } ?? false
-        guard words.count >= 2, isToken, words.count > 2 || !words[1].hasPrefix("HTTP/") else {
+        guard words.count >= 2, isToken, words.count > 2 || !words[1].begins(with: "HTTP/") else {
             part.problem = problem(.malformedStartLine(shown), expected: "a request line such as GET Orders HTTP/1.1")
             return part
         }
@@ -93,9 +93,12 @@ public struct BatchRequestReader: Sendable {
     private mutating func note(_ item: JSONBatchItem, _ position: JSONPosition) throws(BatchError) {
         let isNewGroup = item.group != lastGroup
         lastGroup = item.group
-        guard let id = item.id, item.method != nil, let url = item.url, !url.isEmpty else {
-            throw .at(position, .malformedStartLine(item.url ?? ""), expected: "the members id, method and url")
+        func missing(_ member: String) -> BatchError {
+            .at(position, .missingMember(member), expected: "the members id, method and url")
         }
+        guard let id = item.id else { throw missing("id") }
+        guard item.method?.isEmpty == false else { throw missing("method") }
+        guard item.url?.isEmpty == false else { throw missing("url") }
         guard !ids.contains(id), !groups.contains(id) else {
             throw .at(position, .duplicateID(id), expected: "each id once")
         }
@@ -174,7 +177,7 @@ public struct BatchResponseReader: Sendable {
     private func response(_ item: JSONBatchItem, _ position: JSONPosition) throws(BatchError) -> BatchResponsePart {
         guard let status = item.status, (100...999).contains(status) else {
             throw .at(
-                position, .malformedStartLine(item.status.map(String.init) ?? ""), expected: "a status of three digits")
+                position, .malformedStatus(item.status.map(String.init) ?? ""), expected: "a status of three digits")
         }
         return BatchResponsePart(
             id: item.id, status: status, headers: item.headers, body: try item.bytes(at: position),

@@ -9,7 +9,7 @@ struct JSONBatchReader: Sendable {
 
     private enum Outcome {
         case item(JSONBatchItem, JSONPosition)
-        case nothing, ended, missing
+        case nothing, ended, missing(JSONPosition)
     }
 
     /// `requests` or `responses`.
@@ -33,7 +33,7 @@ struct JSONBatchReader: Sendable {
             switch try step() {
             case .nothing?, nil: continue
             case .ended?: return nil
-            case .missing?: throw .at(JSONPosition(), .noPart(boundary: "\(name)"), expected: "the member \(name)")
+            case .missing(let position)?: throw .at(position, .noMember("\(name)"), expected: "the member \(name)")
             case .item(let item, let position)?:
                 count += 1
                 guard count <= BatchPartLimits.maxParts else {
@@ -48,7 +48,11 @@ struct JSONBatchReader: Sendable {
         return nil
     }
 
-    /// Reads one item or one member; returns `nil` if more bytes are needed.
+    private static func position(of scanner: JSONScanner) -> JSONPosition {
+        scanner.error(.unexpectedEnd, expected: "").position
+    }
+
+    /// Reads one item or one member; `nil` when more bytes are needed.
     private mutating func step() throws(BatchError) -> Outcome? {
         let name = name
         var (stage, isFound) = (stage, isFound)
@@ -61,7 +65,7 @@ struct JSONBatchReader: Sendable {
                 case .member:
                     guard let key = try scanner.nextKey() else {
                         stage = .end
-                        return isFound ? .nothing : .missing
+                        return isFound ? .nothing : .missing(Self.position(of: scanner))
                     }
                     stage = .value(isItems: key == name && !isFound)
                 case .value(isItems: true):
@@ -77,7 +81,7 @@ struct JSONBatchReader: Sendable {
                         return .nothing
                     }
                     _ = try scanner.peekKind()
-                    let position = scanner.error(.unexpectedEnd, expected: "").position
+                    let position = Self.position(of: scanner)
                     return .item(try JSONBatchItem(&scanner), position)
                 case .end:
                     try scanner.expectEnd()
@@ -148,7 +152,8 @@ struct JSONBatchItem: Sendable {
             guard let text else { return raw }
             guard case .binary(let bytes)? = try? ODataValue(lexical: text, type: .binary) else {
                 throw .at(
-                    position, .malformedStartLine(String(text.prefix(40))), expected: "a body in base64url")
+                    position, .malformedBody(String(text.prefix(40))),
+                    expected: "a string in base64url, as for every media type that is neither JSON nor text")
             }
             return bytes
         }
