@@ -467,6 +467,9 @@ struct XMLDocumentTests {
             id: "1", title: "Rooms & more", deliveryAddress: "http://push/1", collection: "Rooms", filter: "Seats gt 5",
             changeType: "created,updated", persistsNotifications: true)
         #expect(try SubscriptionDocument(xml: wish.write()) == wish)
+        let incomplete = String(decoding: wish.write(), as: UTF8.self).replacing("deliveryAddress", with: "address")
+        let error = #expect(throws: PayloadError.self) { try SubscriptionDocument(xml: Array(incomplete.utf8)) }
+        #expect(error?.description.contains("found properties without deliveryAddress; expected") == true)
     }
 
     @Test("references of every version", arguments: [ODataVersion.v2, .v3, .v4])

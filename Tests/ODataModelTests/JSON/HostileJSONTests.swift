@@ -98,6 +98,7 @@ struct HostileJSONTests {
         for text in [#"{"Zip":1,"Zip":2}"#, #"{"Zip":1,"Street":null,"Z\u0069p":2}"#] {
             let error = #expect(throws: JSONError.self) { try read(Array(text.utf8), "Shop.Address") }
             #expect(error?.reason == .duplicateMember("Zip"))
+            #expect(error?.description.contains("the member \"Zip\" appears twice") == true)
         }
     }
 

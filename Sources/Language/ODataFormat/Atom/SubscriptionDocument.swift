@@ -52,8 +52,9 @@ public struct SubscriptionDocument: Hashable, Sendable {
             }
             func text(_ name: String) -> String? { properties.elements.first { $0.name == name }?.trimmedText }
             guard let address = text("deliveryAddress"), let collection = text("collection") else {
+                let missing = ["deliveryAddress", "collection"].filter { text($0) == nil }.joined(separator: " and ")
                 throw properties.error(
-                    .unexpected("properties without them"), expected: "deliveryAddress and collection")
+                    .unexpected("properties without \(missing)"), expected: "deliveryAddress and collection")
             }
             return SubscriptionDocument(
                 id: text("ID") ?? root.elements.first { $0.isAtom("id") }?.trimmedText,

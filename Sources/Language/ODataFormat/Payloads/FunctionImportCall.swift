@@ -44,11 +44,13 @@ public struct FunctionImportCall: Sendable {
         /// A message that describes the error.
         public var description: String {
             switch self {
-            case .unsupportedVersion(let version): "Calls of OData \(version.rawValue) are written otherwise."
+            case .unsupportedVersion(let version):
+                "This call supports OData 1.0 to 3.0, and the model is of OData \(version.rawValue). Use the path of the operation."
             case .unknownImport(let name): "The container has no function import \(name)."
             case .unknownParameter(let name, let function): "\(function) has no parameter \(name)."
             case .missingArgument(let name, let function): "\(function) needs the argument \(name)."
-            case .unsupportedArgument(let name, let type): "\(name) is of type \(type), which no URL can hold."
+            case .unsupportedArgument(let name, let type):
+                "The argument \(name) was not written: a URL cannot contain a value of type \(type)."
             }
         }
     }

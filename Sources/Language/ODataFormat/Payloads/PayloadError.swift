@@ -31,8 +31,8 @@ public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unknownType(let name): "The model does not declare the type \(name)."
         case .elementTooLarge(let position):
             "JSON, \(position): an element is larger than \(CollectionPayloadReader.maxElementBytes) bytes."
-        case .tooLarge(let limit): "The document is larger than \(limit) bytes; expected a smaller document."
-        case .unsupported(let what): "This format cannot say it: \(what)."
+        case .unsupported(let what):
+            "The payload was not written: its format cannot express \(what). Choose JSON of OData 4.0 or newer."
         }
     }
 }
@@ -120,7 +120,7 @@ public struct XMLPayloadError: Error, Hashable, Sendable, CustomStringConvertibl
             case .missingAttribute(let name): "the attribute \(name) is missing"
             case .invalidValue(let text): "\"\(text)\" is not valid"
             case .unknownProperty(let name): "\(name) is not declared"
-            case .duplicate(let name): "\(name) stands twice"
+            case .duplicate(let name): "\(name) appears twice"
             }
         let place = path.isEmpty ? "" : ", property \(path)"
         return "XML, line \(line), column \(column)\(place): \(problem); expected \(expected)."

@@ -158,9 +158,9 @@ public struct ServiceDocument: Hashable, Sendable {
 }
 
 extension NoServiceDocument {
-    /// Creates the error for an object without the required member.
-    init(expected: String, _ scanner: JSONScanner) {
+    /// An object that lacks what makes it a service document.
+    init(found: String = "no such member", expected: String, _ scanner: JSONScanner) {
         let place = scanner.error(.unexpectedEnd, expected: expected).position
-        self.init(found: "an object without it", line: place.line, column: place.column, expected: expected)
+        self.init(found: found, line: place.line, column: place.column, expected: expected)
     }
 }

@@ -81,7 +81,7 @@ extension ModelComparison {
         if old.container.name != new.container.name {
             add(
                 path, .changed, detail: "container, now \(new.container.name)", isCompatible: true,
-                reason: "its name stands in no address")
+                reason: "no URL contains the name of the container")
         }
         matchAll(
             old.container.entitySets, new.container.entitySets, path: path, key: \.name,
@@ -159,7 +159,7 @@ extension ModelComparison {
 
     private static func local(_ target: String, _ container: EntityContainer) -> String {
         let prefix = "\(container.name)/"
-        return target.hasPrefix(prefix) ? String(target.dropFirst(prefix.count)) : target
+        return target.rest(behind: prefix).map(String.init) ?? target
     }
 }
 

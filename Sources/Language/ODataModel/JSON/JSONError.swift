@@ -99,7 +99,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
             case .unexpectedEnd: "the text ends too early"
             case .unexpected(let found): "found \(found)"
             case .tooDeep: "nested too deeply"
-            case .duplicateMember(let name): "the member \"\(name)\" stands twice"
+            case .duplicateMember(let name): "the member \"\(name)\" appears twice"
             case .invalidUTF8: "not UTF-8"
             case .controlCharacter(let code): "a control character (\(code)) in a string"
             case .invalidEscape: "not a valid escape"

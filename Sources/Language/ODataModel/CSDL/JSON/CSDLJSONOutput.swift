@@ -223,7 +223,8 @@ struct CSDLJSONOutput {
     /// Returns whether the name is new in the schema. In XML, a type and a function may have the same name.
     private mutating func isNew(_ name: QualifiedName) -> Bool {
         if childNames.insert(name.name).inserted { return true }
-        omissions.append("CSDL in JSON can say \(name) once: what has the name as well was left out.")
+        omissions.append(
+            "The second element named \(name) was left out: CSDL in JSON holds each name once. Rename one of the two.")
         return false
     }
 
@@ -262,7 +263,9 @@ struct CSDLJSONOutput {
             write(property.facets, type: property.type)
             write(defaultValue: property.defaultValue, property.type)
             if property.isConcurrencyToken {
-                omissions.append("CSDL in JSON cannot say that \(type.name)/\(property.name) is a concurrency token.")
+                omissions.append(
+                    "The concurrency mode of \(type.name)/\(property.name) was left out: CSDL in JSON cannot express it."
+                )
             }
             write(property.annotations, on: "", kind: .property)
             json.endObject()
@@ -287,7 +290,9 @@ struct CSDLJSONOutput {
             var names: Set<String> = []
             for constraint in property.constraints {
                 guard names.insert(constraint.property).inserted else {
-                    omissions.append("CSDL in JSON can say one constraint on \(constraint.property).")
+                    omissions.append(
+                        "A second constraint on \(constraint.property) was left out: CSDL in JSON holds one per property."
+                    )
                     continue
                 }
                 member(constraint.property, constraint.referencedProperty)
@@ -333,7 +338,8 @@ struct CSDLJSONOutput {
         guard facets.isNullabilityUnstated, case .collection(let element) = type else { return }
         if case .entity = element { return }
         omissions.append(
-            "CSDL in JSON cannot leave open whether \(owner) may hold null, and says that it does not.")
+            "\(owner) was written as a collection without null: CSDL in JSON cannot leave open whether it may hold null."
+        )
     }
 
     private mutating func writeNullable(_ isNullable: Bool, _ facets: Facets) {

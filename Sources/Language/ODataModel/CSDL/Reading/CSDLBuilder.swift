@@ -180,7 +180,7 @@ struct CSDLBuilder {
                 let namespace = document.attribute(schema, .namespace) ?? ""
                 for node in document.children(schema, named: .entityContainer) {
                     guard let name = document.attribute(node, .name) else { continue }
-                    let base = document.attribute(node, .extends).map { $0.contains(".") ? $0 : "\(namespace).\($0)" }
+                    let base = document.attribute(node, .extends).map { $0.has(".") ? $0 : "\(namespace).\($0)" }
                     let isDefault =
                         document.attribute(node, .isDefaultEntityContainer).flatMap { Bool(stated: $0) } == true
                     found.append(("\(namespace).\(name)", isDefault, base, node))
@@ -584,7 +584,7 @@ struct CSDLBuilder {
             isRefused = true
             throw document.error(
                 .invalidAttribute(name.rawValue, element: document.localName(node), value: value), at: node,
-                expected: "a facet that can be")
+                expected: "a facet that is valid for the type and agrees with the other facets")
         }
     }
 

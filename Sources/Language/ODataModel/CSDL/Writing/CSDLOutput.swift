@@ -21,7 +21,9 @@ struct CSDLOutput {
         xml = XMLOutput(indentedBy: depth)
     }
 
-    mutating func omit(_ what: String) { omissions.append("\(what) cannot be said in OData \(version.rawValue).") }
+    mutating func omit(_ what: String) {
+        omissions.append("\(what) was left out: OData \(version.rawValue) cannot express it. Write a newer version.")
+    }
 
     mutating func write(_ reference: CSDLReference) {
         xml.begin("edmx:Reference")

@@ -85,7 +85,9 @@ public enum CSDLWriter {
         output.end()
         var omissions = header.omissions + body.omissions
         if !output.isWhole {
-            omissions.append("Control characters, U+FFFE and U+FFFF in names or texts cannot be said in XML.")
+            omissions.append(
+                "Control characters, U+FFFE and U+FFFF in names or texts were left out: XML cannot contain them. Write JSON."
+            )
         }
         return Document(bytes: output.bytes, omissions: omissions)
     }
