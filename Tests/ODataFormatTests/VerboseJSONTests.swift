@@ -280,6 +280,12 @@ struct VerboseJSONTests {
         #expect(try ODataErrorPayload(json: json.bytes) == error)
     }
 
+    @Test("a percent sign without two hexadecimal digits stands for itself", arguments: ["a%+Ab", "a%-1", "a%4", "%"])
+    func percentSigns(url: String) throws {
+        let document = try ServiceDocument(verboseJSON: Array(#"{"d":{"EntitySets":["\#(url)"]}}"#.utf8))
+        #expect(document.entries.map(\.name) == [url])
+    }
+
     @Test("the service document lists the sets")
     func serviceDocument() throws {
         let text = #"{"d":{"EntitySets":["Rooms","%3AOdd"]}}"#

@@ -39,6 +39,16 @@ struct PageTokenTests {
         #expect(try PageToken(token.text) == token)
     }
 
+    @Test("The bits of a number are hexadecimal digits without a sign")
+    func signedBits() throws {
+        let token = PageToken(
+            digest: "abc", now: ODataDateTimeOffset(seconds: 0), remaining: nil, values: [1.5.databaseValue])
+        let text = String(decoding: try #require(Base64URL.decode(token.text)), as: UTF8.self)
+        let signed = text.replacing("\"d", with: "\"d+")
+        #expect(signed != text)
+        #expect(throws: ODataError.self) { try PageToken(Base64URL.encode(Array(signed.utf8))) }
+    }
+
     @Test("What is no token is refused and never traps", arguments: 1...300 as ClosedRange<UInt64>)
     func garbage(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

@@ -122,7 +122,8 @@ extension ServiceDocument {
         let names = try VerboseBody.read(bytes, .untyped) { (scanner) throws(JSONError) -> [String] in
             var names: [String]?
             if try scanner.peekKind() != .object {
-                missing = NoServiceDocument(expected: "an object with the member EntitySets", scanner)
+                missing = NoServiceDocument(
+                    found: "no object", expected: "an object with the member EntitySets", scanner)
                 try scanner.skipValue()
                 return []
             }
@@ -165,11 +166,12 @@ extension String {
         var bytes: [UInt8] = []
         var rest = utf8[...]
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            let after = rest.dropFirst()
+            if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(hexDigit),
+                let low = after.first.flatMap(hexDigit)
             {
-                bytes.append(code)
-                rest = rest.dropFirst(2)
+                bytes.append(high << 4 | low)
+                rest = after.dropFirst()
             } else {
                 bytes.append(byte)
             }

@@ -104,7 +104,7 @@ public struct JSONString {
 
 /// Returns the value of a hexadecimal digit of either case.
 @inline(__always)
-func hexDigit(_ byte: UInt8) -> UInt8? {
+package func hexDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - 48
     case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - 55

@@ -131,7 +131,10 @@ public struct PageToken: Hashable, Sendable {
         case "t": return rest.databaseValue
         case "b": if let bytes = Base64URL.decode(rest) { return Data(bytes).databaseValue }
         case "d":
-            if let bits = UInt64(rest, radix: 16), case let number = Double(bitPattern: bits), !number.isNaN {
+            // The digits alone: the initializer takes a sign too.
+            if rest.utf8.allSatisfy({ hexDigit($0) != nil }), let bits = UInt64(rest, radix: 16),
+                case let number = Double(bitPattern: bits), !number.isNaN
+            {
                 return number.databaseValue
             }
         default: break
