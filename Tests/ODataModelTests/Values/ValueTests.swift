@@ -17,6 +17,14 @@ struct ValueTests {
     }
 
     @Test(
+        "24:00 is midnight of the next day, with seconds and a fraction of zero or without",
+        arguments: ["24:00", "24:00:00", "24:00:00.0", "24:00:00.000000000000"])
+    func endOfDay(time: String) {
+        #expect(ODataDateTimeOffset("2026-12-31T\(time)Z") == ODataDateTimeOffset("2027-01-01T00:00:00Z"))
+        #expect(ODataDateTime("2026-12-31T\(time)") == ODataDateTime("2027-01-01T00:00:00"))
+    }
+
+    @Test(
         "Text that is no decimal, or needs more than 38 digits, is refused",
         arguments: [
             "", "-", ".", "1.2.3", "1e", "1e+", "abc", "1 ", "123456789012345678901234567890123456789", "--1",

@@ -117,12 +117,20 @@ struct LexicalCursor {
         // In XML Schema, 24:00:00 is midnight of the next day, and V2 services send this form.
         if position + 2 < bytes.count, bytes[position] == 50, bytes[position + 1] == 52 {
             position += 2
-            while position < bytes.count, bytes[position] == 48 || bytes[position] == 58 { position += 1 }
+            guard zeroMinutesAndSeconds() else { return nil }
             return ODataDateTime(seconds: (date.daysSinceEpoch + 1) * 86_400)
         }
         guard let time = picosecondsOfDay() else { return nil }
         let (whole, rest) = time.quotientAndRemainder(dividingBy: picosecondsPerSecond)
         return ODataDateTime(seconds: date.daysSinceEpoch * 86_400 + whole, picoseconds: rest)
+    }
+
+    /// What follows the hour 24: minutes and seconds of zero, the seconds and their fraction optional.
+    private mutating func zeroMinutesAndSeconds() -> Bool {
+        guard take(":"), digits(2...2) == 0 else { return false }
+        guard take(":") else { return true }
+        guard digits(2...2) == 0 else { return false }
+        return take(".") ? fractionDigits() == 0 : true
     }
 
     mutating func dateTimeOffset() -> ODataDateTimeOffset? {
