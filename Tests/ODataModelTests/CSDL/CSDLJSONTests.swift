@@ -321,6 +321,22 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(output.bytes).shape(QualifiedName("S", "X")) != nil)
     }
 
+    @Test("A second annotation with one term and a second property of a record are named as left out in JSON")
+    func repeatedAnnotations() throws {
+        let model = try CSDLReader.read(
+            document(
+                """
+                <ComplexType Name='X'><Annotation Term='S.A' String='1'/><Annotation Term='S.A' String='2'/>
+                <Annotation Term='S.A' Qualifier='Q' String='3'/><Annotation Term='S.B'><Record>
+                <PropertyValue Property='P' String='1'/><PropertyValue Property='P' String='2'/></Record></Annotation>
+                <Annotation Term='S.C' String='1'/><Annotation Term='S.C' String='1'/></ComplexType>
+                """))
+        let omissions = CSDLWriter.document(model, as: .json).omissions
+        #expect(omissions.count == 2)
+        #expect(omissions.contains { $0.contains("annotation @S.A was left out") })
+        #expect(omissions.contains { $0.contains("property P of a record was left out") })
+    }
+
     @Test("JSON 14.3: a constant is of the kind that its term's type says, here or in a standard vocabulary")
     func constantKinds() throws {
         let model = try CSDLReader.read(

@@ -7,7 +7,7 @@ extension CSDLJSONOutput {
     ///   - kind: the kind of the annotated element, which determines the meaning of its attributes.
     mutating func write(_ annotations: [Annotation], on owner: String, kind: AnnotatedKind = .other) {
         guard !annotations.isEmpty else { return }
-        var written: Set<String> = []
+        var written: [String: Annotation] = [:]
         for annotation in annotations where ForeignAttribute(annotation) == nil {
             write(annotation, on: owner, &written)
         }
@@ -21,15 +21,24 @@ extension CSDLJSONOutput {
         }
     }
 
-    private mutating func write(_ annotation: Annotation, on owner: String, _ written: inout Set<String>) {
+    private mutating func write(_ annotation: Annotation, on owner: String, _ written: inout [String: Annotation]) {
         let qualifier = annotation.qualifier.map { "#\($0)" } ?? ""
         let key = "\(owner)@\(names.name(annotation.term))\(qualifier)"
-        // XML can repeat a term on an element, but JSON cannot.
-        guard written.insert(key).inserted else { return }
+        // The same term twice is a mistake that XML can write down.
+        if let first = written[key] {
+            if first != annotation { omitRepeated("annotation \(key)") }
+            return
+        }
+        written[key] = annotation
         json.key(key)
         // An annotation without a value has the default of its term, which is true for tags.
         write(annotation.value ?? .constant(kind: "Bool", text: "true"), isOperand: false)
         for nested in annotation.annotations { write(nested, on: key, &written) }
+    }
+
+    private mutating func omitRepeated(_ element: String) {
+        omissions.append(
+            "The second \(element) was left out: CSDL in JSON holds each name once. Remove or qualify one of the two.")
     }
 
     /// Writes an expression (OData CSDL JSON 4.01, 14.3 and 14.4).
@@ -52,10 +61,14 @@ extension CSDLJSONOutput {
                 let source = type.halves(atLast: ".").flatMap { sources[String($0.before)] } ?? ""
                 member(model.version < .v401 ? "@odata.type" : "@type", "\(source)#\(names.name(type))")
             }
-            var written: Set<String> = []
+            var written: [String: AnnotationExpression?] = [:]
             for property in properties {
                 let key = names.annotationKey(property.name)
-                guard written.insert(key).inserted else { continue }
+                if let first = written[key] {
+                    if first != property.value { omitRepeated("property \(key) of a record") }
+                    continue
+                }
+                written[key] = .some(property.value)
                 json.key(key)
                 write(property.value ?? .constant(kind: "Bool", text: "true"), isOperand: false)
             }
