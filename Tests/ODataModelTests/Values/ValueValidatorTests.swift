@@ -125,7 +125,12 @@ struct ValueValidatorTests {
         let point = ODataValue.geo(GeoValue(.geography, .point(.init(x: 1, y: 2)), srid: 3857))
         #expect(reason(point, .primitive(.geographyPoint), Facets(srid: 4326)) == .srid(3857, expected: 4326))
         #expect(reason(point, .primitive(.geographyPoint), Facets(srid: 3857)) == nil)
-        #expect(reason(point, .primitive(.geographyPoint)) == nil)
+        #expect(reason(point, .primitive(.geographyPoint)) == .srid(3857, expected: 4326))
+        #expect(reason(point, .primitive(.geography)) == .srid(3857, expected: 4326))
+        #expect(reason(point, .primitive(.geographyPoint), Facets(isSRIDVariable: true)) == nil)
+        #expect(reason(point, .primitive(.geographyPoint), checks: .types) == nil)
+        let plane = ODataValue.geo(GeoValue(.geometry, .point(.init(x: 1, y: 2))))
+        #expect(reason(plane, .primitive(.geometryPoint)) == nil)
         #expect(reason(point, .primitive(.geometryPoint)) == .type(expected: .primitive(.geometryPoint)))
     }
 

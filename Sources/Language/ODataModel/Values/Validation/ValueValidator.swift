@@ -172,8 +172,9 @@ public struct ValueValidator: Sendable {
             try validate(picoseconds: duration.picoseconds, facets)
         case .timeOfDay(let time): try validate(picoseconds: time.picoseconds % picosecondsPerSecond, facets)
         case .geo(let geo):
-            // An unstated system is the family's default or variable; in both cases, `srid` is `nil`.
-            if checks.contains(.srid), let srid = facets.srid, geo.srid != srid {
+            // An unstated system is the family's default (OData CSDL 4.01, 7.2.6).
+            let declared = facets.isSRIDVariable ? nil : facets.srid ?? type.geoFamily?.defaultSRID
+            if checks.contains(.srid), let srid = declared, geo.srid != srid {
                 throw InvalidValueError(.srid(geo.srid, expected: srid))
             }
         default: break
