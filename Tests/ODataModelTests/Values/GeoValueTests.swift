@@ -34,6 +34,19 @@ struct GeoValueTests {
         ),
     ]
 
+    @Test("A position with a measure has a height, so that it reads as it was written")
+    func measureWithoutHeight() throws {
+        var position = GeoValue.Position(x: 1, y: 2, m: 4)
+        #expect(position == GeoValue.Position(x: 1, y: 2, z: 0, m: 4))
+        position.z = nil
+        #expect(position.z == 0)
+        var other = GeoValue.Position(x: 1, y: 2)
+        other.m = 4
+        #expect(other == position)
+        let value = GeoValue(.geography, .point(position))
+        #expect(try GeoValue(geoJSON: #"{"type":"Point","coordinates":[1,2,0,4]}"#, family: .geography) == value)
+    }
+
     @Test("Every shape of both families reads from well-known text and GeoJSON and writes them", arguments: samples)
     func roundTrip(name: String, text: String, json: String) throws {
         for (family, prefix) in [(GeoValue.Family.geography, "Geography"), (.geometry, "Geometry")] {

@@ -216,9 +216,7 @@ enum GeographyMarkup {
 
     private static func text(_ position: GeoValue.Position, _ family: GeoValue.Family) -> String {
         let plane = family == .geography ? [position.y, position.x] : [position.x, position.y]
-        // A measure must follow a height, which is 0 if absent.
-        let height = position.z ?? (position.m == nil ? nil : 0)
-        let numbers = plane + [height, position.m].compactMap { $0 }
+        let numbers = plane + [position.z, position.m].compactMap { $0 }
         return numbers.map { ODataValue.double($0).lexicalText ?? "" }.joined(separator: " ")
     }
 

@@ -108,19 +108,26 @@ extension GeoValue {
         /// The latitude in degrees, or the second coordinate on a plane.
         public var y: Double
         /// The height.
-        public var z: Double?
-        /// The measure. A position with a measure but without a height is written with the height 0.
-        public var m: Double?
+        public var z: Double? { didSet { addHeight() } }
+        /// A measure; a position that has one has a height too.
+        public var m: Double? { didSet { addHeight() } }
 
-        /// Creates a position.
+        /// Makes a position.
+        ///
+        /// - Parameter z: the height; 0 if there is a measure and no height.
         public init(x: Double, y: Double, z: Double? = nil, m: Double? = nil) {
             self.x = x
             self.y = y
-            self.z = z
+            self.z = z ?? (m == nil ? nil : 0)
             self.m = m
         }
 
-        /// Creates a position from two to four finite numbers; `nil` for other numbers.
+        /// Formats write a measure only behind a height.
+        private mutating func addHeight() {
+            if m != nil, z == nil { z = 0 }
+        }
+
+        /// Makes a position from two to four finite numbers; `nil` for fewer, more or others.
         init?(_ numbers: [Double]) {
             guard (2...4).contains(numbers.count), numbers.allSatisfy(\.isFinite) else { return nil }
             self.init(
@@ -129,7 +136,7 @@ extension GeoValue {
         }
 
         /// The coordinates in order.
-        var numbers: [Double] { [x, y] + (z.map { [$0] + (m.map { [$0] } ?? []) } ?? m.map { [0, $0] } ?? []) }
+        var numbers: [Double] { [x, y] + [z, m].compactMap { $0 } }
     }
 }
 
