@@ -5,11 +5,9 @@
 public struct ControlInformation: Sendable {
     /// The stored form of the id.
     private var identity: Identity
-    // `Optional<String>` has no implicit initial value. With `String?`, a nil would be written and replaced for
-    // each entity.
-    /// The ETag.
-    public var etag: Optional<String>
-    /// Rare control information: one element or none. An array is changed in place and copied on write.
+    // Spelt out, an optional does not begin with nil, which would be written and let go for each entity.
+    @usableFromInline var tag: Optional<String>
+    /// What few entities have: one element or none. An array is changed in place and copied on write.
     private var details: [Details] = []
 
     /// An id. Many ids consist of a number between two fixed texts; the whole text is built only on request.
@@ -37,14 +35,20 @@ public struct ControlInformation: Sendable {
     /// Creates control information with the id and ETag, which most entities have.
     package init(id: String?, etag: String?) {
         identity = id.map { .text($0) } ?? .missing
-        self.etag = etag
+        tag = etag
     }
 
     /// Creates control information for an entity whose key is one number. The id consists of `idStart`, the number
     /// and a parenthesis.
     package init(idStart: String, number: Int64, etag: String?) {
         identity = .numbered(start: idStart, number)
-        self.etag = etag
+        tag = etag
+    }
+
+    /// The ETag.
+    @inlinable public var etag: String? {
+        get { tag }
+        set { tag = newValue }
     }
 
     /// The entity id (`@odata.id`), absolute or relative to the service root.
