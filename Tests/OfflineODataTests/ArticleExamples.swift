@@ -79,7 +79,7 @@ enum CommonTasks {
 }
 
 enum OfflineTasks {
-    static func together(_ store: OfflineODataProvider, now: ODataDateTimeOffset) async throws {
+    static func together(_ store: OfflineStore, now: ODataDateTimeOffset) async throws {
         try await store.transaction { changes in
             let order = try changes.create("Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(now)])
             try changes.create(
@@ -91,7 +91,7 @@ enum OfflineTasks {
         }
     }
 
-    static func conflicts(_ store: OfflineODataProvider) async throws -> UploadReport {
+    static func conflicts(_ store: OfflineStore) async throws -> UploadReport {
         let policy = ConflictPolicy.custom { versions in
             guard let theirs = versions.theirs else { return .fail }  // they have deleted it: into the error archive
             var merged = versions.mine
@@ -102,24 +102,24 @@ enum OfflineTasks {
         return report
     }
 
-    static func merge(_ store: OfflineODataProvider) async throws -> UploadReport {
+    static func merge(_ store: OfflineStore) async throws -> UploadReport {
         let report = try await store.upload(options: UploadOptions(conflictPolicy: .merge))
         return report
     }
 
-    static func policies(_ store: OfflineODataProvider) throws {
+    static func policies(_ store: OfflineStore) throws {
         var options = store.options
         options.conflictPolicies = ["Customers": .merge, "Prices": .serverWins]
         try store.setOptions(options)
     }
 
-    static func archive(_ store: OfflineODataProvider) async throws -> ODataResponse {
+    static func archive(_ store: OfflineStore) async throws -> ODataResponse {
         let url = try ODataURL(parsing: "ErrorArchive?$filter=HTTPStatusCode eq 409&$expand=AffectedEntity")
         let response = try await store.execute(ODataRequest(.read, url))
         return response
     }
 
-    static func parameter(_ store: OfflineODataProvider) async throws {
+    static func parameter(_ store: OfflineStore) async throws {
         try await store.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq @me"))
         try await store.setParameter("me", to: "2")  // a literal, as in a URL
         try await store.download()
@@ -133,7 +133,7 @@ enum OfflineTasks {
         }
     }
 
-    static func observe(_ store: OfflineODataProvider, show: ([ODataEntity]) -> Bool) async throws {
+    static func observe(_ store: OfflineStore, show: ([ODataEntity]) -> Bool) async throws {
         let query = try ODataURL(parsing: "Orders?$filter=Freight gt 100&$orderby=OrderID")
         for try await orders in store.observe(query) {
             guard show(orders) else { break }

@@ -74,7 +74,7 @@ extension SimulatedClient {
     }
 
     /// Notes of what waits in a store that was put back that it may have been sent before.
-    func notePutBack(_ store: OfflineODataProvider) async throws {
+    func notePutBack(_ store: OfflineStore) async throws {
         guard wasPutBack else { return }
         wasPutBack = false
         for request in try await queued(store) {
@@ -101,7 +101,7 @@ extension SimulatedClient {
             let copiedDisk = try FaultDisk(folder: path)
             defer { withExtendedLifetime(copiedDisk) {} }
             let (wire, format) = (SimulatedWire(halts), batchFormat)
-            let copy = try await OfflineODataProvider.open(
+            let copy = try await OfflineStore.open(
                 at: path, protection: .encrypted(.key(key)), options: options(file: 1000 + copies),
                 connect: { _, _ in try Self.client(wire, speaking: nil, format) })
             defer { try? copy.close() }
@@ -126,7 +126,7 @@ extension SimulatedClient {
     /// Decides about changes that are held as a careful person does: those that the service has made already are taken back.
     ///
     /// - Returns: Whether there is anything to be sent from a copy.
-    func decideAboutHeld(_ store: OfflineODataProvider) async throws -> Bool {
+    func decideAboutHeld(_ store: OfflineStore) async throws -> Bool {
         guard try await store.queueHold() != nil else { return false }
         var left: Set<Int64> = []
         while true {

@@ -28,7 +28,7 @@ extension SimulatedClient {
     }
 
     /// Makes two to four edits in one transaction, now and then one of which the service refuses.
-    func changeTogether(_ store: OfflineODataProvider) async throws {
+    func changeTogether(_ store: OfflineStore) async throws {
         var edits = try await edits(store)
         guard edits.count > 1 else { return }
         if Int.random(in: 0..<4, using: &numbers) == 0 {
@@ -77,7 +77,7 @@ extension SimulatedClient {
 
     // MARK: Which
 
-    private func edits(_ store: OfflineODataProvider) async throws -> [Edit] {
+    private func edits(_ store: OfflineStore) async throws -> [Edit] {
         switch Int.random(in: 0..<5, using: &numbers) {
         case 0:
             let id = ODataValue.string("N\(number)-\(marks)")
@@ -121,7 +121,7 @@ extension SimulatedClient {
         }
     }
 
-    private func anyRow(_ store: OfflineODataProvider) async throws -> (set: String, row: ODataEntity)? {
+    private func anyRow(_ store: OfflineStore) async throws -> (set: String, row: ODataEntity)? {
         let set = ["Places", "Tasks", "Tasks", "Steps"].randomElement(using: &numbers) ?? "Tasks"
         return try await pick(set, store, prefersContested: true).map { (set, $0) }
     }

@@ -55,7 +55,7 @@ actor SimulatedClient {
     /// How many transactions it has begun.
     var transactions = 0
 
-    private(set) var store: OfflineODataProvider?
+    private(set) var store: OfflineStore?
     private var wire: SimulatedWire?
     private(set) var disk: FaultDisk?
     /// The disk of the former life, while what that has begun ends.
@@ -114,17 +114,17 @@ actor SimulatedClient {
         disk = try FaultDisk(folder: folder)
         let wire = SimulatedWire(halts)
         self.wire = wire
-        store = try await OfflineODataProvider.create(
+        store = try await OfflineStore.create(
             at: folder, protection: .encrypted(.key(key)), serviceRoot: SimulatedService.root,
             remote: client(wire), queries: queries,
             options: options())
     }
 
     /// - Parameter file: the number of the file that the store is in; the client's own by default.
-    func options(file: Int? = nil) -> OfflineODataProvider.Options {
+    func options(file: Int? = nil) -> OfflineStore.Options {
         let guids = GuidSource(seed: numbers.next())
         let (time, clock) = (time, clock)
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.environment = EngineEnvironment(
             now: { clock.instant }, newGuid: { guids.next() },
             sleep: { time.pass($0 / .seconds(1)) })
@@ -169,7 +169,7 @@ actor SimulatedClient {
 
     private func open() async throws {
         let (wire, format) = (wire, batchFormat)
-        store = try await OfflineODataProvider.open(
+        store = try await OfflineStore.open(
             at: folder, protection: .encrypted(.key(key)), options: options(),
             connect: { _, _ in try wire.map { try Self.client($0, speaking: nil, format) } })
     }
@@ -243,7 +243,7 @@ actor SimulatedClient {
         return result
     }
 
-    private func result(of action: Action, _ store: OfflineODataProvider) async -> String {
+    private func result(of action: Action, _ store: OfflineStore) async -> String {
         let mayFail = disk?.isBroken ?? false
         do {
             switch action {
@@ -302,7 +302,7 @@ actor SimulatedClient {
     }
 
     /// Takes up the metadata that the service has now, as an app does: with a connection that speaks them.
-    private func refreshMetadata(_ store: OfflineODataProvider) async throws {
+    private func refreshMetadata(_ store: OfflineStore) async throws {
         let (wire, format) = (wire, batchFormat)
         let refresh = try await store.refreshMetadata { _, model in
             try wire.map { try Self.client($0, speaking: model, format) }
@@ -321,7 +321,7 @@ actor SimulatedClient {
     }
 
     private func create(
-        _ set: String, _ properties: [String: ODataValue], in parent: ODataEntity? = nil, _ store: OfflineODataProvider
+        _ set: String, _ properties: [String: ODataValue], in parent: ODataEntity? = nil, _ store: OfflineStore
     ) async throws {
         let mark = newMark()
         var properties = properties
@@ -341,7 +341,7 @@ actor SimulatedClient {
         if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it created as \(mark)") }
     }
 
-    private func update(_ store: OfflineODataProvider) async throws {
+    private func update(_ store: OfflineStore) async throws {
         let set = ["Places", "Tasks", "Steps"].randomElement(using: &numbers) ?? "Tasks"
         guard let row = try await pick(set, store, prefersContested: true) else { return }
         let mark = newMark()
@@ -376,7 +376,7 @@ actor SimulatedClient {
     }
 
     /// Loses a change that is acknowledged, as a broken engine would: nobody is told.
-    private func lose(_ mark: String, _ store: OfflineODataProvider) async throws {
+    private func lose(_ mark: String, _ store: OfflineStore) async throws {
         let request = try await store.status().pending.first {
             Self.mark(of: $0) == mark && $0.kind == .update && $0.state == .pending
         }
@@ -385,7 +385,7 @@ actor SimulatedClient {
         lost.append(mark)
     }
 
-    private func delete(_ store: OfflineODataProvider) async throws {
+    private func delete(_ store: OfflineStore) async throws {
         let set = ["Places", "Tasks", "Steps", "Steps"].randomElement(using: &numbers) ?? "Steps"
         guard let row = try await pick(set, store) else { return }
         let url = Self.url(set, row)
@@ -395,7 +395,7 @@ actor SimulatedClient {
     }
 
     /// The store, for a change that now and then is one of those whose answers need not have the entity.
-    private func maker(_ store: OfflineODataProvider) -> any ODataProvider {
+    private func maker(_ store: OfflineStore) -> any ODataProvider {
         wantsNoContent() ? store.changing(ChangeOptions(prefersNoContent: true)) : store
     }
 
@@ -444,7 +444,7 @@ actor SimulatedClient {
 
     /// - Parameter prefersContested: Whether half of the time it is one of the few rows that everybody changes.
     func pick(
-        _ set: String, _ store: OfflineODataProvider, prefersContested: Bool = false
+        _ set: String, _ store: OfflineStore, prefersContested: Bool = false
     ) async throws -> ODataEntity? {
         let rows = try await store.entities("\(set)?$orderby=Born,Id")
         if prefersContested, Bool.random(using: &numbers) {
@@ -458,7 +458,7 @@ actor SimulatedClient {
         set == "Places" ? "\(set)('\(text(row["Id"]))')" : "\(set)(\(text(row["Id"])))"
     }
 
-    private func undo(_ store: OfflineODataProvider) async throws {
+    private func undo(_ store: OfflineStore) async throws {
         let before = try await queued(store)
         guard let request = before.randomElement(using: &numbers) else { return }
         if Int.random(in: 0..<4, using: &numbers) == 0 {
@@ -475,7 +475,7 @@ actor SimulatedClient {
     // MARK: The queue
 
     /// What waits and what is archived. Whatever is seen there is not given up, or not any more.
-    func queued(_ store: OfflineODataProvider) async throws -> [QueuedRequest] {
+    func queued(_ store: OfflineStore) async throws -> [QueuedRequest] {
         let status = try await store.status()
         let requests = status.pending + status.failed
         changeSets = transactions == 0 || requests.isEmpty ? [:] : try await Self.changeSets(in: store)
@@ -512,7 +512,7 @@ actor SimulatedClient {
     }
 
     /// Decides about what is in the error archive. Whoever decides about a request in doubt looks at the service first.
-    private func settleArchive(_ store: OfflineODataProvider, isFinal: Bool) async throws {
+    private func settleArchive(_ store: OfflineStore, isFinal: Bool) async throws {
         for id in try await store.status().failed.map(\.id) {
             // One settled before may have taken this one with it, or made its entity one with another.
             let before = try await queued(store)

@@ -47,7 +47,7 @@ struct Soak {
         client = try ODataClient(
             serviceRoot: Self.root, transport: LoopbackTransport(ODataHandler(provider: service)))
         for name in [storeDirectory, residentDirectory] {
-            let store = try await OfflineODataProvider.create(
+            let store = try await OfflineStore.create(
                 at: name, protection: .encrypted(key), serviceRoot: Self.root, remote: client)
             try await store.download()
             try store.close()
@@ -142,8 +142,8 @@ struct Soak {
         return totals
     }
 
-    private func open(_ directory: String) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.open(
+    private func open(_ directory: String) async throws -> OfflineStore {
+        try await OfflineStore.open(
             at: directory, protection: .encrypted(key), connect: { [client] _, _ in client })
     }
 
@@ -152,7 +152,7 @@ struct Soak {
 
     /// An edit in the store that stays open, of orders that nobody else changes; every fifth time a synchronisation.
     private func residentRound(
-        _ number: Int, _ store: OfflineODataProvider, _ totals: inout Totals
+        _ number: Int, _ store: OfflineStore, _ totals: inout Totals
     ) async throws {
         let order = "Orders(\(601 + number % 300))"
         try await change(.update, order, ["Freight": .integer(Int64(number))], shape("Orders"), store)
@@ -165,7 +165,7 @@ struct Soak {
 
     /// Some edits on both sides, and a synchronisation, while somebody looks on.
     private func round(
-        _ number: Int, _ store: OfflineODataProvider, _ totals: inout Totals
+        _ number: Int, _ store: OfflineStore, _ totals: inout Totals
     ) async throws {
         let query = try ODataURL(parsing: "Orders?$filter=CustomerID eq \(number % 50 + 1)&$orderby=ID")
         var results = store.observe(query).makeAsyncIterator()
@@ -202,14 +202,14 @@ struct Soak {
 
     private func change(
         _ method: ODataRequest.Method, _ url: String, _ properties: [String: ODataValue], _ shape: TypeShape,
-        _ store: OfflineODataProvider
+        _ store: OfflineStore
     ) async throws {
         _ = try await store.execute(
             ODataRequest(method, try ODataURL(parsing: url), body: .entity(ODataEntity(shape: shape, properties))))
     }
 
     /// After a last synchronisation, both sides have the same rows and nothing waits.
-    private func difference(_ store: OfflineODataProvider) async throws -> [String] {
+    private func difference(_ store: OfflineStore) async throws -> [String] {
         try await store.sync()
         var problems: [String] = []
         let status = try await store.status()
@@ -239,7 +239,7 @@ private final class Observer: Sendable {
     private let state = Mutex(State())
     private let task: Mutex<Task<Void, Never>?> = Mutex(nil)
 
-    init(of query: String, in store: OfflineODataProvider) throws {
+    init(of query: String, in store: OfflineStore) throws {
         let results = store.observe(try ODataURL(parsing: query))
         let task = Task { [weak self] in
             do {

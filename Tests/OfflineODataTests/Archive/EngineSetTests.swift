@@ -23,7 +23,7 @@ struct EngineSetTests {
     ]
 
     /// A refused order with a line that waits for it, and a change that is refused by itself.
-    private func refused(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func refused(_ shop: Shop) async throws -> OfflineStore {
         let store = try await shop.clone()
         try await store.changing(ChangeOptions(tag: "visit 12", headers: ["X-Visit": "12"])).create(
             "Orders", Self.order)
@@ -111,7 +111,7 @@ struct EngineSetTests {
         #expect(try await store.rows("RequestQueue").map { $0["Entity"] } == ["Products(6)"])
         try store.close()
 
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.revertsErrorsTogether = true
         let together = try await shop.store(named: "together", options: options)
         try await together.download()
@@ -126,7 +126,7 @@ struct EngineSetTests {
     @Test("an archived request that is not there cannot be deleted, and gives none up", arguments: [true, false])
     func deletedUnknown(together: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.revertsErrorsTogether = together
         let store = try await shop.store(options: options)
         try await store.download()
@@ -254,7 +254,7 @@ struct EngineSetTests {
         let root = "http://shop.test/v2/"
         let handler = try ODataV2Handler(provider: shop.database, serviceRoot: root)
         let transport = LoopbackTransport(handle: { await handler.handle($0, $1) })
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("older").path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(serviceRoot: root, transport: transport))
         try await store.download()
@@ -328,7 +328,7 @@ struct EngineSetTests {
     func events() async throws {
         let shop = try await Shop()
         let meter = TransferMeter()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.meter = meter
         let store = try await shop.store(
             options: options, through: try shop.client(over: meter.transport(over: shop.wire)))
@@ -367,7 +367,7 @@ struct EngineSetTests {
 
 @Suite("The method of a queued or archived request")
 struct RequestMethodTests {
-    private func methods(_ store: OfflineODataProvider) async throws -> [ODataValue?] {
+    private func methods(_ store: OfflineStore) async throws -> [ODataValue?] {
         try await store.rows("RequestQueue?$orderby=RequestID").map { $0["Method"] }
     }
 
@@ -406,7 +406,7 @@ struct RequestMethodTests {
     @Test("is PUT for a change where the service takes whole entities only", arguments: [true, false])
     func wholeEntities(hasPatch: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.service.supportsPatch = hasPatch
         let store = try await shop.store(options: options)
         try await store.download()

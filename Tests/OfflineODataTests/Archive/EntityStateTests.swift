@@ -26,7 +26,7 @@ struct EntityStateTests {
         }
     }
 
-    private func entity(_ url: String, of store: OfflineODataProvider) async throws -> ODataEntity {
+    private func entity(_ url: String, of store: OfflineStore) async throws -> ODataEntity {
         try #require(try await store.rows(url).first)
     }
 
@@ -260,7 +260,7 @@ struct EntityStateTests {
     @Test("A draft says that it is one")
     func draft() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.localDrafts = ["ProductDrafts": "Products"]
         let store = try await shop.store(options: options)
         try await store.download()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The status of a store")
 struct StatusTests {
-    private func rows(_ store: OfflineODataProvider) async throws -> [String: Int] {
+    private func rows(_ store: OfflineStore) async throws -> [String: Int] {
         Dictionary(uniqueKeysWithValues: try await store.status().queries.map { ($0.name, $0.rows) })
     }
 

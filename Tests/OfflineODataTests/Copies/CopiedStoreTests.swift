@@ -42,23 +42,23 @@ struct CopiedStoreTests {
             }
         }
 
-        private func options(_ notes: String?) -> OfflineODataProvider.Options {
-            var options = OfflineODataProvider.Options()
+        private func options(_ notes: String?) -> OfflineStore.Options {
+            var options = OfflineStore.Options()
             options.incarnations = IncarnationNotes(folder: notes ?? self.notes)
             return options
         }
 
-        func clone(_ name: String = "a") async throws -> OfflineODataProvider {
-            let store = try await OfflineODataProvider.create(
+        func clone(_ name: String = "a") async throws -> OfflineStore {
+            let store = try await OfflineStore.create(
                 at: path(name), protection: .unencrypted, serviceRoot: way == .v2 ? Self.v2Root : Shop.serviceRoot,
                 remote: client(), options: options(nil))
             try await store.download()
             return store
         }
 
-        func open(_ name: String, notes: String? = nil) async throws -> OfflineODataProvider {
+        func open(_ name: String, notes: String? = nil) async throws -> OfflineStore {
             let client = try client()
-            return try await OfflineODataProvider.open(
+            return try await OfflineStore.open(
                 at: path(name), protection: .unencrypted, options: options(notes), connect: { _, _ in client })
         }
 
@@ -196,9 +196,9 @@ struct CopiedStoreTests {
         let original = try await scene.open("a")
         #expect(try await original.upload().accepted.count == 3)
         let proxy = Proxy(base: try scene.client())
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.incarnations = IncarnationNotes(folder: scene.notes)
-        let copy = try await OfflineODataProvider.open(
+        let copy = try await OfflineStore.open(
             at: scene.path("b"), protection: .unencrypted, options: options, connect: { _, _ in proxy })
         let refusal = await #expect(throws: OfflineError.self) { try await copy.upload() }
         #expect(hold(of: refusal) == QueueHold(reason: .otherFile, count: 2))
@@ -347,7 +347,7 @@ struct CopiedStoreTests {
         try await store.setKeptText("other", to: nil)
         #expect(try await store.keptTexts() == ["tenant": "blue"])
         try store.close()
-        let again = try await OfflineODataProvider.open(
+        let again = try await OfflineStore.open(
             at: scene.path("a"), protection: .unencrypted,
             connecting: { basis in
                 #expect(basis.texts == ["tenant": "blue"] && basis.serviceRoot == Shop.serviceRoot)

@@ -37,7 +37,7 @@ struct CircularPageTests {
     }
 
     private func expectError(
-        _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         let error = await #expect(throws: ODataError.self, sourceLocation: sourceLocation) {
             try await store.download()

@@ -88,12 +88,12 @@ struct DeltaTests {
     /// Looks how much of a change is seen in a store.
     private final class Look: Sendable {
         private let counts = Mutex<[Int]>([])
-        private let store = Mutex<OfflineODataProvider?>(nil)
+        private let store = Mutex<OfflineStore?>(nil)
 
         /// How many changed orders were seen at each look.
         var seen: [Int] { counts.withLock { $0 } }
 
-        func begin(at store: OfflineODataProvider) { self.store.withLock { $0 = store } }
+        func begin(at store: OfflineStore) { self.store.withLock { $0 = store } }
 
         func take() async throws {
             guard let store = store.withLock({ $0 }) else { return }
@@ -285,7 +285,7 @@ struct DeltaTests {
         ])
         let folder = Folder()
         let root = "http://delta.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         var texts: [[ODataValue?]] = []
@@ -329,7 +329,7 @@ struct DeltaTests {
         ])
         let folder = Folder()
         let root = "http://delta.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         func paths() async throws -> [[UInt8]] {

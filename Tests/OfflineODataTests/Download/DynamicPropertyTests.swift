@@ -19,7 +19,7 @@ struct DynamicPropertyTests {
         """
 
     /// A store whose narrow query gets a colour alone, of which the service has another one by then.
-    private func store(in folder: Folder, _ transport: PagesTransport) async throws -> OfflineODataProvider {
+    private func store(in folder: Folder, _ transport: PagesTransport) async throws -> OfflineStore {
         let root = "http://dynamic.test/"
         let service = Gateway(
             base: try ODataClient(serviceRoot: root, transport: transport),
@@ -34,7 +34,7 @@ struct DynamicPropertyTests {
                 response.body = .page(page)
                 return response
             })
-        return try await OfflineODataProvider.create(
+        return try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: service,
             queries: [DefiningQuery("wide", "Things"), DefiningQuery("narrow", "Things?$select=ID,Colour")])

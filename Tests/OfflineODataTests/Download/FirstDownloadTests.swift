@@ -143,7 +143,7 @@ struct FirstDownloadTests {
                 isExpired.clear()
                 throw ODataError(status: 410, code: "Gone", message: "The link has expired.")
             })
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.parallelQueries = 1
         let store = try await shop.store(
             [DefiningQuery("some", "Orders?$filter=OrderID le 1010"), DefiningQuery("all", "Orders")],

@@ -11,7 +11,7 @@ struct LargeRefreshTests {
     private static let count = 6000
 
     /// A service with many rows, of which no delta link tells, and a store of it.
-    private func store(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func store(_ shop: Shop) async throws -> OfflineStore {
         try await shop.clone(
             [DefiningQuery(entitySet: "Readings")], through: PlainService(base: shop.client(), hasETags: false))
     }
@@ -25,7 +25,7 @@ struct LargeRefreshTests {
                 """)
     }
 
-    private func expectEqual(_ store: OfflineODataProvider, _ shop: Shop) async throws {
+    private func expectEqual(_ store: OfflineStore, _ shop: Shop) async throws {
         let theirs = try await shop.database.rows("Readings?$orderby=ReadingID").map(\.values)
         let ours = try await store.rows("Readings?$orderby=ReadingID").map(\.values)
         #expect(ours == theirs)

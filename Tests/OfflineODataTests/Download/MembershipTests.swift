@@ -29,7 +29,7 @@ struct MembershipTests {
     }
 
     /// A store with Norway's customers, whose first download of all customers was broken off behind its first page.
-    private func cloneBesideBrokenDownload(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func cloneBesideBrokenDownload(_ shop: Shop) async throws -> OfflineStore {
         let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
         try await store.add(DefiningQuery("all", "Customers"))
         await shop.wire.cut { _, request in request.path?.contains("skiptoken") == true ? .lostOnTheWay : nil }

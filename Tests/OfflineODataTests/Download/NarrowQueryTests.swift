@@ -11,14 +11,14 @@ struct NarrowQueryTests {
         UPDATE Orders SET Freight = 99, OrderedAt = '2026-01-01 09:00:00' WHERE OrderID = 1001
         """
 
-    private func freight(_ store: OfflineODataProvider) async throws -> ODataValue? {
+    private func freight(_ store: OfflineStore) async throws -> ODataValue? {
         try await store.rows(Self.order).first?["Freight"]
     }
 
     /// A store with all of the orders and, by a second query, the days of them.
     private func clone(
         _ shop: Shop, wide: String = "Orders", through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         try await shop.sql("UPDATE Orders SET Freight = 10 WHERE OrderID = 1001")
         return try await shop.clone(
             [DefiningQuery("all", wide), DefiningQuery("dates", "Orders?$select=OrderedAt")], through: remote)

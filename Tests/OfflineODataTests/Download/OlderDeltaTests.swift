@@ -11,7 +11,7 @@ import Testing
 /// What services of SAP Gateway and Apache Olingo do: V2 has no preference to ask for it.
 @Suite("A service of OData 2.0 that gives delta links by itself")
 struct OlderDeltaTests {
-    private func names(_ store: OfflineODataProvider) async throws -> [ODataValue?] {
+    private func names(_ store: OfflineStore) async throws -> [ODataValue?] {
         try await store.rows("Rooms?$orderby=Id").map { $0["Name"] }
     }
 
@@ -20,7 +20,7 @@ struct OlderDeltaTests {
         arguments: [("application/json", "application/atom+xml"), ("application/atom+xml", "application/json")])
     func changes(format: String, deltaFormat: String) async throws {
         let hotel = Hotel()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.definingQueryFormat = format
         options.deltaQueryFormat = deltaFormat
         let store = try await hotel.store(options)
@@ -154,8 +154,8 @@ private final class Hotel: HTTPTransport {
     }
 
     /// A new store of it, not downloaded yet.
-    func store(_ options: OfflineODataProvider.Options = .init()) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.create(
+    func store(_ options: OfflineStore.Options = .init()) async throws -> OfflineStore {
+        try await OfflineStore.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted, serviceRoot: Self.root,
             remote: try ODataClient(serviceRoot: Self.root, transport: self), options: options)
     }

@@ -8,11 +8,11 @@ import Testing
 
 @Suite("A service of OData 2.0")
 struct OlderServiceTests {
-    private func store(_ shop: Shop) async throws -> (OfflineODataProvider, Wire) {
+    private func store(_ shop: Shop) async throws -> (OfflineStore, Wire) {
         let root = "http://shop.test/v2/"
         let handler = try ODataV2Handler(provider: shop.database, serviceRoot: root)
         let wire = Wire(LoopbackTransport(handle: { await handler.handle($0, $1) }))
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("older").path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(serviceRoot: root, transport: wire))
         try await store.download()
@@ -59,7 +59,7 @@ struct OlderServiceTests {
         let root = "http://studio.test/v2/"
         let handler = try ODataV2Handler(provider: studio.service, serviceRoot: root)
         let transport = LoopbackTransport(handle: { await handler.handle($0, $1) })
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: studio.directory.appendingPathComponent("older").path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(serviceRoot: root, transport: transport),
             queries: [try DefiningQuery("albums", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags")])

@@ -153,7 +153,7 @@ struct OverlappingQueryTests {
                 response.body = .page(page)
                 return response
             })
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.parallelQueries = 1
         let store = try await studio.clone(
             [try DefiningQuery("tags", "Albums?$expand=Tags"), try DefiningQuery("pages", "Albums?$expand=Pages")],

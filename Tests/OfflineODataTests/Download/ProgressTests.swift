@@ -8,12 +8,12 @@ import Testing
 
 @Suite("The progress of a synchronisation")
 struct ProgressTests {
-    private final class Listener: OfflineODataProviderDelegate {
+    private final class Listener: OfflineStoreDelegate {
         private let note: @Sendable (SyncProgress) -> Void
 
         init(_ note: @escaping @Sendable (SyncProgress) -> Void) { self.note = note }
 
-        func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) { note(progress) }
+        func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) { note(progress) }
     }
 
     /// What was reported, and what a statement found in the file of the store at that moment.
@@ -23,7 +23,7 @@ struct ProgressTests {
     }
 
     /// What a download of a store reports.
-    private func reports(of store: OfflineODataProvider, finding sql: String) async throws -> [Report] {
+    private func reports(of store: OfflineStore, finding sql: String) async throws -> [Report] {
         let path = store.directory + "/store.db"
         let heard = Mutex<[Report]>([])
         let listener = Listener { progress in
@@ -66,7 +66,7 @@ struct ProgressTests {
     func laterDownload(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop()
         let meter = TransferMeter()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.meter = meter
         let client = try shop.client(over: meter.transport(over: shop.wire))
         let service: any ODataProvider

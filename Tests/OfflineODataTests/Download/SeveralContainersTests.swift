@@ -56,7 +56,7 @@ struct SeveralContainersTests {
         let store = try await service.clone()
         let directory = store.directory
         try store.close()
-        let again = try await OfflineODataProvider.open(
+        let again = try await OfflineStore.open(
             at: directory, protection: .unencrypted,
             connect: { root, model in
                 let session = try HTTPSession(

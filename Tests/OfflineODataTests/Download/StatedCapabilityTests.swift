@@ -7,8 +7,8 @@ import Testing
 
 @Suite("What an app states of its service")
 struct StatedCapabilityTests {
-    private func stated(_ state: (inout StatedCapabilities) -> Void) -> OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
+    private func stated(_ state: (inout StatedCapabilities) -> Void) -> OfflineStore.Options {
+        var options = OfflineStore.Options()
         state(&options.service)
         return options
     }
@@ -27,7 +27,7 @@ struct StatedCapabilityTests {
         #expect(try await store.status().queries.map(\.hasDeltaLink) == [true])
         try store.close()
         let client = try shop.client()
-        let reopened = try await OfflineODataProvider.open(
+        let reopened = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, options: stated { $0.supportsDelta = false },
             connect: { _, _ in client })
         try await shop.sql("UPDATE Products SET Stock = 4711 WHERE ProductID = 1")
@@ -149,8 +149,8 @@ struct StatedCapabilityTests {
     /// A store of two queries whose first pages may go together, after two changes that belong together have come to the
     /// service.
     private func synchronised(
-        _ shop: Shop, _ options: OfflineODataProvider.Options, through service: Gateway
-    ) async throws -> OfflineODataProvider {
+        _ shop: Shop, _ options: OfflineStore.Options, through service: Gateway
+    ) async throws -> OfflineStore {
         var options = options
         options.batchesDefiningQueries = true
         let store = try await shop.store(

@@ -18,7 +18,7 @@ struct StatedLimitTests {
 
     @Test("pages are asked for with at most as many rows as sap:maxpagesize says", arguments: [(nil, 100), (30, 30)])
     func pageSize(wanted: Int?, expected: Int) async throws {
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         if let wanted { options.downloadPageSize = wanted }
         let attribute = #"xmlns:sap="http://www.sap.com/Protocols/SAPData" sap:maxpagesize="100""#
         let service = OddService(
@@ -51,7 +51,7 @@ struct StatedLimitTests {
         }
         service.answer(rule)
         let later = LockedFlag()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.environment.now = { ODataDateTimeOffset(seconds: 1_000_000 + (later.isSet ? Int64(age) : 0)) }
         let store = try await service.clone(options)
         #expect(try await store.status().queries.map(\.hasDeltaLink) == [true])

@@ -21,8 +21,8 @@ struct StepTests {
         func clear() { reports.withLock { $0 = [] } }
     }
 
-    private func options(_ reports: Reports, meter: TransferMeter? = nil) -> OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
+    private func options(_ reports: Reports, meter: TransferMeter? = nil) -> OfflineStore.Options {
+        var options = OfflineStore.Options()
         options.observer = { reports.add($0) }
         options.meter = meter
         return options
@@ -50,7 +50,7 @@ struct StepTests {
             ])
         #expect(store.state == .closed)
         reports.clear()
-        let again = try await OfflineODataProvider.open(
+        let again = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, options: options(reports))
         #expect(reports.states == [.opening, .open] && reports.steps.map(\.kind) == [.loadingMetadata])
         #expect(reports.interrupted.isEmpty)
@@ -111,7 +111,7 @@ struct StepTests {
         _ = try? await store.download()
         try store.close()
         let reports = Reports()
-        let second = try await OfflineODataProvider.open(
+        let second = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, options: options(reports), connect: { _, _ in service })
         #expect(reports.interrupted == [.download])
         try await second.create(
@@ -119,7 +119,7 @@ struct StepTests {
         _ = try? await second.upload()
         try second.close()
         reports.clear()
-        let third = try await OfflineODataProvider.open(
+        let third = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, options: options(reports))
         #expect(reports.interrupted.contains(.upload))
         try third.close()
@@ -142,12 +142,12 @@ struct StepTests {
         #expect(states == [.populating, .open, .closed])
     }
 
-    private final class Listener: OfflineODataProviderDelegate {
+    private final class Listener: OfflineStoreDelegate {
         private let reports: Reports
 
         init(_ reports: Reports) { self.reports = reports }
 
-        func offlineODataProvider(_ provider: OfflineODataProvider, didReport report: StoreReport) {
+        func offlineStore(_ store: OfflineStore, didReport report: StoreReport) {
             reports.add(report)
         }
     }

@@ -136,7 +136,7 @@ struct UnreadableValueTests {
     @Test("In strict mode, such a value refuses its set")
     func strict() async throws {
         let service = service(#""D":"nonsense""#)
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.refusesUnreadableValues = true
         let store = try await service.store([:], options)
         await #expect(throws: (any Error).self) { try await store.download() }

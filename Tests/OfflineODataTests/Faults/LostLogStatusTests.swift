@@ -12,12 +12,12 @@ struct LostLogStatusTests {
     /// The files of a store as a crash leaves them, with three changes that are in the log alone.
     private func crashedFiles(_ shop: Shop) async throws -> [String: Data] {
         let directory = shop.directory.appendingPathComponent("clone").path
-        let made = try await OfflineODataProvider.create(
+        let made = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
             queries: [DefiningQuery("customers", "Customers")])
         try await made.download()
         try made.close()
-        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let store = try await OfflineStore.open(at: directory, protection: protection)
         #expect(try await store.status().notes == [])
         for number in 2...4 { try await store.update("Customers('C000\(number)')", ["City": "Mine"]) }
         var files: [String: Data] = [:]
@@ -39,10 +39,10 @@ struct LostLogStatusTests {
         // The first frame: all that comes behind it is lost to recovery.
         files["store.db-wal"]?[32 + 24 + 777] ^= 0x10
         let directory = try shop.folder("flipped", files)
-        let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+        let found = try await OfflineStore.verify(at: directory, protection: protection)
         #expect(!found.isWhole)
         #expect(try lostLogs(in: directory) == [])
-        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let store = try await OfflineStore.open(at: directory, protection: protection)
         let kept = try lostLogs(in: directory)
         #expect(kept.count == 1)
         let copy = URL(fileURLWithPath: directory + "/" + (kept.first ?? ""))
@@ -51,7 +51,7 @@ struct LostLogStatusTests {
         #expect(notes.count == 1)
         #expect(notes.first?.contains(kept.first ?? "-") == true)
         try store.close()
-        try OfflineODataProvider.remove(at: directory)
+        try OfflineStore.remove(at: directory)
         #expect(try lostLogs(in: directory) == [])
     }
 }

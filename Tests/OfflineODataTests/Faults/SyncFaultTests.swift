@@ -18,7 +18,7 @@ private struct SyncScenario {
     private(set) var acknowledged: [Edit] = []
     /// The edits that failed, or were under way when it ended: each may.
     private(set) var doubtful: [Edit] = []
-    private var store: OfflineODataProvider?
+    private var store: OfflineStore?
     private var goesOn = false
     private(set) var failure: (any Error)?
     /// How many messages went over the wire.
@@ -27,7 +27,7 @@ private struct SyncScenario {
     /// A change that can be found again at the service.
     struct Edit: Sendable {
         var name: String
-        var apply: @Sendable (OfflineODataProvider) async throws -> Void
+        var apply: @Sendable (OfflineStore) async throws -> Void
         /// Counts what the change made; once is right.
         var count: String
         /// What it does at the service, as the triggers there write it down: each once. What is put twice in one place leaves
@@ -184,7 +184,7 @@ private struct SyncScenario {
 
     private mutating func work(_ rounds: [[Edit]]) async throws {
         let store = try await overWire {
-            try await OfflineODataProvider.create(
+            try await OfflineStore.create(
                 at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client(),
                 options: storeOptions)
         }
@@ -232,15 +232,15 @@ private struct SyncScenario {
     }
 
     /// Opens the store that is in a directory.
-    func open(at directory: String) async throws -> OfflineODataProvider {
+    func open(at directory: String) async throws -> OfflineStore {
         let client = try shop.client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: directory, protection: .encrypted(.key(key)), options: storeOptions, connect: { _, _ in client })
     }
 
     /// The disk of a machine that starts again has the same files, wherever they are here.
-    private var storeOptions: OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
+    private var storeOptions: OfflineStore.Options {
+        var options = OfflineStore.Options()
         options.incarnations = IncarnationNotes(folder: shop.directory.appendingPathComponent("notes").path) { _ in
             StoreFileIdentity(volume: "disk", file: 1)
         }
@@ -251,14 +251,14 @@ private struct SyncScenario {
     ///
     /// - Parameter wire: what happens to which messages of its first synchronisation, by their numbers.
     func finish(at directory: String, wire: [Int: Wire.Fault] = [:], _ what: Comment) async throws {
-        let store: OfflineODataProvider
+        let store: OfflineStore
         do {
             store = try await open(at: directory)
         } catch {
             // Before the store was made there is none, and it can be made in the same place; afterwards there is.
             let wasMade = !acknowledged.isEmpty || !doubtful.isEmpty
             #expect(!wasMade, "\(error) \(what)")
-            try await OfflineODataProvider.create(
+            try await OfflineStore.create(
                 at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client()
             ).close()
             return
@@ -286,7 +286,7 @@ private struct SyncScenario {
             #expect(Set(acts).count == 1 && acts.allSatisfy { $0 <= 1 }, "\(edit.name) acted \(acts) times \(what)")
         }
         try store.close()
-        #expect(try await OfflineODataProvider.verify(at: directory, protection: .encrypted(.key(key))).isWhole, what)
+        #expect(try await OfflineStore.verify(at: directory, protection: .encrypted(.key(key))).isWhole, what)
     }
 
     /// How often the service did each of what a change does.
@@ -316,7 +316,7 @@ private struct SyncScenario {
     /// damages.
     func expectWholeOrNamed(at directory: String, _ what: Comment) async {
         do {
-            let found = try await OfflineODataProvider.verify(at: directory, protection: .encrypted(.key(key)))
+            let found = try await OfflineStore.verify(at: directory, protection: .encrypted(.key(key)))
             guard found.isWhole else { return }
         } catch {
             let isTyped = error is StoreError || error is OfflineError

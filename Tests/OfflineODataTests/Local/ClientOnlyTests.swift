@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Entity sets that only the store has")
 struct ClientOnlyTests {
-    static func options(_ properties: String = "", key: String = "") throws -> OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
+    static func options(_ properties: String = "", key: String = "") throws -> OfflineStore.Options {
+        var options = OfflineStore.Options()
         options.clientOnlyModel = try CSDLReader.read(
             xml: Array(
                 """
@@ -25,8 +25,8 @@ struct ClientOnlyTests {
         return options
     }
 
-    private func reopened(_ shop: Shop, _ options: OfflineODataProvider.Options) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.open(
+    private func reopened(_ shop: Shop, _ options: OfflineStore.Options) async throws -> OfflineStore {
+        try await OfflineStore.open(
             at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted, options: options)
     }
 
@@ -73,7 +73,7 @@ struct ClientOnlyTests {
         "keep their values where a decimal gets more places or digits, whether it is of the key or not",
         arguments: [true, false], [#"Precision="20" Scale="4""#, #"Precision="20" Scale="2""#])
     func widened(isKey: Bool, size: String) async throws {
-        func options(_ size: String) throws -> OfflineODataProvider.Options {
+        func options(_ size: String) throws -> OfflineStore.Options {
             try Self.options(
                 "<Property Name=\"Weight\" Type=\"Edm.Decimal\" \(size) Nullable=\"\(!isKey)\"/>",
                 key: isKey ? "<PropertyRef Name=\"Weight\"/>" : "")
@@ -133,19 +133,19 @@ struct ClientOnlyTests {
                     <EntityContainer Name="C"><EntitySet Name="Notes" EntityType="App.Note"/></EntityContainer></Schema>
                     """
                 ).utf8))
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.clientOnlyModel = try EntityDataModel(
             schemas: both.schemas.filter { $0.namespace == "App" },
             includedSchemas: both.schemas.filter { $0.namespace == "T" })
         let folder = Folder()
         let path = folder.url.appendingPathComponent("store").path
         let root = "http://values.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         try await store.download()
         try store.close()
-        let second = try await OfflineODataProvider.open(
+        let second = try await OfflineStore.open(
             at: path, protection: .unencrypted, options: options,
             connect: { try ODataClient(serviceRoot: $0, transport: transport, model: $1) })
         for isDownloaded in [false, true] {
@@ -168,17 +168,17 @@ struct ClientOnlyTests {
         try await store.update("ProductDrafts(1)", ["Stock": 4711])
         try store.close()
         for _ in 1...2 {
-            let again = try await reopened(shop, OfflineODataProvider.Options())
+            let again = try await reopened(shop, OfflineStore.Options())
             #expect(try await again.rows("Filters").map { $0["Name"] } == ["mine"])
             #expect(again.serviceModel.entitySet("Filters") == nil)
             #expect(again.options.localDrafts == ["ProductDrafts": "Products"])
             try again.close()
         }
-        let last = try await reopened(shop, OfflineODataProvider.Options())
+        let last = try await reopened(shop, OfflineStore.Options())
         try await last.activateDraft(ODataURL(parsing: "ProductDrafts(1)"))
         #expect(try await last.status().pending.map(\.entityText) == ["Products(1)"])
         try last.close()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.purgesClientOnlyData = true
         let purged = try await reopened(shop, options)
         #expect(purged.model.entitySet("Filters") == nil, "who wants them gone says so")
@@ -231,7 +231,7 @@ struct ClientOnlyTests {
         try store.close()
         try await shop.sql("ALTER TABLE Products DROP COLUMN Name; ALTER TABLE Products ADD COLUMN Colour VARCHAR(20)")
         let newer = try await Shop(at: shop.directory)
-        let second = try await OfflineODataProvider.open(
+        let second = try await OfflineStore.open(
             at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted, options: options,
             connect: { _, _ in try newer.client() })
         let refresh = try await second.refreshMetadata { _, _ in try newer.client() }
@@ -243,7 +243,7 @@ struct ClientOnlyTests {
     @Test("keep their streams to themselves")
     func streams() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.clientOnlyModel = try CSDLReader.read(
             xml: Array(
                 """

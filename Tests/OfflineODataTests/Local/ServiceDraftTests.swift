@@ -114,7 +114,7 @@ struct ServiceDraftTests {
             serviceRoot: "http://sales.test/", transport: LoopbackTransport(ODataHandler(provider: service)))
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: "http://sales.test/", remote: client)
         try await store.download()
         let draft = try await store.editServiceDraft(of: ODataURL(parsing: "Offers(ID=7,IsActiveEntity=true)"))
@@ -146,7 +146,7 @@ struct ServiceDraftTests {
             serviceRoot: "http://sales.test/", transport: LoopbackTransport(ODataHandler(provider: service)))
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: "http://sales.test/", remote: client)
         for isActive in [true, false] {
             try await service.create("Lines", ["ID": 1, "IsActiveEntity": .boolean(isActive), "OfferID": 7])

@@ -31,7 +31,7 @@ struct DueStreamTests {
 
     private func clone(
         _ studio: Studio, _ faults: Faults
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let service = Gateway(
             base: try studio.client(),
             before: { request in
@@ -97,7 +97,7 @@ struct DueStreamTests {
         await #expect(throws: TransportError.self) { try await clone(studio, faults) }
         faults.set(nil)
         let service = try studio.client()
-        let store = try await OfflineODataProvider.open(
+        let store = try await OfflineStore.open(
             at: studio.directory.appendingPathComponent("clone").path, protection: .unencrypted,
             connect: { _, _ in service })
         #expect(try await store.stream(Self.content) == "one")

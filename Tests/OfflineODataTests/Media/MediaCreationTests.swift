@@ -8,7 +8,7 @@ import Testing
 @Suite("Rule 9: a media entity made offline below another entity")
 struct MediaCreationTests {
     private func expectSent(
-        _ store: OfflineODataProvider, _ kinds: [QueuedRequest.Kind], sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, _ kinds: [QueuedRequest.Kind], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [], sourceLocation: sourceLocation)

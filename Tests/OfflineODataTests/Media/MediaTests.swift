@@ -387,7 +387,7 @@ struct CallTests {
 
 @Suite("Deep changes")
 struct DeepChangeTests {
-    private func album(_ store: OfflineODataProvider, notes: [[String: ODataValue]], tags: [String] = []) throws
+    private func album(_ store: OfflineStore, notes: [[String: ODataValue]], tags: [String] = []) throws
         -> ODataEntity
     {
         let note = try #require(store.model.shape(ofSet: "Notes"))

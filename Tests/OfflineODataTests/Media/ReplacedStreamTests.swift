@@ -13,7 +13,7 @@ struct ReplacedStreamTests {
     /// A store of pictures with their streams, whose service refuses streams while a flag is set.
     private func clone(
         _ studio: Studio, refusing flag: LockedFlag = LockedFlag()
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let service = Gateway(
             base: try studio.client(),
             before: { request in
@@ -243,7 +243,7 @@ struct ReplacedStreamTests {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// How many streams the file of the store has, and how many chunks of them.
     func keptStreams() async throws -> [Int?] {
         try await DatabaseQueue(path: directory + "/store.db").read { database in

@@ -11,7 +11,7 @@ import Testing
 struct StreamConflictTests {
     private func clone(
         _ studio: Studio, through service: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)], through: service)
     }
 

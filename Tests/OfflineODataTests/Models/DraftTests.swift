@@ -10,8 +10,8 @@ struct DraftTests {
     /// A store in which there is a draft of the first product.
     private func drafted(
         _ shop: Shop, through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
+    ) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
         options.localDrafts = ["ProductDrafts": "Products", "CategoryDrafts": "Categories"]
         let store = try await shop.store(options: options, through: remote)
         try await store.download()
@@ -19,7 +19,7 @@ struct DraftTests {
         return store
     }
 
-    private func activate(_ store: OfflineODataProvider) async throws {
+    private func activate(_ store: OfflineStore) async throws {
         try await store.activateDraft(ODataURL(parsing: "ProductDrafts(1)"))
     }
 

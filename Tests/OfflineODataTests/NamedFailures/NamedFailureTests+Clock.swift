@@ -10,7 +10,7 @@ extension NamedFailureTests {
         arguments: [-20_000, -400, -3, 3, 400])
     func clockSkew(days: Int) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(days * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
@@ -36,7 +36,7 @@ extension NamedFailureTests {
     func clockJump(days: Int) async throws {
         let shop = try await Shop()
         let hasJumped = LockedFlag()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.environment.now = {
             EngineEnvironment.system.now().advanced(by: .seconds(hasJumped.isSet ? days * 86_400 : 0))
         }
@@ -58,7 +58,7 @@ extension NamedFailureTests {
     )
     func slowChangeSet() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
@@ -77,7 +77,7 @@ extension NamedFailureTests {
     @Test("Clock skew: behind all that the service remembers, a lost answer is a doubt, and nothing acts twice")
     func slowClock() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()

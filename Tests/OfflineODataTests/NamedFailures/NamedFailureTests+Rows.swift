@@ -10,7 +10,7 @@ extension NamedFailureTests {
     func massDelete() async throws {
         let count = 60_000
         let shop = try await Shop(pageSize: 10_000, with: Self.readings(count))
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.downloadPageSize = 10_000
         // Without the wire: reading and writing JSON would be most of the time.
         let store = try await shop.store(

@@ -18,7 +18,7 @@ struct NamedFailureTests {
     }
 
     /// Counts how often a store writes where its downloads stand.
-    private static func tokenWrites(in store: OfflineODataProvider) throws -> DatabaseQueue {
+    private static func tokenWrites(in store: OfflineStore) throws -> DatabaseQueue {
         let database = try DatabaseQueue(path: store.directory + "/store.db")
         try database.write {
             try $0.execute(

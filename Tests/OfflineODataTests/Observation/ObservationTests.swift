@@ -37,8 +37,8 @@ struct ObservationTests {
     }
 
     /// Counts the statements that read a table.
-    private func tracing(_ table: String, _ reads: LockedNames) -> OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
+    private func tracing(_ table: String, _ reads: LockedNames) -> OfflineStore.Options {
+        var options = OfflineStore.Options()
         options.trace = .statements { statement in
             if statement.hasPrefix("SELECT"), statement.contains("\"\(table)\"") { reads.append(statement) }
         }
@@ -122,7 +122,7 @@ struct ObservationTests {
     @Test("never joins pages that were not together")
     func pages() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.localPageSize = 1
         let store = try await shop.store(options: options)
         try await store.download()

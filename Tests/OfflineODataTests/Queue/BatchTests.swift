@@ -24,13 +24,13 @@ private func rename(_ album: String, id: String) throws -> BatchOperation {
 @Suite("Batches given to an offline store (11.7)")
 struct BatchTests {
     private func entity(
-        _ set: String, _ properties: [String: ODataValue], _ store: OfflineODataProvider
+        _ set: String, _ properties: [String: ODataValue], _ store: OfflineStore
     ) throws -> ODataEntity {
         ODataEntity(shape: try #require(store.model.shape(ofSet: set)), properties)
     }
 
     /// A store in which a change of the stock of a product was refused.
-    private func refused(_ shop: Shop) async throws -> (store: OfflineODataProvider, archived: Int64) {
+    private func refused(_ shop: Shop) async throws -> (store: OfflineStore, archived: Int64) {
         let store = try await shop.clone()
         try await store.update("Products(6)", ["Stock": -4])
         try await store.upload()
@@ -293,7 +293,7 @@ struct BatchTests {
         var store = try await studio.clone(through: service)
         if silence == .notConnected {
             try store.close()
-            store = try await OfflineODataProvider.open(at: store.directory, protection: .unencrypted)
+            store = try await OfflineStore.open(at: store.directory, protection: .unencrypted)
         }
         await studio.wire.cut { _, _ in
             switch silence {

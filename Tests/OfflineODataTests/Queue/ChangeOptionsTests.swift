@@ -136,7 +136,7 @@ struct ChangeOptionsTests {
                 refusals.append(request)
                 throw ODataError(status: 405, code: "MethodNotAllowed", message: "Whole entities only.")
             })
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         if isStated { options.service.supportsPatch = false }
         let store = try await shop.store(
             [try DefiningQuery("p", "Products?$select=Stock")], options: options, through: service)
@@ -224,7 +224,7 @@ struct ChangeOptionsTests {
     @Test("deleting what was made here and never sent takes its making back, where that is asked for")
     func undoneCreation() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.undoesLocalCreation = true
         let store = try await shop.store(options: options)
         try await store.download()

@@ -18,7 +18,7 @@ struct ContainedTests {
     }
 
     private func change(
-        _ method: ODataRequest.Method, _ url: String, _ properties: [String: ODataValue], _ store: OfflineODataProvider
+        _ method: ODataRequest.Method, _ url: String, _ properties: [String: ODataValue], _ store: OfflineStore
     ) async throws {
         let shape = try #require(store.model.shape(QualifiedName("Studio", "Page")))
         _ = try await store.execute(
@@ -62,7 +62,7 @@ struct ContainedTests {
         arguments: [true, false])
     func newContainer(hasBatches: Bool) async throws {
         let studio = try await Studio()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.service.supportsBatch = hasBatches
         let store = try await studio.clone([try Self.albums()], options: options)
         let shape = try #require(store.model.shape(QualifiedName("Studio", "Page")))
@@ -118,7 +118,7 @@ struct ContainedTests {
     @Test("is found by its old link once its entity has its own key", arguments: [true, false])
     func oldLinks(hasBatches: Bool) async throws {
         let studio = try await Studio()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.service.supportsBatch = hasBatches
         let store = try await studio.clone(
             [try DefiningQuery("albums", "Albums?$expand=Pages,Sheets")], options: options)
@@ -355,7 +355,7 @@ struct ContainedTests {
     }
 
     /// Makes an album, whose answer is lost, and brings it by a download with pages and a tag, which are changed then.
-    private func makeTwin(_ studio: Studio, _ store: OfflineODataProvider) async throws {
+    private func makeTwin(_ studio: Studio, _ store: OfflineStore) async throws {
         try await store.create("Albums", ["Name": "Autumn"])
         await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         await #expect(throws: (any Error).self) { try await store.upload() }
@@ -399,7 +399,7 @@ struct ContainedTests {
                 guard request.method == .delete else { return nil }
                 throw ODataError(status: 403, code: "No", message: "It stays.")
             })
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: studio.directory.appendingPathComponent("twin").path, protection: .unencrypted,
             serviceRoot: "http://studio.test/", remote: gateway,
             queries: [try DefiningQuery("albums", "Albums?$expand=Pages,Tags"), DefiningQuery(entitySet: "Tags")],
@@ -429,7 +429,7 @@ struct ContainedTests {
         let changed = ChangedService(
             base: try studio.client(),
             changed: try CSDLReader.read(xml: Array(Studio.metadata.replacingCharacters(in: gone, with: "").utf8)))
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: studio.directory.appendingPathComponent("clone").path, protection: .unencrypted,
             serviceRoot: "http://studio.test/", remote: changed, queries: [Self.albums()])
         try await store.download()

@@ -11,7 +11,7 @@ struct ContainerTests {
 
     private func edited(
         _ studio: Studio, through service: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let store = try await studio.clone([try DefiningQuery("summer", Self.summer)], through: service)
         try await store.change(.update, "Albums(1)/Pages(1)", "Page", ["Title": "Mine"])
         return store
@@ -21,7 +21,7 @@ struct ContainerTests {
         try await provider.rows("Albums(1)/Pages(1)").first?["Title"]
     }
 
-    private func expectSent(_ store: OfflineODataProvider, _ studio: Studio) async throws {
+    private func expectSent(_ store: OfflineStore, _ studio: Studio) async throws {
         #expect(try await title(store) == "Mine")
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.code } == [])

@@ -24,14 +24,14 @@ struct DynamicChangeTests {
     /// A service with one thing, and a store of it.
     private func things(
         hasETags: Bool = true, _ gateway: (any ODataProvider) -> any ODataProvider = { $0 }
-    ) async throws -> (service: StoreService, store: OfflineODataProvider, folder: Folder) {
+    ) async throws -> (service: StoreService, store: OfflineStore, folder: Folder) {
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         try await service.create("Things", ["ID": 1, "Text": "a", "Colour": "red", "Weight": 5])
         let client = try ODataClient(
             serviceRoot: Self.root, transport: LoopbackTransport(ODataHandler(provider: service)))
         let folder = Folder()
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: Self.root,
             remote: gateway(PlainService(base: client, hasETags: hasETags)))
         try await store.download()

@@ -20,12 +20,12 @@ struct ExtremeKeyTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    private func store(_ rows: String) async throws -> (OfflineODataProvider, String) {
+    private func store(_ rows: String) async throws -> (OfflineStore, String) {
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         try await service.seed(json: Array(#"{"Plans":[\#(rows)]}"#.utf8))
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: "http://plans.test/", remote: service)
         try await store.download()
         return (store, path)

@@ -16,7 +16,7 @@ struct MendingTests {
     /// A store in which a change of the stock of a product was refused.
     private func refused(
         _ shop: Shop, _ options: ChangeOptions = ChangeOptions()
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let store = try await shop.clone()
         try await store.changing(options).update("Products(6)", ["Stock": -4])
         #expect(try await store.upload().failed.count == 1)
@@ -26,8 +26,8 @@ struct MendingTests {
     /// A store in which the creation of an order was refused.
     private func refusedOrder(
         _ shop: Shop, withLine: Bool = false, hasBatches: Bool
-    ) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
+    ) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
         options.service.supportsBatch = hasBatches
         let store = try await shop.store(options: options)
         try await store.download()
@@ -41,7 +41,7 @@ struct MendingTests {
     ///
     /// - Returns: what was sent, in order.
     private func sent(
-        _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [QueuedRequest] {
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [], sourceLocation: sourceLocation)
@@ -55,7 +55,7 @@ struct MendingTests {
 
     /// Both sides are the same, and no work is left.
     private func expectSettled(
-        _ store: OfflineODataProvider, _ shop: Shop, sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, _ shop: Shop, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await store.download()
         try await shop.expectEqual(store, sourceLocation: sourceLocation)
@@ -66,7 +66,7 @@ struct MendingTests {
     }
 
     /// The request in the archive, taken back.
-    private func cancelRefused(_ store: OfflineODataProvider) async throws {
+    private func cancelRefused(_ store: OfflineStore) async throws {
         #expect(try await store.cancel(try await store.status().failed.map(\.id)) == 1)
     }
 
@@ -217,7 +217,7 @@ struct MendingTests {
         arguments: [true, false])
     func circleOfTwo(hasBatches: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.service.supportsBatch = hasBatches
         let store = try await shop.store(options: options)
         try await store.download()

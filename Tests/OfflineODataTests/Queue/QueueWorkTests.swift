@@ -9,7 +9,7 @@ struct QueueWorkTests {
     private let statements = QueueStatements()
 
     /// Makes orders here, each with a line.
-    private func order(_ count: Int, in store: OfflineODataProvider) async throws {
+    private func order(_ count: Int, in store: OfflineStore) async throws {
         for number in 1...count {
             try await store.create(
                 "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
@@ -23,7 +23,7 @@ struct QueueWorkTests {
     }
 
     /// A new store in which orders wait, and nothing is counted yet.
-    private func store(of shop: Shop, ordering count: Int) async throws -> OfflineODataProvider {
+    private func store(of shop: Shop, ordering count: Int) async throws -> OfflineStore {
         let store = try await shop.store(options: statements.options)
         try await store.download()
         try await order(count, in: store)

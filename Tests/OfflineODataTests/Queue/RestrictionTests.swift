@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What the metadata say may not be changed is refused when the change is made")
 struct RestrictionTests {
-    private func older(_ property: String = "", set: String = "") async throws -> OfflineODataProvider {
+    private func older(_ property: String = "", set: String = "") async throws -> OfflineStore {
         let service = OddService(
             OddService.olderSchema(property, set: set), rows: [1: #"{"ID":1,"Name":"a","S":"s","Flag":false}"#])
         return try await service.clone()

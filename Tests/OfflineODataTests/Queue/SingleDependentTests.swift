@@ -44,7 +44,7 @@ struct SingleDependentTests {
     }
 
     /// That service, and a store of it.
-    private func clone(_ alteration: (String) -> String = { $0 }) async throws -> (Studio, OfflineODataProvider) {
+    private func clone(_ alteration: (String) -> String = { $0 }) async throws -> (Studio, OfflineStore) {
         let studio = try await service(alteration)
         return (studio, try await studio.clone(Self.queries))
     }
@@ -227,7 +227,7 @@ struct SingleDependentTests {
     ///
     /// - Returns: the entities that were sent, in order.
     private func sent(
-        _ store: OfflineODataProvider, _ options: UploadOptions = UploadOptions(),
+        _ store: OfflineStore, _ options: UploadOptions = UploadOptions(),
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [String] {
         let report = try await store.upload(options: options)
@@ -237,7 +237,7 @@ struct SingleDependentTests {
     }
 
     /// The entities whose changes wait, in order.
-    private func pending(_ store: OfflineODataProvider) async throws -> [String] {
+    private func pending(_ store: OfflineStore) async throws -> [String] {
         try await store.status().pending.map(\.entityText)
     }
 

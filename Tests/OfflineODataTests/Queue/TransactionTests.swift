@@ -18,7 +18,7 @@ struct TransactionTests {
         ]
     }
 
-    private func orderWithLine(_ store: OfflineODataProvider, product: Int64 = 3) async throws -> ODataValue {
+    private func orderWithLine(_ store: OfflineStore, product: Int64 = 3) async throws -> ODataValue {
         try await store.transaction { changes in
             let order = try changes.create("Orders", Self.order)
             let id = try order.value(of: "OrderID")

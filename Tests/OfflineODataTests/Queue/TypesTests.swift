@@ -49,17 +49,17 @@ struct TypesTests {
         }
     }
 
-    private func store() async throws -> (OfflineODataProvider, LockedList, String) {
+    private func store() async throws -> (OfflineStore, LockedList, String) {
         let seen = LockedList()
         let service = Service(parsed: try CSDLReader.read(xml: Array(Self.metadata.utf8)), seen: seen)
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: "http://plans.test/", remote: service)
         try await store.download()
         return (store, seen, path)
     }
 
-    private func shape(_ name: String, _ store: OfflineODataProvider) throws -> TypeShape {
+    private func shape(_ name: String, _ store: OfflineStore) throws -> TypeShape {
         let qualified = try #require(QualifiedName("S.\(name)"))
         return try #require(store.model.shape(qualified))
     }
@@ -101,12 +101,12 @@ struct TypesTests {
     }
 
     /// A service with a plan of a type that derives, and a store that has it.
-    private func bigPlan(_ folder: Folder) async throws -> (StoreService, OfflineODataProvider) {
+    private func bigPlan(_ folder: Folder) async throws -> (StoreService, OfflineStore) {
         let root = "http://plans.test/"
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         try await service.change(.create, "Plans", "BigPlan", ["ID": "a", "Title": "A", "Size": 3])
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(
                 serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service))))
@@ -183,7 +183,7 @@ struct TypesTests {
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(
                 serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service))))

@@ -11,7 +11,7 @@ struct UndoTests {
         "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
     ]
 
-    private func undo(_ store: OfflineODataProvider, _ entities: String...) async throws -> Int {
+    private func undo(_ store: OfflineStore, _ entities: String...) async throws -> Int {
         try await store.undo(entities.map { try ODataURL(parsing: $0) })
     }
 
@@ -62,7 +62,7 @@ struct UndoTests {
     }
 
     /// Two products changed together, one of them before too.
-    private func changedTogether(_ store: OfflineODataProvider) async throws {
+    private func changedTogether(_ store: OfflineStore) async throws {
         try await store.update("Products(1)", ["Name": "Before"])
         try await store.transaction { changes in
             try changes.update("Products(1)", ["Stock": 1])
@@ -321,8 +321,8 @@ struct UndoTests {
 
 /// A store that those who are asked by its service come to know later.
 private final class LockedStore: Sendable {
-    private let kept = Mutex<OfflineODataProvider?>(nil)
-    var store: OfflineODataProvider? {
+    private let kept = Mutex<OfflineStore?>(nil)
+    var store: OfflineStore? {
         get { kept.withLock { $0 } }
         set { kept.withLock { $0 = newValue } }
     }

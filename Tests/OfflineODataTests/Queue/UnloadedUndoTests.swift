@@ -21,9 +21,9 @@ struct UnloadedUndoTests {
         {"@odata.context":"$metadata#Things","value":[{"ID":1,"Text":"theirs","Colour":"red"}]}
         """
 
-    private func store(in folder: Folder) async throws -> OfflineODataProvider {
+    private func store(in folder: Folder) async throws -> OfflineStore {
         let root = "http://unloaded.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(
                 serviceRoot: root,
@@ -32,13 +32,13 @@ struct UnloadedUndoTests {
         return store
     }
 
-    private func place(_ store: OfflineODataProvider) throws -> ODataValue {
+    private func place(_ store: OfflineStore) throws -> ODataValue {
         let shape = try #require(store.model.shape(QualifiedName("T", "Place")))
         return .complex(ODataEntity(shape: shape, ["City": "Bern", "Zip": 3000]))
     }
 
     /// Looks at the row as it was downloaded.
-    private func expectDownloaded(_ store: OfflineODataProvider, text: ODataValue = "theirs") async throws {
+    private func expectDownloaded(_ store: OfflineStore, text: ODataValue = "theirs") async throws {
         let row = try #require(try await store.rows("Things(1)").first)
         #expect(row["Text"] == text)
         #expect(row["Amount"] == nil)

@@ -10,7 +10,7 @@ struct WaitingRelationTests {
     /// A store of albums with their tags, whose service refuses to change relations while a flag is set.
     private func clone(
         _ studio: Studio, expanding relation: String = "Tags", refusing flag: LockedFlag = LockedFlag()
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let service = Gateway(
             base: try studio.client(),
             before: { request in
@@ -281,7 +281,7 @@ struct WaitingRelationTests {
     }
 
     /// Gives the first album the second tag as its motto.
-    private func replaceMotto(in store: OfflineODataProvider, by way: Way) async throws {
+    private func replaceMotto(in store: OfflineStore, by way: Way) async throws {
         switch way {
         case .put: try await setMotto(of: 1, to: 2, in: store)
         case .bind:
@@ -338,7 +338,7 @@ struct WaitingRelationTests {
     /// A store in which an album has another motto than at the service, where others have given it a third one since.
     private func contested(
         isRemoved: Bool, isDownloaded: Bool, isTogether: Bool = false
-    ) async throws -> (Studio, OfflineODataProvider) {
+    ) async throws -> (Studio, OfflineStore) {
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto")
         let url = try ODataURL(parsing: "Albums(1)/Motto/$ref")
@@ -393,7 +393,7 @@ struct WaitingRelationTests {
     }
 
     /// A store in which an album has another motto than at the service, and that was refused or not sent yet.
-    private func replacement(isRefused: Bool) async throws -> (Studio, OfflineODataProvider) {
+    private func replacement(isRefused: Bool) async throws -> (Studio, OfflineStore) {
         let isRefusing = LockedFlag()
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto", refusing: isRefusing)

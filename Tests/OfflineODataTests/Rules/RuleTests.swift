@@ -38,7 +38,7 @@ struct RuleTests {
     @Test("Rule 33: now() is what the environment's clock says")
     func now() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         // Seconds since 1970: the whole shop is from later times.
         options.environment = EngineEnvironment(
             now: { ODataDateTimeOffset(seconds: 1_000_000) }, newGuid: { .random() }, sleep: { _ in })
@@ -93,7 +93,7 @@ struct RuleTests {
     /// What goes over the wire and into the diary of a store in one and the same scenario.
     private func trace(seed: UInt64) async throws -> [String] {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.environment = Seeded(seed).environment
         let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
         try await store.download()

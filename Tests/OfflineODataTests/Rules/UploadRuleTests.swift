@@ -238,7 +238,7 @@ struct UploadRuleTests {
                 if request.method == .create { sent.append(request) }
                 return nil
             })
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: root, remote: remote)
         try await store.download()
         var keys: [String: ODataValue] = [:]

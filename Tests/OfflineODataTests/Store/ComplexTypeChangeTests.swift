@@ -111,7 +111,7 @@ struct ComplexTypeChangeTests {
         let former = try await depot(price: #"Precision="18" Scale="2""#)
         let newer = try await depot(price: size)
         let mine = ODataValue.decimal(try #require(ODataDecimal("7.25")))
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.localDrafts = ["HeaderDrafts": "Headers"]
         let store = try await former.clone(options: options)
         try await store.makeDraft(of: ODataURL(parsing: "Headers(2)"))
@@ -146,7 +146,7 @@ struct ComplexTypeChangeTests {
             try await depot.service.change(
                 .update, "Headers(1)", "Header", ["Home": address(depot, ["Street": "Theirs"])])
         }
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.localDrafts = ["HeaderDrafts": "Headers"]
         let store = try await former.clone(options: options)
         let home = try address(former, ["Street": "Mine"])

@@ -88,7 +88,7 @@ struct MaintenanceTests {
     func trace(withValues: Bool) async throws {
         let shop = try await Shop()
         let statements = LockedNames()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.trace =
             withValues ? .withValues { statements.append($0) } : .statements { statements.append($0) }
         options.indexes = ["Orders": [["CustomerID", "OrderedAt desc"]]]
@@ -119,28 +119,28 @@ struct MaintenanceTests {
         let directory = shop.directory.appendingPathComponent("clone").path
         let beside = directory + "/notes.txt"
         try "mine".write(toFile: beside, atomically: true, encoding: .utf8)
-        try OfflineODataProvider.remove(at: directory)
+        try OfflineStore.remove(at: directory)
         await #expect(throws: OfflineError.self) { try await shop.reopen() }
         #expect(try String(contentsOfFile: beside, encoding: .utf8) == "mine")
-        try OfflineODataProvider.remove(at: directory)
+        try OfflineStore.remove(at: directory)
         let again = try await shop.clone()
         #expect(try await again.status().pending.isEmpty)
     }
 
     @Test("a delegate hears of progress and of each request that failed")
     func delegate() async throws {
-        final class Listener: OfflineODataProviderDelegate {
+        final class Listener: OfflineStoreDelegate {
             let names = LockedNames()
-            func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {
+            func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) {
                 names.append(progress.phase.rawValue)
             }
-            func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest) {
+            func offlineStore(_ store: OfflineStore, requestDidFail request: QueuedRequest) {
                 names.append("failed \(request.entityText)")
             }
         }
         let shop = try await Shop()
         let meter = TransferMeter()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.meter = meter
         let store = try await shop.store(
             options: options, through: try shop.client(over: meter.transport(over: shop.wire)))

@@ -17,7 +17,7 @@ struct MetadataTests {
         return try await Shop(at: shop.directory)
     }
 
-    private func refresh(_ store: OfflineODataProvider, to shop: Shop) async throws -> MetadataRefresh {
+    private func refresh(_ store: OfflineStore, to shop: Shop) async throws -> MetadataRefresh {
         try store.close()
         let reopened = try await shop.reopen()
         return try await reopened.refreshMetadata { _, _ in try shop.client() }
@@ -96,7 +96,7 @@ struct MetadataTests {
         ])
         let folder = Folder()
         let root = "http://values.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         try await store.download()
@@ -148,7 +148,7 @@ struct MetadataTests {
         #expect(try await store.rows("Albums(1)/Notes").map { $0["Text"] } == ["first"])
         try store.close()
         let client = try newer.client()
-        let reopened = try await OfflineODataProvider.open(
+        let reopened = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, connect: { _, _ in client })
         let refresh = try await reopened.refreshMetadata()
         #expect(refresh.isRebuilt || isReversed && !isBoundElsewhere)
@@ -200,7 +200,7 @@ struct MetadataTests {
         ])
         let folder = Folder()
         let root = "http://values.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         try await store.download()
@@ -348,7 +348,7 @@ struct MetadataTests {
     }
 
     /// Whatever a store of customers is asked, it says that it has another model.
-    private func expectAllOutdated(_ store: OfflineODataProvider) async {
+    private func expectAllOutdated(_ store: OfflineStore) async {
         await expectOutdated("read") { _ = try await store.rows("Customers?$orderby=CustomerID") }
         await expectOutdated("count") { _ = try await store.rows("Customers/$count") }
         await expectOutdated("explain") { _ = try await store.explain(ODataURL(parsing: "Customers('C0001')")) }
@@ -393,14 +393,14 @@ struct MetadataTests {
     // MARK: Behind a change
 
     /// How many changes wait in a store, whatever model it has.
-    private func queued(in store: OfflineODataProvider) async throws -> Int? {
+    private func queued(in store: OfflineStore) async throws -> Int? {
         try await DatabaseQueue(path: store.directory + "/store.db").read {
             try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_queue")
         }
     }
 
     /// Moves customers, each by a request of a batch; nobody has moved them before.
-    private func moving(_ customers: [String], in store: OfflineODataProvider) throws -> ODataRequest {
+    private func moving(_ customers: [String], in store: OfflineStore) throws -> ODataRequest {
         let shape = try #require(store.serviceModel.shape(ofSet: "Customers"))
         let items = try customers.map { id in
             BatchItem(
@@ -416,7 +416,7 @@ struct MetadataTests {
     func committed() async throws {
         let shop = try await Shop()
         let other = OtherProcess(directory: shop.directory.appendingPathComponent("clone").path)
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.database.prepare = { database in
             guard !database.configuration.readonly else { return }
             database.add(transactionObserver: other, extent: .databaseLifetime)
@@ -474,15 +474,15 @@ struct MetadataTests {
     private static let phone = "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)"
 
     /// Hears of progress, and whether it is that of a store which knows phones.
-    private final class Listener: OfflineODataProviderDelegate {
+    private final class Listener: OfflineStoreDelegate {
         let heard = LockedNames()
 
-        func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {
+        func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) {
             heard.append("\(progress.phase.rawValue) \(MetadataTests.knowsPhones(provider))")
         }
     }
 
-    private static func knowsPhones(_ store: OfflineODataProvider) -> Bool {
+    private static func knowsPhones(_ store: OfflineStore) -> Bool {
         store.serviceModel.shape(ofSet: "Customers")?.property("Phone") != nil
     }
 
@@ -530,8 +530,8 @@ struct MetadataTests {
         try await shop.clone().close()
         let newer = try await altered(shop, Self.phone)
         // The client is told the model that was kept, so that it is not read again.
-        func open() async throws -> OfflineODataProvider {
-            try await OfflineODataProvider.open(
+        func open() async throws -> OfflineStore {
+            try await OfflineStore.open(
                 at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted
             ) { root, model in
                 try ODataClient(serviceRoot: root, transport: newer.wire, model: model)

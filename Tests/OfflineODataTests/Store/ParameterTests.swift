@@ -33,7 +33,7 @@ struct ParameterTests {
     @Test("with another value, leave nothing of a first download that was cut short for the one before")
     func changedWhileLoading() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.downloadPageSize = 2
         let store = try await shop.store([try Self.mine()], options: options)
         try await store.setParameter("employee", to: "1")

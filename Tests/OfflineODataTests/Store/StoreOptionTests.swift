@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Options of a store")
 struct StoreOptionTests {
-    private func texts(_ store: OfflineODataProvider, _ query: String) async throws -> [String] {
+    private func texts(_ store: OfflineStore, _ query: String) async throws -> [String] {
         try await store.rows(query).map { row in
             guard case .string(let text)? = row["Text"] else { return "" }
             return text
@@ -20,7 +20,7 @@ struct StoreOptionTests {
     func indexedTypes() async throws {
         let shop = try await Shop()
         let type = try #require(shop.database.model.entitySet("Customers")?.type)
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.indexedTypes = ["\(type): City, CompanyName DESC"]
         let store = try await shop.store(options: options)
         #expect(try await store.indexes().map(\.set) == ["Customers"])
@@ -34,7 +34,7 @@ struct StoreOptionTests {
     @Test("Keys without MaxLength are refused where that is asked for")
     func maxLength() async throws {
         let shop = try await Shop(with: "CREATE TABLE Codes(Code TEXT PRIMARY KEY, Name TEXT) WITHOUT ROWID;")
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.requiresMaxLengthOfKeys = true
         await #expect(throws: OfflineError.self) {
             _ = try await shop.store([DefiningQuery(entitySet: "Codes")], options: options)
@@ -44,8 +44,8 @@ struct StoreOptionTests {
     }
 
     /// A store whose changes wait for an hour at most, and which the flag puts two hours ahead.
-    private func expiringStore(of shop: Shop, _ isLater: LockedFlag) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
+    private func expiringStore(of shop: Shop, _ isLater: LockedFlag) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
         options.localChangeExpiry = .seconds(3600)
         options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
         let store = try await shop.store(options: options)
@@ -116,10 +116,10 @@ struct StoreOptionTests {
 
     @Test("Changes that waited too long are among what failed of the upload that was to send them, and of no other")
     func expiryReported() async throws {
-        final class Listener: OfflineODataProviderDelegate {
+        final class Listener: OfflineStoreDelegate {
             let failed = LockedNames()
 
-            func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest) {
+            func offlineStore(_ store: OfflineStore, requestDidFail request: QueuedRequest) {
                 failed.append(request.entityText)
             }
         }
@@ -149,7 +149,7 @@ struct StoreOptionTests {
     func expiryStops() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.localChangeExpiry = .seconds(3600)
         options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
         let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
@@ -186,7 +186,7 @@ struct StoreOptionTests {
                 guard request.method == .update else { return response }
                 return ODataResponse(status: 204, etag: response.etag)
             })
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.populatesGeneratedValuesEarly = isEarly
         let store = try await shop.store([DefiningQuery(entitySet: "Notes")], options: options, through: service)
         try await store.download()
@@ -198,7 +198,7 @@ struct StoreOptionTests {
     @Test("Formats of full and delta reads go along in Accept")
     func formats() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.definingQueryFormat = "application/json;q=1,application/xml;q=0.1"
         options.deltaQueryFormat = "application/json;odata.metadata=minimal"
         let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
@@ -224,7 +224,7 @@ struct StoreOptionTests {
                 hasForgotten.clear()
                 throw ODataError(status: 410, code: "Gone", message: "That was long ago.")
             })
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.definingQueryFormat = "application/json;q=1,application/xml;q=0.1"
         options.deltaQueryFormat = "application/json;odata.metadata=minimal"
         let store = try await shop.store([DefiningQuery(entitySet: "Customers")], options: options, through: service)
@@ -241,7 +241,7 @@ struct StoreOptionTests {
     @Test("The first requests of all queries go in one batch where that is asked for, at first and later")
     func batch() async throws {
         let shop = try await Shop(pageSize: 20)
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.batchesDefiningQueries = true
         let store = try await shop.store(
             [
@@ -266,7 +266,7 @@ struct StoreOptionTests {
         let shop = try await Shop()
         let body = LockedNames()
         let recording = RecordingTransport(base: shop.wire, bodies: body)
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.contentIDLocation = isWithin ? .operation : .mime
         let store = try await shop.store(options: options, through: try shop.client(over: recording))
         try await store.download()
@@ -286,7 +286,7 @@ struct StoreOptionTests {
     @Test("A store need not keep everything by default")
     func noDefaults() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.downloadsEntitySetsByDefault = false
         let store = try await shop.store(options: options)
         #expect(try await store.definingQueries().isEmpty)
@@ -303,7 +303,7 @@ struct StoreOptionTests {
         arguments: [nil, 0, 120] as [Int?])
     func assumedOffset(offset: Int?) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.assumedOffset = offset
         let sloppy = SloppyTransport(base: shop.wire)
         let store = try await shop.store(
@@ -330,7 +330,7 @@ struct StoreOptionTests {
     }
 
     private func expectFixed(
-        _ name: String, of store: OfflineODataProvider, _ change: (inout OfflineODataProvider.Options) -> Void
+        _ name: String, of store: OfflineStore, _ change: (inout OfflineStore.Options) -> Void
     ) {
         var options = store.options
         change(&options)

@@ -21,9 +21,9 @@ struct TextComparisonTests {
 
     private func store(
         _ collation: TextCollation?, _ isCaseSensitive: Bool?, of shop: Shop,
-        _ change: (inout OfflineODataProvider.Options) -> Void = { _ in }
-    ) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
+        _ change: (inout OfflineStore.Options) -> Void = { _ in }
+    ) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
         options.collation = collation
         options.isCaseSensitive = isCaseSensitive
         change(&options)
@@ -33,7 +33,7 @@ struct TextComparisonTests {
         return store
     }
 
-    private func words(_ store: OfflineODataProvider, _ query: String) async throws -> [String] {
+    private func words(_ store: OfflineStore, _ query: String) async throws -> [String] {
         try await store.rows("Words?" + query).map { row in
             guard case .string(let text)? = row["Word"] else { return "" }
             return text
@@ -113,9 +113,9 @@ struct TextComparisonTests {
         let shop = try await Shop(with: Self.sql)
         let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))
         let directory = shop.directory.appendingPathComponent("clone").path
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         (options.collation, options.isCaseSensitive, options.indexes) = (.dictionary, false, ["Words": [["Word"]]])
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
             queries: [DefiningQuery(entitySet: "Words")], options: options)
         try await store.download()
@@ -131,9 +131,9 @@ struct TextComparisonTests {
         let path = shop.directory.appendingPathComponent("copy.db").path
         try await store.copy(to: path, key: .passphrase(Secret("long enough for a test")))
         try store.close()
-        #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
-        #expect(try await OfflineODataProvider.salvage(at: directory, protection: protection).savedChanges == 1)
-        let saved = try await OfflineODataProvider.open(at: directory, protection: protection)
+        #expect(try await OfflineStore.verify(at: directory, protection: protection).isWhole)
+        #expect(try await OfflineStore.salvage(at: directory, protection: protection).savedChanges == 1)
+        let saved = try await OfflineStore.open(at: directory, protection: protection)
         #expect(try await words(saved, "$filter=Word eq 'YAK'") == ["Yak"])
     }
 
@@ -142,13 +142,13 @@ struct TextComparisonTests {
         let shop = try await Shop(with: Self.sql)
         try await store(.dictionary, false, of: shop).close()
         let directory = shop.directory.appendingPathComponent("clone").path
-        let same = try await OfflineODataProvider.open(at: directory, protection: .unencrypted)
+        let same = try await OfflineStore.open(at: directory, protection: .unencrypted)
         #expect(try await words(same, "$filter=Word eq 'zoe'") == ["Zoe"])
         try same.close()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.isCaseSensitive = true
         do {
-            _ = try await OfflineODataProvider.open(at: directory, protection: .unencrypted, options: options)
+            _ = try await OfflineStore.open(at: directory, protection: .unencrypted, options: options)
             Issue.record("opened")
         } catch OfflineError.optionDiffers(let name, let stored, let given) {
             #expect([name, stored, given] == ["isCaseSensitive", "false", "true"])
@@ -156,7 +156,7 @@ struct TextComparisonTests {
         options.isCaseSensitive = nil
         options.collation = .codePoints
         await #expect(throws: OfflineError.self) {
-            _ = try await OfflineODataProvider.open(at: directory, protection: .unencrypted, options: options)
+            _ = try await OfflineStore.open(at: directory, protection: .unencrypted, options: options)
         }
     }
 }

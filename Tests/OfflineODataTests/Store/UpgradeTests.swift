@@ -39,7 +39,7 @@ struct UpgradeTests {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }
         let sent = LockedNames()
-        let store = try await OfflineODataProvider.open(
+        let store = try await OfflineStore.open(
             at: directory.path, protection: .encrypted(key), connect: { AcceptingService(model: $1, sent: sent) })
         #expect(try await store.undo([ODataURL(parsing: "Products(2)")]) == 1)
         #expect(try await store.rows("Products").count == 5)
@@ -64,7 +64,7 @@ struct UpgradeTests {
     func searchIndexes() async throws {
         let (directory, key) = try Self.copy(try #require(Self.kept.last))
         defer { try? FileManager.default.removeItem(at: directory) }
-        let earlier = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
+        let earlier = try await OfflineStore.open(at: directory.path, protection: .encrypted(key))
         try await earlier.createSearchIndex(on: "Products")
         let name = try #require(try await earlier.rows("Products").compactMap { $0["Name"]?.lexicalText }.first)
         let search = try ODataURL(parsing: "Products?$search=\"\(name)\"")
@@ -79,7 +79,7 @@ struct UpgradeTests {
                 sql: sql.replacing("tokenize='ascii'", with: "tokenize='unicode61 remove_diacritics 0'"))
         }
         try database.close()
-        let store = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
+        let store = try await OfflineStore.open(at: directory.path, protection: .encrypted(key))
         #expect(try await store.explain(search).statements[0].sql.contains("MATCH"))
         #expect(try await store.rows("\(search.urlEncoded())").contains { $0["Name"]?.lexicalText == name })
         try store.close()
@@ -89,13 +89,13 @@ struct UpgradeTests {
     func atOnce(fixture: String) async throws {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         // Each waits for the one that upgrades, however long a busy machine takes for that.
         options.database.busyTimeout = 120
         try await withThrowingTaskGroup(of: Int.self) { [options] group in
             for _ in 1...4 {
                 group.addTask {
-                    let store = try await OfflineODataProvider.open(
+                    let store = try await OfflineStore.open(
                         at: directory.path, protection: .encrypted(key), options: options)
                     defer { try? store.close() }
                     return try await store.rows("Products").count
@@ -116,7 +116,7 @@ struct UpgradeTests {
         try database.close()
         #expect(fixture == "store-\(version)")
         for _ in 1...2 {
-            let store = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
+            let store = try await OfflineStore.open(at: directory.path, protection: .encrypted(key))
             #expect(try await store.rows("Categories").count == 6)
             #expect(try await store.rows("Products").count == 4)
             let pending = try await store.status().pending
@@ -157,7 +157,7 @@ struct UpgradeTests {
         try Data((digits + "\n").utf8).write(to: keyFile)
         let key = try KeySource(keyFile: keyFile.path, allowsExposed: true)
         let path = shop.directory.appendingPathComponent("clone").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .encrypted(key), serviceRoot: Shop.serviceRoot, remote: shop.client(),
             queries: [
                 DefiningQuery("categories", "Categories"), DefiningQuery("products", "Products?$filter=ProductID le 5"),

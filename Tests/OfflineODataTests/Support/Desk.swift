@@ -65,14 +65,14 @@ final class Desk: Sendable {
         _ queries: [DefiningQuery] = [], hasETags: Bool = true, isPlain: Bool = false,
         before: (@Sendable (ODataRequest) async throws -> ODataResponse?)? = nil,
         around: (any ODataProvider) -> any ODataProvider = { $0 }
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         var remote: any ODataProvider = try client()
         if isPlain || !hasETags { remote = PlainService(base: remote, hasETags: hasETags) }
         if let before { remote = Gateway(base: remote, before: before) }
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         // As a response to an earlier change has confirmed.
         if !isPlain { options.service.supportsRepeatableRequests = true }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted,
             serviceRoot: "http://desk.test/", remote: around(remote), queries: queries, options: options)
         try await store.download()
@@ -81,9 +81,9 @@ final class Desk: Sendable {
     }
 
     /// The store that ``clone(_:hasETags:isPlain:before:around:)`` made, with another service.
-    func reopen(at other: Desk) async throws -> OfflineODataProvider {
+    func reopen(at other: Desk) async throws -> OfflineStore {
         let client = try other.client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted, connect: { _, _ in client })
     }
 

@@ -7,8 +7,8 @@ final class QueueStatements: Sendable {
     private let statements = Mutex<[String]>([])
 
     /// Options of a store whose statements are kept here.
-    var options: OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
+    var options: OfflineStore.Options {
+        var options = OfflineStore.Options()
         options.trace = .statements { statement in
             // What triggers do is told as a comment.
             guard statement.contains("outpost_queue"), !statement.hasPrefix("--") else { return }
@@ -23,7 +23,7 @@ final class QueueStatements: Sendable {
     func clear() { statements.withLock { $0 = [] } }
 
     /// How many of them, by SQLite's own plan, go through the whole queue.
-    func scans(in store: OfflineODataProvider) async throws -> Int {
+    func scans(in store: OfflineStore) async throws -> Int {
         let all = statements.withLock { $0 }
         return try await DatabaseQueue(path: store.directory + "/store.db").read { database in
             var isScan: [String: Bool] = [:]

@@ -73,12 +73,12 @@ final class Shop: Sendable {
     /// A new store of the service, not downloaded yet.
     func store(
         _ queries: [DefiningQuery] = [], named name: String = "clone",
-        options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+        options: OfflineStore.Options = .init(), through remote: (any ODataProvider)? = nil
+    ) async throws -> OfflineStore {
         // The client of this service is one to which a response to an earlier change has confirmed repeats.
         let options = remote == nil ? options.confirmingRepeats : options
         let service: any ODataProvider = if let remote { remote } else { try client() }
-        return try await OfflineODataProvider.create(
+        return try await OfflineStore.create(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted,
             serviceRoot: Self.serviceRoot, remote: service, queries: queries, options: options)
     }
@@ -86,8 +86,8 @@ final class Shop: Sendable {
     /// A new store, downloaded.
     func clone(
         _ queries: [DefiningQuery] = [], named name: String = "clone",
-        options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+        options: OfflineStore.Options = .init(), through remote: (any ODataProvider)? = nil
+    ) async throws -> OfflineStore {
         let store = try await store(queries, named: name, options: options, through: remote)
         try await store.download()
         return store
@@ -102,15 +102,15 @@ final class Shop: Sendable {
     }
 
     /// Opens a store again, as after a crash.
-    func reopen(_ name: String = "clone") async throws -> OfflineODataProvider {
+    func reopen(_ name: String = "clone") async throws -> OfflineStore {
         let client = try client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted, connect: { _, _ in client })
     }
 
     /// Every row of every entity set is the same on both sides, and no work is left.
     func expectEqual(
-        _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         for set in database.model.container.entitySets {
             guard let shape = database.model.shape(ofSet: set.name) else { continue }
@@ -250,12 +250,12 @@ struct PlainService: ODataProvider {
     }
 }
 
-extension OfflineODataProvider.Options {
+extension OfflineStore.Options {
     /// Those of a store whose service has confirmed that it recognises repeated requests.
-    static var ofConfirmedRepeats: OfflineODataProvider.Options { OfflineODataProvider.Options().confirmingRepeats }
+    static var ofConfirmedRepeats: OfflineStore.Options { OfflineStore.Options().confirmingRepeats }
 
     /// The same options for a service that has confirmed that it recognises repeats, unless they already say whether it does.
-    var confirmingRepeats: OfflineODataProvider.Options {
+    var confirmingRepeats: OfflineStore.Options {
         var options = self
         if options.service.supportsRepeatableRequests == nil { options.service.supportsRepeatableRequests = true }
         return options

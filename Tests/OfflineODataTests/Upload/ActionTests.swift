@@ -153,7 +153,7 @@ struct ActionTests {
     }
 
     /// A service, and a store with an action and an update of what somebody else has changed since.
-    private func contested(hasETags: Bool) async throws -> (Desk, OfflineODataProvider) {
+    private func contested(hasETags: Bool) async throws -> (Desk, OfflineStore) {
         let desk = try await Desk()
         let store = try await desk.clone(hasETags: hasETags)
         try await store.call("Close")
@@ -203,7 +203,7 @@ struct ActionTests {
     // MARK: Doubt
 
     /// A store whose action acted, and whose answer was lost.
-    private func doubtful(_ desk: Desk, _ change: [String: ODataValue]) async throws -> OfflineODataProvider {
+    private func doubtful(_ desk: Desk, _ change: [String: ODataValue]) async throws -> OfflineStore {
         let store = try await desk.clone(isPlain: true)
         try await store.call("Close")
         try await store.update("Tickets(1)", change)

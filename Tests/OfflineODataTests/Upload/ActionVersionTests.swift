@@ -12,7 +12,7 @@ import Testing
 @Suite("Rule 5: the version that an action is called on")
 struct ActionVersionTests {
     /// Sends what waits, and loses the answer of the first action.
-    private func loseAnswer(_ desk: Desk, _ store: OfflineODataProvider) async throws {
+    private func loseAnswer(_ desk: Desk, _ store: OfflineStore) async throws {
         await desk.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         await #expect(throws: TransportError.self) { try await store.upload() }
         await desk.wire.mend()
@@ -157,7 +157,7 @@ struct ActionVersionTests {
     // MARK: Streams
 
     /// A service whose tickets have scans, and a store with that of the first one.
-    private func scanned() async throws -> (Desk, OfflineODataProvider) {
+    private func scanned() async throws -> (Desk, OfflineStore) {
         let text = #"<Property Name="Text" Type="Edm.String"/>"#
         let desk = try await Desk {
             $0.replacingOccurrences(of: text, with: text + #"<Property Name="Scan" Type="Edm.Stream"/>"#)

@@ -12,7 +12,7 @@ struct ChangeSetConflictTests {
     /// A store whose change set was lost, before or after the service acted; the service has no ETags.
     private func lost(
         _ shop: Shop, hasActed: Bool, _ changes: @escaping @Sendable (LocalTransaction) throws -> Void
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let isLost = LockedFlag()
         let service = Gateway(
             base: ForgetfulService(base: PlainService(base: try shop.client(), hasETags: false)),

@@ -11,7 +11,7 @@ struct ChangeSetDoubtTests {
     private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
 
     /// A store whose change set was lost: before or after the service acted.
-    private func lost(_ shop: Shop, hasActed: Bool) async throws -> OfflineODataProvider {
+    private func lost(_ shop: Shop, hasActed: Bool) async throws -> OfflineStore {
         let isMended = LockedFlag()
         let service = Gateway(
             base: PlainService(base: try shop.client()),
@@ -77,7 +77,7 @@ struct ChangeSetDoubtTests {
             })
     }
 
-    private func categoryAndStock(_ store: OfflineODataProvider, _ stock: Int64 = 5) async throws {
+    private func categoryAndStock(_ store: OfflineStore, _ stock: Int64 = 5) async throws {
         try await store.transaction { changes in
             try changes.create("Categories", ["Name": .string("New \(stock)")])
             try changes.update("Products(1)", ["Stock": .integer(stock)])
@@ -181,8 +181,8 @@ struct ChangeSetDoubtTests {
 
     /// A store whose change set has acted, and is refused, each of it, when it comes again.
     private func refused(
-        _ depot: Depot, _ error: ODataError, _ change: (OfflineODataProvider) async throws -> Void
-    ) async throws -> OfflineODataProvider {
+        _ depot: Depot, _ error: ODataError, _ change: (OfflineStore) async throws -> Void
+    ) async throws -> OfflineStore {
         let isLost = LockedFlag()
         let service = Gateway(
             base: try depot.client(),
@@ -264,7 +264,7 @@ struct ChangeSetDoubtTests {
             })
     }
 
-    private func letter(_ number: Int64, _ store: OfflineODataProvider) async throws {
+    private func letter(_ number: Int64, _ store: OfflineStore) async throws {
         let shape = try #require(store.model.shape(QualifiedName("Depot", "Letter")))
         try await store.transaction { changes in
             let header = try changes.create("Headers", ["Title": "third"])
@@ -280,7 +280,7 @@ struct ChangeSetDoubtTests {
     func withoutBind(status: Int?) async throws {
         let depot = try await Depot()
         let refusals = LockedNames()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         if status == nil { options.service.supportsBind = false }
         let store = try await depot.clone(
             options: options, through: try withoutBind(depot, status ?? 400, refusals))

@@ -29,7 +29,7 @@ struct ChangeSetMeetingTests {
             })
     }
 
-    private func categoryAndProduct(_ store: OfflineODataProvider, price: Int64) async throws {
+    private func categoryAndProduct(_ store: OfflineStore, price: Int64) async throws {
         try await store.transaction { changes in
             let category = try changes.create("Categories", ["Name": "New"])
             try changes.create(
@@ -139,7 +139,7 @@ struct ChangeSetMeetingTests {
     }
 
     /// Makes two change sets of one line and of a product each.
-    private func linesAndProducts(_ store: OfflineODataProvider) async throws {
+    private func linesAndProducts(_ store: OfflineStore) async throws {
         for number in 1...2 as ClosedRange<Int64> {
             try await store.transaction { changes in
                 try changes.update(Self.line, ["Quantity": .integer(100 + number)])

@@ -8,7 +8,7 @@ import Testing
 @Suite("A relation without a foreign key beside the creation of what it relates")
 struct ChangeSetRelationTests {
     /// An album and a tag made together, the album related to it and to another one.
-    private func relatedAlbum(_ store: OfflineODataProvider) async throws {
+    private func relatedAlbum(_ store: OfflineStore) async throws {
         try await store.transaction { changes in
             try changes.create("Albums", ["Name": "Autumn"])
             try changes.create("Tags", ["Name": "new"])
@@ -45,7 +45,7 @@ struct ChangeSetRelationTests {
         arguments: [true, false])
     func oneByOne(hasBatches: Bool) async throws {
         let studio = try await Studio()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.service.supportsBatch = hasBatches
         options.service.supportsBind = !hasBatches
         let store = try await studio.clone(options: options)

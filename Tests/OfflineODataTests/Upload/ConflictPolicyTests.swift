@@ -8,7 +8,7 @@ import Testing
 struct ConflictPolicyTests {
     private func conflict(
         _ shop: Shop, _ policy: ConflictPolicy, through remote: (any ODataProvider)? = nil
-    ) async throws -> (OfflineODataProvider, UploadReport) {
+    ) async throws -> (OfflineStore, UploadReport) {
         let store = try await shop.clone(through: remote)
         try await store.update("Customers('C0002')", ["City": "Mine"])
         try await shop.sql("UPDATE Customers SET City = 'Theirs', CompanyName = 'Theirs' WHERE CustomerID = 'C0002'")

@@ -251,7 +251,7 @@ struct DoubtTests {
     @Test("accepted after a download has brought what others made of it since, shows theirs after the next one")
     func acceptedLate() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.service.supportsRepeatableRequests = false
         let store = try await shop.store(options: options)
         try await store.download()
@@ -335,7 +335,7 @@ struct DoubtTests {
                 try other.close()
                 return response
             })
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.service.supportsRepeatableRequests = false
         let store = try await shop.store(
             [DefiningQuery(entitySet: "Customers")], options: options, through: service)
@@ -496,7 +496,7 @@ struct DoubtTests {
     func firstSent() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.environment.now = {
             EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 0 : -60 * 86_400))
         }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The error archive")
 struct ErrorArchiveTests {
-    private func refused(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func refused(_ shop: Shop) async throws -> OfflineStore {
         let store = try await shop.clone()
         try await store.update("Products(6)", ["Stock": -4])
         let report = try await store.upload()
@@ -108,7 +108,7 @@ struct ArchiveDependencyTests {
         "OrderID": -1, "LineNumber": 1, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5)),
     ]
 
-    private func refusedOrder(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func refusedOrder(_ shop: Shop) async throws -> OfflineStore {
         let store = try await shop.clone()
         try await store.create("Orders", Self.order)
         try await store.create("Order_Lines", Self.line)
@@ -188,7 +188,7 @@ struct TakenKeyTests {
 
 @Suite("A request in doubt")
 struct AcceptTests {
-    private func inDoubt(_ shop: Shop, withLine: Bool = false) async throws -> OfflineODataProvider {
+    private func inDoubt(_ shop: Shop, withLine: Bool = false) async throws -> OfflineStore {
         let store = try await shop.clone(through: PlainService(base: shop.client()))
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])

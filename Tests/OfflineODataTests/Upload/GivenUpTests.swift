@@ -8,7 +8,7 @@ import Testing
 struct GivenUpTests {
     private static let theirs = "UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'"
 
-    private func upload(_ store: OfflineODataProvider) async throws -> UploadReport {
+    private func upload(_ store: OfflineStore) async throws -> UploadReport {
         try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
     }
 

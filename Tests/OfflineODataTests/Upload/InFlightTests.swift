@@ -24,7 +24,7 @@ struct InFlightTests {
 
     private func store(
         _ shop: Shop, _ app: App, _ method: ODataRequest.Method, isRepeatable: Bool = true
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let client = try shop.client()
         let service = Gateway(
             base: isRepeatable ? client : PlainService(base: client),
@@ -171,7 +171,7 @@ struct InFlightTests {
     }
 
     /// Loses the answer to a change of the price, and lets others change the stock.
-    private func losePrice(_ shop: Shop, _ app: App, _ store: OfflineODataProvider) async throws {
+    private func losePrice(_ shop: Shop, _ app: App, _ store: OfflineStore) async throws {
         try await store.update("Products(5)", ["Price": 9])
         app.plan { throw CancellationError() }
         await #expect(throws: CancellationError.self) { try await store.upload() }

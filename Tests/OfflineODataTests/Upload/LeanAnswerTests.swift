@@ -19,8 +19,8 @@ struct LeanAnswerTests {
             })
     }
 
-    private func store(_ shop: Shop, through service: Gateway) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
+    private func store(_ shop: Shop, through service: Gateway) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
         options.populatesGeneratedValuesEarly = true
         let store = try await shop.store(options: options, through: service)
         try await store.download()

@@ -75,7 +75,7 @@ struct StrippedFieldTests {
     }
 
     /// Creates an order whose first answer is lost, and sends it again.
-    private func orderWithLostAnswer(_ shop: Shop, _ store: OfflineODataProvider) async throws {
+    private func orderWithLostAnswer(_ shop: Shop, _ store: OfflineStore) async throws {
         try await order(in: store)
         await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         _ = try? await store.upload()
@@ -83,7 +83,7 @@ struct StrippedFieldTests {
         _ = try await store.upload()
     }
 
-    private func order(in store: OfflineODataProvider) async throws {
+    private func order(in store: OfflineStore) async throws {
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
     }

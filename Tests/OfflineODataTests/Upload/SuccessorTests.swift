@@ -12,7 +12,7 @@ struct SuccessorTests {
     /// A store with a customer that was made, deleted and made again before anything was sent.
     private func made(
         _ shop: Shop, again name: String, through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let store = try await shop.clone(through: remote)
         try await store.create("Customers", Self.customer("New"))
         try await store.delete(Self.entity)

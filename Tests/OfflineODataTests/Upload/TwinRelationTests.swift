@@ -32,7 +32,7 @@ struct TwinRelationTests {
 
     /// A store with an album that was made here and got the red tag as its motto. The answer to its making was lost; the
     /// service gave it the blue one since, which a download has brought, and then here it got the green one, under its key.
-    private func twins() async throws -> (Studio, OfflineODataProvider) {
+    private func twins() async throws -> (Studio, OfflineStore) {
         let studio = try await Studio(Self.withMotto)
         let store = try await studio.clone([
             try DefiningQuery("albums", "Albums?$expand=Motto"), DefiningQuery(entitySet: "Tags"),

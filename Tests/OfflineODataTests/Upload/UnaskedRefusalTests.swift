@@ -34,7 +34,7 @@ struct UnaskedRefusalTests {
         try FileManager.default.copyItem(at: shop.directory.appendingPathComponent("clone"), to: remains)
         upload.cancel()
         _ = await upload.result
-        let again = try await OfflineODataProvider.open(
+        let again = try await OfflineStore.open(
             at: remains.path, protection: .unencrypted, connect: { _, _ in service })
         expectConflict(of: count, try await again.upload().failed)
     }
@@ -42,7 +42,7 @@ struct UnaskedRefusalTests {
     /// A store with changes that others have been ahead of, sent once in vain where that was lost.
     private func store(
         _ count: Int, of shop: Shop, through service: ForgetfulService, wasLost: Bool
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let store = try await shop.clone(options: .ofConfirmedRepeats, through: service)
         try await store.transaction { changes in
             for number in 1...count { try changes.update("Products(\(number))", ["Stock": 50]) }

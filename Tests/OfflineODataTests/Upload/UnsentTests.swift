@@ -100,7 +100,7 @@ struct UnsentTests {
     func unreadable() async throws {
         let shop = try await Shop()
         let isUploading = LockedFlag()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.service.supportsPatch = false
         let service = Gateway(
             base: PlainService(base: try shop.client()),
@@ -146,7 +146,7 @@ struct UnsentTests {
         arguments: [false, true])
     func slowClock(isTogether: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()

@@ -24,7 +24,7 @@ struct UnstorableAnswerTests {
     /// something is uploaded, and a store of it.
     private func parts(
         _ isUploading: LockedFlag
-    ) async throws -> (service: StoreService, store: OfflineODataProvider, folder: Folder) {
+    ) async throws -> (service: StoreService, store: OfflineStore, folder: Folder) {
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         for id in 1...2 {
@@ -44,14 +44,14 @@ struct UnstorableAnswerTests {
                 return response
             })
         let folder = Folder()
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: gateway)
         try await store.download()
         return (service, store, folder)
     }
 
-    private func expectEqual(_ store: OfflineODataProvider, _ service: StoreService) async throws {
+    private func expectEqual(_ store: OfflineStore, _ service: StoreService) async throws {
         try await store.download()
         #expect(try await store.rows("Parts?$orderby=ID") == service.rows("Parts?$orderby=ID"))
     }

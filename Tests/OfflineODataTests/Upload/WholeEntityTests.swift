@@ -102,7 +102,7 @@ struct WholeEntityTests {
     @Test("are of all sets where an earlier version has found out that")
     func earlierVersion() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         // What that has written is what stating it writes.
         options.service.supportsPatch = false
         let store = try await shop.store(options: options)

@@ -19,7 +19,7 @@ struct SharedQueryTests {
     }
 
     /// A store of ada.
-    private func store(_ shop: Shop, _ queries: [DefiningQuery]? = nil) async throws -> OfflineODataProvider {
+    private func store(_ shop: Shop, _ queries: [DefiningQuery]? = nil) async throws -> OfflineStore {
         let store = try await shop.clone(queries ?? self.queries())
         try await store.switchUser(to: "ada")
         return store
@@ -161,9 +161,9 @@ struct SharedQueryTests {
 
     private func open(
         _ shop: Shop, as user: String?, pending: PendingChanges = .refuse
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let client = try shop.client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted, user: user,
             pending: pending, connect: { _, _ in client })
     }
@@ -192,7 +192,7 @@ struct SharedQueryTests {
     @Test("A store that is made for a user is his")
     func creating() async throws {
         let shop = try await Shop()
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("own").path, protection: .unencrypted,
             serviceRoot: Shop.serviceRoot, remote: try shop.client(), queries: queries(), user: "ada")
         #expect(try await store.currentUser() == "ada")

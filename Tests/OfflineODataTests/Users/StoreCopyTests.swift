@@ -8,9 +8,9 @@ import Testing
 
 @Suite("A copy of a store for support")
 struct StoreCopyTests {
-    private func store(_ shop: Shop, _ key: EncryptionKey) async throws -> OfflineODataProvider {
+    private func store(_ shop: Shop, _ key: EncryptionKey) async throws -> OfflineStore {
         try await shop.sql("UPDATE Customers SET CompanyName = 'MARKER' WHERE CustomerID = 'C0001'")
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("clone").path, protection: .encrypted(.key(key)),
             serviceRoot: Shop.serviceRoot, remote: shop.client())
         try await store.download()

@@ -118,7 +118,7 @@ struct UserSwitchTests {
     @Test("They are sent as the options of the store say")
     func forcedUploadOptions() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.contentIDLocation = .operation
         options.populatesGeneratedValuesEarly = true
         let store = try await shop.store(options: options)
@@ -148,7 +148,7 @@ struct UserSwitchTests {
     @Test("Answers are read as the options of the store say, where the service leaves offsets out")
     func forcedUploadOffsets() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.assumedOffset = 0
         let sloppy = SloppyTransport(base: shop.wire)
         let store = try await shop.store(
@@ -163,7 +163,7 @@ struct UserSwitchTests {
     @Test("-10425: so do changes that have waited too long")
     func forcedUploadExpired() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         options.localChangeExpiry = .seconds(-1)
         let store = try await shop.store(options: options)
         try await store.download()
@@ -231,7 +231,7 @@ struct UserSwitchTests {
         #expect(ada != ben)
         #expect(!ada.contains("ada@"))
         for directory in [ada, ben] {
-            try await OfflineODataProvider.create(
+            try await OfflineStore.create(
                 at: directory, protection: .unencrypted, serviceRoot: Shop.serviceRoot, remote: shop.client()
             ).close()
         }
@@ -248,7 +248,7 @@ struct UserSwitchTests {
         let shop = try await Shop()
         let stores = UserStores(directory: shop.directory.appendingPathComponent("users").path)
         let directory = stores.directory(ofUser: "ada@example.org")
-        try await OfflineODataProvider.create(
+        try await OfflineStore.create(
             at: directory, protection: .unencrypted, serviceRoot: Shop.serviceRoot, remote: shop.client()
         ).close()
         let lock = try FileLock(path: directory + "/sync.lock")
@@ -262,9 +262,9 @@ struct UserSwitchTests {
             }
         }
         let byUser = isBusy { try stores.remove("ada@example.org") }
-        let byDirectory = isBusy { try OfflineODataProvider.remove(at: directory) }
+        let byDirectory = isBusy { try OfflineStore.remove(at: directory) }
         #expect(byUser && byDirectory)
-        let store = try await OfflineODataProvider.open(at: directory, protection: .unencrypted)
+        let store = try await OfflineStore.open(at: directory, protection: .unencrypted)
         #expect(try await store.definingQueries().isEmpty == false)
         try store.close()
         lock.release()

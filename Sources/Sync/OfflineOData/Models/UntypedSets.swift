@@ -20,7 +20,7 @@ enum UntypedSets {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// The names of entity sets and singletons of the service that cannot be kept offline, since its metadata do not declare
     /// their types.
     ///

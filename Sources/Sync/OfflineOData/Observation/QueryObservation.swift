@@ -180,12 +180,12 @@ public struct QueryChanges: Hashable, Sendable {
 /// A query over a store, and what tells that its result may be another.
 struct ObservedQuery: Sendable {
     let url: ODataURL
-    let provider: OfflineODataProvider
+    let provider: OfflineStore
     let changes: StoreChanges
     /// What can change its result.
     let observed: ObservedTables
 
-    init(url: ODataURL, provider: OfflineODataProvider) {
+    init(url: ODataURL, provider: OfflineStore) {
         self.url = url
         self.provider = provider
         changes = provider.changes
@@ -216,7 +216,7 @@ struct ObservedQuery: Sendable {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Observes what a query finds.
     ///
     /// - Parameter query: a collection of entities with query options, or one entity by its key.

@@ -50,7 +50,7 @@ extension HeldData {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// The parts of the service that the store does not hold, each with the defining query that would bring it. Reads of them
     /// are refused (`ODataError.isNotLoaded`).
     ///

@@ -10,7 +10,7 @@ public enum ParameterLifetime: Hashable, Sendable {
     case session
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Gives a parameter of defining queries a value: `@employee` in `Orders?$filter=EmployeeID eq @employee`. The next
     /// download that begins brings what belongs to the new value, and what does not goes. One that is under way, in
     /// whichever process, goes on with the value it began with; a first one of the query then ends without being complete

@@ -140,7 +140,7 @@ struct ChangingProvider: ProviderWrapper {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// The same store, as a provider whose changes are queued with some options.
     public func changing(_ options: ChangeOptions) -> any ODataProvider {
         ChangingProvider(base: self, options: options)

@@ -4,21 +4,21 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Changes of a store that are made together or not at all, see ``OfflineODataProvider/transaction(options:_:)``.
+/// Changes of a store that are made together or not at all, see ``OfflineStore/transaction(options:_:)``.
 ///
 /// It is valid only within the closure that it was given to.
 public final class LocalTransaction {
-    private let provider: OfflineODataProvider
+    private let provider: OfflineStore
     private let options: ChangeOptions
     let database: Database
 
-    init(provider: OfflineODataProvider, options: ChangeOptions, database: Database) {
+    init(provider: OfflineStore, options: ChangeOptions, database: Database) {
         self.provider = provider
         self.options = options
         self.database = database
     }
 
-    /// Makes a change as ``OfflineODataProvider/execute(_:)`` would: of an entity, of the engine's own sets
+    /// Makes a change as ``OfflineStore/execute(_:)`` would: of an entity, of the engine's own sets
     /// (``EngineSet``), or by an action, which is queued with the other changes.
     ///
     /// - Parameter request: a change of the store; options that it has itself count.
@@ -110,7 +110,7 @@ public final class LocalTransaction {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Makes several changes together or not at all: in one transaction here, and as one change set for the service
     /// where it has change sets. Where it has none, they are sent one after the other, and what follows one that was
     /// refused waits for it. A change that mends a request which was refused before makes that one of them.

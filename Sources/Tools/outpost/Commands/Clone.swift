@@ -240,7 +240,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     ) async throws {
         let given = try NewKey.given(passphrase: passphrase, keyFile: key.keyFile)
         let (store, newKey) = try await CloneMaking.make(in: target, key: given) { protection in
-            try await OfflineODataProvider.create(
+            try await OfflineStore.create(
                 at: target, protection: protection, serviceRoot: url, remote: client,
                 queries: try survey.parts.map { try grouped($0.query) }, options: connector.storeOptions)
         }

@@ -57,7 +57,7 @@ struct Index: AsyncParsableCommand, StoreCommand {
     }
 
     /// Makes or drops the index, and gives those that there are to be told of.
-    private func change(_ provider: OfflineODataProvider) async throws -> [PropertyIndexes.Index] {
+    private func change(_ provider: OfflineStore) async throws -> [PropertyIndexes.Index] {
         guard let set else { return try await provider.indexes() }
         if drop {
             let known = try await provider.indexes()

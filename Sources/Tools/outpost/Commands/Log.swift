@@ -74,7 +74,7 @@ struct Log: AsyncParsableCommand, CloneCommand {
     }
 
     private func showEvents(of directory: String) async throws {
-        let provider = try await OfflineODataProvider.open(
+        let provider = try await OfflineStore.open(
             at: directory, protection: try key.protection(ofCloneIn: directory))
         let events = try await provider.events(newest: last)
         try provider.close()

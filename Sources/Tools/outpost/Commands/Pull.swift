@@ -59,12 +59,12 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
 
 extension Pull {
     /// How the service's metadata differ from those of a clone; none if they cannot be read, which a pull need not.
-    static func differences(at store: OfflineODataProvider) async -> [ModelDifference] {
+    static func differences(at store: OfflineStore) async -> [ModelDifference] {
         (try? await store.metadataDifferences()) ?? []
     }
 
     /// Makes sure that there is what is asked for, before anything is changed.
-    private static func require(_ names: [String], in store: OfflineODataProvider) async throws {
+    private static func require(_ names: [String], in store: OfflineStore) async throws {
         let queries = try await store.definingQueries()
         for name in names where !queries.contains(where: { $0.name == name || $0.group == name }) {
             throw OfflineError.unknown(kind: "defining query", name: name)

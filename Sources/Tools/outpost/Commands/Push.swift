@@ -71,7 +71,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
     }
 
     /// Makes sure that something is in each category that is asked for, unless nothing is to be sent at all.
-    private static func require(_ names: [String], in store: OfflineODataProvider) async throws {
+    private static func require(_ names: [String], in store: OfflineStore) async throws {
         guard !names.isEmpty else { return }
         let status = try await store.status()
         let known = Set((status.pending + status.failed).compactMap(\.options.category))

@@ -56,7 +56,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 
     /// Tells where the answer may lack what a first download has not brought yet.
-    private static func warnOfMissing(in provider: OfflineODataProvider, _ url: ODataURL, of directory: String) async {
+    private static func warnOfMissing(in provider: OfflineStore, _ url: ODataURL, of directory: String) async {
         guard case .name(let set, _)? = url.path.segments.first, let kept = try? await KeptSets(provider),
             kept.incomplete.contains(set.text)
         else { return }
@@ -66,7 +66,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 
     /// Tells of values in the answer that the service sent and that could not be read.
-    private static func warnOfUnreadable(in provider: OfflineODataProvider, _ url: ODataURL, of directory: String) async
+    private static func warnOfUnreadable(in provider: OfflineStore, _ url: ODataURL, of directory: String) async
     {
         guard case .name(let set, let arguments)? = url.path.segments.first,
             let unreadable = try? await provider.status().unreadable
@@ -76,7 +76,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
         for line in UnreadableReport.lines(values, of: directory) { Terminal.error(line) }
     }
 
-    private func printExplanation(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
+    private func printExplanation(_ provider: OfflineStore, _ url: ODataURL) async throws {
         let explanation = try await provider.explain(url)
         guard json else {
             print(explanation.text)
@@ -100,13 +100,13 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 
     /// What a program would get over HTTP, with harmful characters escaped.
-    private func printJSON(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
+    private func printJSON(_ provider: OfflineStore, _ url: ODataURL) async throws {
         let body = try await LocalHandler(provider).answer(url)
         try await Terminal.write(body, isJSON: true)
         Terminal.write("\n")
     }
 
-    private func printTable(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
+    private func printTable(_ provider: OfflineStore, _ url: ODataURL) async throws {
         let response = try await provider.execute(ODataRequest(.read, url))
         switch response.body {
         case .page(let page):
@@ -126,7 +126,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Resolves the names of a query before it is asked, so that an error knows its place in the text.
     func check(_ url: ODataURL, written text: String) throws(QueryError) {
         do throws(QueryError) {

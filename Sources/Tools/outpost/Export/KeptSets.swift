@@ -8,9 +8,9 @@ struct KeptSets {
     /// Those whose first download is not complete.
     let incomplete: [String]
     private let kept: Set<String>
-    private let provider: OfflineODataProvider
+    private let provider: OfflineStore
 
-    init(_ provider: OfflineODataProvider) async throws {
+    init(_ provider: OfflineStore) async throws {
         let queries = try await provider.status().queries
         incomplete = Set(queries.filter { !$0.isLoaded }.map(\.entitySet)).sorted()
         kept = Set(queries.map(\.entitySet))

@@ -187,8 +187,8 @@ struct Connector {
     }
 
     /// How a store is opened that is synchronised over it: its event log tells of the bytes.
-    var storeOptions: OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
+    var storeOptions: OfflineStore.Options {
+        var options = OfflineStore.Options()
         options.meter = meter
         options.downloadLimits = limits
         options.refusesUnreadableValues = refusesUnreadableValues

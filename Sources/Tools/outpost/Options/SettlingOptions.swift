@@ -12,7 +12,7 @@ struct SettlingOptions: ParsableArguments {
         case discarded
 
         fileprivate func settle(
-            _ ids: [Int64], keys: [Int64: EntityKey], in store: OfflineODataProvider
+            _ ids: [Int64], keys: [Int64: EntityKey], in store: OfflineStore
         ) async throws -> Int {
             switch self {
             case .retried: try await store.retry(ids)

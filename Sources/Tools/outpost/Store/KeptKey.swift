@@ -97,7 +97,7 @@ struct KeptKey: Encodable {
     }
 
     private static func pendingChanges(in directory: String, _ key: EncryptionKey) async -> Int? {
-        guard let store = try? await OfflineODataProvider.open(at: directory, protection: .encrypted(.key(key))) else {
+        guard let store = try? await OfflineStore.open(at: directory, protection: .encrypted(.key(key))) else {
             return nil
         }
         defer { try? store.close() }

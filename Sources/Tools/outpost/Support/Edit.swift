@@ -36,7 +36,7 @@ struct Edit {
     }
 
     struct Editor {
-        let provider: OfflineODataProvider
+        let provider: OfflineStore
         let category: String?
 
         /// Whether not all of an entity set is here that is to be: its first download was broken off.

@@ -22,7 +22,7 @@ final class ProgressLine: Sendable {
     }
 
     /// Begins to show what a store reports of a synchronisation.
-    convenience init(_ store: OfflineODataProvider) {
+    convenience init(_ store: OfflineStore) {
         self.init("Working")
         let reports = store.progress()
         let task = Task { [weak self] in

@@ -7,14 +7,14 @@ public enum PendingChanges: Sendable {
     /// The store stays with the previous user when there are any.
     case refuse
     /// They are sent first, as the previous user: `through` is a connection with his credentials. They are sent as
-    /// ``OfflineODataProvider/upload(options:)`` would, by the options of the store. The store stays with him when one
-    /// of them is not accepted, or has waited longer than ``OfflineODataProvider/Options/localChangeExpiry``.
+    /// ``OfflineStore/upload(options:)`` would, by the options of the store. The store stays with him when one
+    /// of them is not accepted, or has waited longer than ``OfflineStore/Options/localChangeExpiry``.
     case upload(through: any ODataProvider)
     /// They are lost, and so are drafts and what else only the store has.
     case discard
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     static let userSetting = "user.current"
     private static let logSetting = "user.logHasOthers"
 

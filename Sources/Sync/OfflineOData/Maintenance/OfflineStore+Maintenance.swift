@@ -5,7 +5,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// What ``OfflineODataProvider/compact()`` did.
+/// What ``OfflineStore/compact()`` did.
 public struct CompactReport: Hashable, Sendable {
     /// How many bytes the store's files had.
     public var bytesBefore: Int64
@@ -28,7 +28,7 @@ public struct DownloadExplanation: Hashable, Sendable {
     public var parts: [String]
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Makes the store's files as small as what is in them: streams of entities that are gone, pages of downloads that
     /// were cut short and free pages go. Nothing that can be seen changes.
     ///

@@ -3,7 +3,7 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Takes single requests back that were not sent, or that are in the error archive. The entity shows its other
     /// changes as before; with the request that creates an entity, all that was made for it goes, and with one that gives up
     /// a foreign key, that another entity was to get it.

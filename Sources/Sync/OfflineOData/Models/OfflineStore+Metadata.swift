@@ -5,7 +5,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// What ``OfflineODataProvider/refreshMetadata(connect:)`` found and did.
+/// What ``OfflineStore/refreshMetadata(connect:)`` found and did.
 public struct MetadataRefresh: Sendable {
     /// In what the service's model differs from the one that the store was made for.
     public var differences: [ModelDifference]
@@ -16,10 +16,10 @@ public struct MetadataRefresh: Sendable {
     public var refused: [String]
     /// The store with the new model, which has taken the place of the one that was asked: whatever that is asked throws
     /// ``OfflineError/modelOutdated``.
-    public var store: OfflineODataProvider
+    public var store: OfflineStore
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Reads the service's metadata again, and brings the store to a model that has changed.
     ///
     /// Where every difference is compatible (OData Protocol 4.01, 5.2), rows stay and new properties are not loaded
@@ -107,7 +107,7 @@ extension OfflineODataProvider {
                 in: database)
             return refused
         }
-        let store = try OfflineODataProvider(
+        let store = try OfflineStore(
             directory: directory, serviceRoot: serviceRoot, database: self.database, model: model, remote: next,
             options: options, texts: texts, modelNumber: number + 1, former: self)
         progressChannel.handOver(to: store)

@@ -4,7 +4,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Takes back every change of some entities that the service does not have yet: a changed entity is again what
     /// the last download brought, with its streams and relations, a created one is gone, a deleted one is back. Changes
     /// of other entities that waited for one of theirs, such as the lines of a created order, are taken back too; an entity

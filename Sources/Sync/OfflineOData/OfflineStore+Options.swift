@@ -4,7 +4,7 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// How a store is opened.
     public struct Options: Sendable {
         /// The most rows that a download asks for in one page.

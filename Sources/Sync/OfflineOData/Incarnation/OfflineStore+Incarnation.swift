@@ -1,7 +1,7 @@
 import GRDB
 import ODataSQL
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Tells the store from its copies.
     var incarnation: StoreIncarnation {
         StoreIncarnation(

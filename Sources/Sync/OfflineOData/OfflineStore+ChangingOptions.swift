@@ -1,4 +1,4 @@
-extension OfflineODataProvider {
+extension OfflineStore {
     /// How the store works: as it was opened, or as ``setOptions(_:)`` has changed that.
     public var options: Options { optionState.withLock { $0 } }
 
@@ -28,7 +28,7 @@ extension OfflineODataProvider {
     }
 }
 
-extension OfflineODataProvider.Options {
+extension OfflineStore.Options {
     /// The first option set at opening in which others differ.
     fileprivate func firstFixed(that others: Self) -> String? {
         let differences: [(String, Bool)] = [

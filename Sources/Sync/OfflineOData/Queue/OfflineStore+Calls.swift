@@ -6,7 +6,7 @@ import ODataService
 
 /// Actions and functions of the service. A function is called at once, as is an action where its options say so
 /// (``ChangeOptions/operationMode``); else it waits in the queue.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// An operation that a request calls.
     private struct CalledOperation {
         let request: ODataRequest

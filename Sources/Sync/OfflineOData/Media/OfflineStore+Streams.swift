@@ -5,7 +5,7 @@ import ODataSQL
 import ODataService
 
 /// Media entities and stream properties offline (OData Protocol 4.01, 11.4.7 and 11.4.8).
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Whether a request may be about a stream, judged by its body and the last part of its path alone.
     private func mayBeStream(_ request: ODataRequest) -> Bool {
         if case .media = request.body { return true }

@@ -14,7 +14,7 @@ public enum CopiedValues: Sendable {
     case masked
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Makes a copy of the store for support, encrypted under another key.
     ///
     /// The copy is one file, of one moment, and nothing else of the store is in it: neither its key nor pages that

@@ -4,7 +4,7 @@ import ODataSQL
 import ODataService
 
 /// Sending what was changed here and receiving what others changed.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// What uploads and downloads report from now on; ends when the store is closed.
     public func progress() -> AsyncStream<SyncProgress> { progressChannel.stream() }
 

@@ -5,7 +5,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Loads the streams that queries ask for: those that are missing, those of entities that the download brought, and
     /// those that an earlier one did not come to load.
     func loadStreams(of queries: [StoredQuery], from remote: any ODataProvider) async throws {

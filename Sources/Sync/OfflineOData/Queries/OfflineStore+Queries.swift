@@ -2,7 +2,7 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// The defining queries, in the order in which they were added.
     ///
     /// - Throws: `StoreError`; `QueryError` when a stored query cannot be read.

@@ -4,7 +4,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// The version of an entity that the service had when it was last asked, whatever was changed here since.
     ///
     /// - Parameter entity: the entity by its key, relative to the service root; one that was deleted here too.

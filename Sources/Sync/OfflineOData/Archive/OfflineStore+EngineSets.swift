@@ -5,7 +5,7 @@ import ODataSQL
 import ODataService
 
 /// Reading the engine's own sets, and giving changes up by deleting from them: alone, or within a transaction.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// The navigation properties that lead to an entity of any type.
     private static let toAnyType: Set = ["AffectedEntity", "RequestEntity"]
 

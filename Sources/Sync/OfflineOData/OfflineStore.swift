@@ -13,14 +13,14 @@ import ODataService
 /// ``download(_:)`` brings what others changed, ``sync(options:)`` does both.
 ///
 /// ```swift
-/// let store = try await OfflineODataProvider.create(
+/// let store = try await OfflineStore.create(
 ///     at: directory, protection: .encrypted(.key(key)), serviceRoot: root,
 ///     remote: try ODataClient(serviceRoot: root, transport: transport),
 ///     queries: [try DefiningQuery("orders", "Orders?$filter=ShippedDate eq null")])
 /// try await store.download()
 /// let service = DataService(store)
 /// ```
-public final class OfflineODataProvider: ODataProvider {
+public final class OfflineStore: ODataProvider {
     /// The directory of the store's files.
     public let directory: String
     /// The service's model, as kept with the store, with the engine's own sets besides (``EngineSet``).
@@ -78,7 +78,7 @@ public final class OfflineODataProvider: ODataProvider {
     init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
         remote: (any ODataProvider)?, options: Options, texts: TextComparison, modelNumber: Int,
-        former: OfflineODataProvider? = nil, progress: ProgressChannel? = nil
+        former: OfflineStore? = nil, progress: ProgressChannel? = nil
     ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
@@ -145,7 +145,7 @@ public final class OfflineODataProvider: ODataProvider {
     public static func create(
         at directory: String, protection: StoreProtection, serviceRoot: String, remote: any ODataProvider,
         queries: [DefiningQuery] = [], user: String? = nil, options: Options = Options()
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let progress = ProgressChannel(options)
         progress.tell(.state(.opening))
         progress.begin(.creation)
@@ -205,7 +205,7 @@ public final class OfflineODataProvider: ODataProvider {
                     "created", "\(wanted.count) defining queries", environment: options.environment, in: database)
                 return try LocalModel.number(in: database)
             }
-            let provider = try OfflineODataProvider(
+            let provider = try OfflineStore(
                 directory: directory, serviceRoot: serviceRoot, database: database, model: model, remote: remote,
                 options: options, texts: texts, modelNumber: modelNumber, progress: progress)
             try await provider.incarnation.settle()
@@ -235,7 +235,7 @@ public final class OfflineODataProvider: ODataProvider {
         at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
         options: Options = Options(),
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         try await open(
             at: directory, protection: protection, user: user, pending: pending, options: options,
             connecting: { try connect($0.serviceRoot, $0.model) })
@@ -254,7 +254,7 @@ public final class OfflineODataProvider: ODataProvider {
     public static func open(
         at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
         options: Options = Options(), connecting: (ConnectionBasis) throws -> (any ODataProvider)?
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
         let progress = ProgressChannel(options)
@@ -296,7 +296,7 @@ public final class OfflineODataProvider: ODataProvider {
                 return try LocalModel.number(in: database)
             }
         }
-        let provider = try OfflineODataProvider(
+        let provider = try OfflineStore(
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connecting(ConnectionBasis(serviceRoot: root, model: model, texts: ofApp)), options: options,
             texts: texts, modelNumber: modelNumber, progress: progress)

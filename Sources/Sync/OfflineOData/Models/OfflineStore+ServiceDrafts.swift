@@ -9,7 +9,7 @@ import ODataService
 ///
 /// Each is called at the service at once, and what it answers is in the store when the call returns. Between them the
 /// draft is changed offline like any other entity.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// An action of a set of drafts.
     private enum DraftAction: String {
         case edit = "EditAction"

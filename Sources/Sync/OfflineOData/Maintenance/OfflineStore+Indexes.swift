@@ -3,7 +3,7 @@ import ODataSQL
 import ODataService
 
 /// How the store answers, and what makes it answer faster.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Explains how a read of the store would be answered: the query as it was understood, the SQL and SQLite's plan.
     ///
     /// - Throws: `ODataError` as reading would.

@@ -5,7 +5,7 @@ import ODataSQL
 import ODataService
 
 /// Entities that only the store has, and drafts of the service's.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Deletes everything that the app has for itself (``Options/clientOnlyModel``), drafts included.
     ///
     /// - Throws: `StoreError`.

@@ -5,7 +5,7 @@ import ODataService
 
 /// Batches (OData Protocol 4.01, 11.7): each request is answered as it would be alone, a change set is one transaction
 /// and one change set of the queue.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Answers the requests of a batch in order.
     ///
     /// - Throws: `ODataError` alone.

@@ -32,7 +32,7 @@ public struct StoreStatus: Sendable {
     public let queries: [Query]
     /// Changes that wait to be sent, those on their way included.
     public let pending: [QueuedRequest]
-    /// Why the pending changes are held; `nil` if the next upload sends them (``OfflineODataProvider/queueHold()``).
+    /// Why the pending changes are held; `nil` if the next upload sends them (``OfflineStore/queueHold()``).
     public let hold: QueueHold?
     /// Changes in the error archive.
     public let failed: [QueuedRequest]
@@ -42,7 +42,7 @@ public struct StoreStatus: Sendable {
     public let notes: [String]
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// What the store holds and what waits in it.
     ///
     /// - Throws: `StoreError`.

@@ -1,0 +1,49 @@
+/// Hears how synchronisation goes, for apps that would rather be called than follow
+/// ``OfflineStore/progress()``. Methods are called on the tasks that sync, and must return soon.
+public protocol OfflineStoreDelegate: AnyObject, Sendable {
+    /// An upload or download has come further.
+    func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress)
+    /// The service refused a request, or nobody knows whether it acted; called once for each.
+    func offlineStore(_ store: OfflineStore, requestDidFail request: QueuedRequest)
+    /// An upload is about to throw, since the way to the service was cut or the task was cancelled: what came through before.
+    /// What waits is not among it.
+    func offlineStore(_ store: OfflineStore, uploadDidEndEarly report: UploadReport)
+    /// A step has begun, or the store is doing something else. What happens while the store is opened,
+    /// ``OfflineStore/Options/observer`` hears alone.
+    func offlineStore(_ store: OfflineStore, didReport report: StoreReport)
+}
+
+extension OfflineStoreDelegate {
+    /// Does nothing.
+    public func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) {}
+    /// Does nothing.
+    public func offlineStore(_ store: OfflineStore, requestDidFail request: QueuedRequest) {}
+    /// Does nothing.
+    public func offlineStore(_ store: OfflineStore, uploadDidEndEarly report: UploadReport) {}
+    /// Does nothing.
+    public func offlineStore(_ store: OfflineStore, didReport report: StoreReport) {}
+}
+
+extension OfflineStore {
+    /// Sets who hears how synchronisation goes; `nil` for nobody. The delegate is not kept alive.
+    public func setDelegate(_ delegate: (any OfflineStoreDelegate)?) {
+        progressChannel.setHandlers(
+            progress: { [weak self, weak delegate] progress in
+                guard let self else { return }
+                delegate?.offlineStore(self, didUpdate: progress)
+            },
+            failure: { [weak self, weak delegate] request in
+                guard let self else { return }
+                delegate?.offlineStore(self, requestDidFail: request)
+            },
+            earlyEnd: { [weak self, weak delegate] report in
+                guard let self else { return }
+                delegate?.offlineStore(self, uploadDidEndEarly: report)
+            },
+            successor: { [weak delegate] store in store.setDelegate(delegate) },
+            report: { [weak self, weak delegate] report in
+                guard let self else { return }
+                delegate?.offlineStore(self, didReport: report)
+            })
+    }
+}
