@@ -80,7 +80,7 @@ enum CommonTasks {
 
 enum OfflineTasks {
     static func together(_ store: OfflineStore, now: ODataDateTimeOffset) async throws {
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             let order = try changes.create("Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(now)])
             try changes.create(
                 "Order_Lines",
@@ -109,7 +109,7 @@ enum OfflineTasks {
 
     static func policies(_ store: OfflineStore) throws {
         var options = store.options
-        options.conflictPolicies = ["Customers": .merge, "Prices": .serverWins]
+        options.sync.conflictPolicies = ["Customers": .merge, "Prices": .serverWins]
         try store.setOptions(options)
     }
 
@@ -120,8 +120,8 @@ enum OfflineTasks {
     }
 
     static func parameter(_ store: OfflineStore) async throws {
-        try await store.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq @me"))
-        try await store.setParameter("me", to: "2")  // a literal, as in a URL
+        try await store.queries.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq @me"))
+        try await store.queries.setParameter("me", to: "2")  // a literal, as in a URL
         try await store.download()
     }
 
@@ -135,7 +135,7 @@ enum OfflineTasks {
 
     static func observe(_ store: OfflineStore, show: ([ODataEntity]) -> Bool) async throws {
         let query = try ODataURL(parsing: "Orders?$filter=Freight gt 100&$orderby=OrderID")
-        for try await orders in store.observe(query) {
+        for try await orders in store.observe.results(of: query) {
             guard show(orders) else { break }
         }
     }

@@ -105,7 +105,7 @@ extension SimulatedClient {
                 at: path, protection: .encrypted(.key(key)), options: options(file: 1000 + copies),
                 connect: { _, _ in try Self.client(wire, speaking: nil, format) })
             defer { try? copy.close() }
-            let (status, now) = (try await copy.status(), time.now)
+            let (status, now) = (try await copy.observe.status(), time.now)
             for request in status.pending where status.hold == nil {
                 ledger.note(Self.mark(of: request), of: number) {
                     $0.wasPutBack = true
@@ -127,7 +127,7 @@ extension SimulatedClient {
     ///
     /// - Returns: Whether there is anything to be sent from a copy.
     func decideAboutHeld(_ store: OfflineStore) async throws -> Bool {
-        guard try await store.queueHold() != nil else { return false }
+        guard try await store.changes.hold() != nil else { return false }
         var left: Set<Int64> = []
         while true {
             let all = try await queued(store)
@@ -141,7 +141,7 @@ extension SimulatedClient {
                 if try await service.act(Self.mark(of: request)).count == 0 { giveUp([request]) }
             }
             do {
-                try await store.undo([try ODataURL(parsing: made.entityText)], withAllOthers: true)
+                try await store.changes.undo([try ODataURL(parsing: made.entityText)], withAllOthers: true)
             } catch {
                 // A part of it is on its way: the person lets it be made again.
                 ledger.note(Self.mark(of: made), of: number) { $0.wasForced = true }

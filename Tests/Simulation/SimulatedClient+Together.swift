@@ -45,7 +45,7 @@ extension SimulatedClient {
         let options = ChangeOptions(prefersNoContent: wantsNoContent())
         let made = edits
         try await make(changes) {
-            try await store.transaction(options: options) { try Self.make(made, in: $0) }
+            try await store.changes.transaction(options: options) { try Self.make(made, in: $0) }
         }
         for edit in edits where edit.kind == .create && correlates && Self.correlations[edit.set] != nil {
             ledger.note(edit.mark, of: number) { $0.isFindable = true }

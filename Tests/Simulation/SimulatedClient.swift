@@ -125,16 +125,16 @@ actor SimulatedClient {
         let guids = GuidSource(seed: numbers.next())
         let (time, clock) = (time, clock)
         var options = OfflineStore.Options()
-        options.environment = EngineEnvironment(
+        options.runtime.environment = EngineEnvironment(
             now: { clock.instant }, newGuid: { guids.next() },
             sleep: { time.pass($0 / .seconds(1)) })
         let identity = StoreFileIdentity(volume: "disk-\(number)", file: UInt64(file ?? fileNumber))
-        options.incarnations = IncarnationNotes(folder: notesFolder) { _ in identity }
-        options.downloadPageSize = 5
-        options.parallelQueries = 1
-        options.database.readerCount = 1
-        options.database.writerCacheBytes = 1 << 20
-        options.database.readerCacheBytes = 1 << 20
+        options.runtime.incarnations = IncarnationNotes(folder: notesFolder) { _ in identity }
+        options.sync.downloadPageSize = 5
+        options.sync.parallelQueries = 1
+        options.runtime.database.readerCount = 1
+        options.runtime.database.writerCacheBytes = 1 << 20
+        options.runtime.database.readerCacheBytes = 1 << 20
         return options
     }
 
@@ -304,7 +304,7 @@ actor SimulatedClient {
     /// Takes up the metadata that the service has now, as an app does: with a connection that speaks them.
     private func refreshMetadata(_ store: OfflineStore) async throws {
         let (wire, format) = (wire, batchFormat)
-        let refresh = try await store.refreshMetadata { _, model in
+        let refresh = try await store.maintenance.refreshMetadata { _, model in
             try wire.map { try Self.client($0, speaking: model, format) }
         }
         self.store = refresh.store
@@ -377,11 +377,11 @@ actor SimulatedClient {
 
     /// Loses a change that is acknowledged, as a broken engine would: nobody is told.
     private func lose(_ mark: String, _ store: OfflineStore) async throws {
-        let request = try await store.status().pending.first {
+        let request = try await store.observe.status().pending.first {
             Self.mark(of: $0) == mark && $0.kind == .update && $0.state == .pending
         }
         guard let request else { return }
-        try await store.cancel([request.id])
+        try await store.changes.cancel([request.id])
         lost.append(mark)
     }
 
@@ -396,7 +396,7 @@ actor SimulatedClient {
 
     /// The store, for a change that now and then is one of those whose answers need not have the entity.
     private func maker(_ store: OfflineStore) -> any ODataProvider {
-        wantsNoContent() ? store.changing(ChangeOptions(prefersNoContent: true)) : store
+        wantsNoContent() ? store.changes.provider(with: ChangeOptions(prefersNoContent: true)) : store
     }
 
     func wantsNoContent() -> Bool { Int.random(in: 0..<4, using: &numbers) == 0 }
@@ -463,12 +463,12 @@ actor SimulatedClient {
         guard let request = before.randomElement(using: &numbers) else { return }
         if Int.random(in: 0..<4, using: &numbers) == 0 {
             giveUp(before)
-            try await store.undoAll()
+            try await store.changes.undoAll()
         } else {
             giveUp(Self.goingWith([request], of: before, changeSets))
             // Of what was made together, a part is not taken back unless all of it may be.
             let takesOthers = changeSets[request.id] != nil && Bool.random(using: &numbers)
-            try await store.undo([try ODataURL(parsing: request.entityText)], withAllOthers: takesOthers)
+            try await store.changes.undo([try ODataURL(parsing: request.entityText)], withAllOthers: takesOthers)
         }
     }
 
@@ -476,7 +476,7 @@ actor SimulatedClient {
 
     /// What waits and what is archived. Whatever is seen there is not given up, or not any more.
     func queued(_ store: OfflineStore) async throws -> [QueuedRequest] {
-        let status = try await store.status()
+        let status = try await store.observe.status()
         let requests = status.pending + status.failed
         changeSets = transactions == 0 || requests.isEmpty ? [:] : try await Self.changeSets(in: store)
         var seen: [Int64: Sighting] = [:]
@@ -513,36 +513,36 @@ actor SimulatedClient {
 
     /// Decides about what is in the error archive. Whoever decides about a request in doubt looks at the service first.
     private func settleArchive(_ store: OfflineStore, isFinal: Bool) async throws {
-        for id in try await store.status().failed.map(\.id) {
+        for id in try await store.observe.status().failed.map(\.id) {
             // One settled before may have taken this one with it, or made its entity one with another.
             let before = try await queued(store)
-            guard let request = try await store.status().failed.first(where: { $0.id == id }) else { continue }
+            guard let request = try await store.observe.status().failed.first(where: { $0.id == id }) else { continue }
             let together = Self.together(with: request, of: before, changeSets)
             if request.state == .inDoubt {
                 let (hasActed, key) = try await act(of: request, among: together)
                 if !hasActed {
-                    try await store.retry([request.id])
+                    try await store.changes.retry([request.id])
                 } else if request.kind == .create, let key, let shape = store.model.shape(ofSet: request.entitySet) {
                     let value: ODataValue = request.entitySet == "Places" ? .string(key) : .integer(Int64(key) ?? 0)
                     let entity = ODataEntity(shape: shape, ["Id": value])
-                    try await store.accept([request.id], keys: entity.key.map { [request.id: $0] } ?? [:])
+                    try await store.changes.accept([request.id], keys: entity.key.map { [request.id: $0] } ?? [:])
                 } else {
-                    try await store.accept([request.id])
+                    try await store.changes.accept([request.id])
                 }
             } else if !isFinal, Bool.random(using: &numbers) {
                 // What was refused together is sent again together.
                 for request in together where request.failure?.isConflict == true {
                     // It goes on top of the newest version that is known here, which the person sees besides.
-                    let newest = try await store.original(of: try ODataURL(parsing: request.entityText))
+                    let newest = try await store.changes.original(of: try ODataURL(parsing: request.entityText))
                     ledger.note(Self.mark(of: request), of: number) {
                         $0.wasForced = true
                         if let newest { $0.shown.insert(text(newest["Mark"])) }
                     }
                 }
-                try await store.retry([request.id])
+                try await store.changes.retry([request.id])
             } else {
                 giveUp(Self.goingWith(together, of: before, changeSets))
-                try await store.discard([request.id])
+                try await store.changes.discard([request.id])
             }
         }
     }
@@ -581,7 +581,7 @@ actor SimulatedClient {
             switch decisions.next() {
             case .fail: return .fail
             case .theirs:
-                if let store, let status = try? await store.status() {
+                if let store, let status = try? await store.observe.status() {
                     let changeSets = (try? await Self.changeSets(in: store)) ?? [:]
                     for request in Self.goingFor(versions, mark, of: status.pending + status.failed, changeSets) {
                         ledger.note(Self.mark(of: request), of: number) { $0.isGivenUp = true }
@@ -626,7 +626,7 @@ actor SimulatedClient {
             try await store.sync(options: options)
             try await settleArchive(store, isFinal: true)
             try await store.sync(options: plainOptions())
-            let status = try await store.status()
+            let status = try await store.observe.status()
             return status.pending.isEmpty && status.failed.isEmpty
         } catch {
             violations.append("client \(number) cannot finish: \(error)")

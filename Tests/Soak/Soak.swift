@@ -160,7 +160,7 @@ struct Soak {
         let report = try await store.sync()
         totals.accepted += report.upload.accepted.count
         totals.refused += report.upload.failed.count
-        if !report.upload.failed.isEmpty { try await store.discard() }
+        if !report.upload.failed.isEmpty { try await store.changes.discard() }
     }
 
     /// Some edits on both sides, and a synchronisation, while somebody looks on.
@@ -168,7 +168,7 @@ struct Soak {
         _ number: Int, _ store: OfflineStore, _ totals: inout Totals
     ) async throws {
         let query = try ODataURL(parsing: "Orders?$filter=CustomerID eq \(number % 50 + 1)&$orderby=ID")
-        var results = store.observe(query).makeAsyncIterator()
+        var results = store.observe.results(of: query).makeAsyncIterator()
         let before = try await results.next()
         let orders = try shape("Orders")
         try await change(.update, "Orders(\(number % 500 + 1))", ["Freight": .integer(Int64(number))], orders, store)
@@ -189,7 +189,7 @@ struct Soak {
         let report = try await store.sync()
         totals.accepted += report.upload.accepted.count
         totals.refused += report.upload.failed.count
-        if !report.upload.failed.isEmpty { try await store.discard() }
+        if !report.upload.failed.isEmpty { try await store.changes.discard() }
         if before != (try await results.next()) { totals.observed += 1 }
     }
 
@@ -212,7 +212,7 @@ struct Soak {
     private func difference(_ store: OfflineStore) async throws -> [String] {
         try await store.sync()
         var problems: [String] = []
-        let status = try await store.status()
+        let status = try await store.observe.status()
         if !status.pending.isEmpty { problems.append("\(status.pending.count) changes wait.") }
         // In parts, none of which is more than the service gives in a page.
         for query in ["Customers?$orderby=ID", "Orders?$orderby=ID&$top=600", "Orders?$orderby=ID desc&$top=600"] {
@@ -240,7 +240,7 @@ private final class Observer: Sendable {
     private let task: Mutex<Task<Void, Never>?> = Mutex(nil)
 
     init(of query: String, in store: OfflineStore) throws {
-        let results = store.observe(try ODataURL(parsing: query))
+        let results = store.observe.results(of: try ODataURL(parsing: query))
         let task = Task { [weak self] in
             do {
                 for try await _ in results { self?.add() }

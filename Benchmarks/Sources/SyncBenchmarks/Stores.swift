@@ -17,7 +17,7 @@ enum Stores {
 
     private static var options: OfflineStore.Options {
         var options = OfflineStore.Options()
-        options.downloadPageSize = RenderedService.pageSize
+        options.sync.downloadPageSize = RenderedService.pageSize
         return options
     }
 

@@ -11,7 +11,7 @@ enum Uploads {
                 try await store.setEmployee(first % 7 + 200, of: first)
                 continue
             }
-            try await store.transaction { transaction in
+            try await store.changes.transaction { transaction in
                 for id in first..<first + atOnce {
                     try transaction.update("Orders(\(id))", ["Employee": .integer(Int64(id % 7 + 100))])
                 }
@@ -24,7 +24,7 @@ enum Uploads {
 enum Observing {
     /// - Returns: milliseconds by the clock from a hundred edits to the elements that show them, the least first.
     static func latencies(_ store: OfflineStore) async throws -> [Double] {
-        var iterator = store.observe(try .init(parsing: "Orders(7)")).makeAsyncIterator()
+        var iterator = store.observe.results(of: try .init(parsing: "Orders(7)")).makeAsyncIterator()
         _ = try await iterator.next()
         var times: [Double] = []
         for number in 0..<100 {

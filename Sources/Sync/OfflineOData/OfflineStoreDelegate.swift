@@ -1,5 +1,5 @@
 /// Hears how synchronisation goes, for apps that would rather be called than follow
-/// ``OfflineStore/progress()``. Methods are called on the tasks that sync, and must return soon.
+/// ``OfflineStore/Observation/progress()``. Methods are called on the tasks that sync, and must return soon.
 public protocol OfflineStoreDelegate: AnyObject, Sendable {
     /// An upload or download has come further.
     func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress)
@@ -9,7 +9,7 @@ public protocol OfflineStoreDelegate: AnyObject, Sendable {
     /// What waits is not among it.
     func offlineStore(_ store: OfflineStore, uploadDidEndEarly report: UploadReport)
     /// A step has begun, or the store is doing something else. What happens while the store is opened,
-    /// ``OfflineStore/Options/observer`` hears alone.
+    /// ``OfflineStore/RuntimeOptions/observer`` hears alone.
     func offlineStore(_ store: OfflineStore, didReport report: StoreReport)
 }
 
@@ -24,26 +24,30 @@ extension OfflineStoreDelegate {
     public func offlineStore(_ store: OfflineStore, didReport report: StoreReport) {}
 }
 
-extension OfflineStore {
-    /// Sets who hears how synchronisation goes; `nil` for nobody. The delegate is not kept alive.
+extension OfflineStore.Observation {
+    /// Sets the delegate that hears how synchronisation goes; `nil` for none. The delegate is not kept alive.
     public func setDelegate(_ delegate: (any OfflineStoreDelegate)?) {
-        progressChannel.setHandlers(
-            progress: { [weak self, weak delegate] progress in
-                guard let self else { return }
-                delegate?.offlineStore(self, didUpdate: progress)
+        store.progressChannel.setHandlers(
+            progress: { [weak store, weak delegate] progress in
+                guard let store else { return }
+                delegate?.offlineStore(store, didUpdate: progress)
             },
-            failure: { [weak self, weak delegate] request in
-                guard let self else { return }
-                delegate?.offlineStore(self, requestDidFail: request)
+            failure: { [weak store, weak delegate] request in
+                guard let store else { return }
+                delegate?.offlineStore(store, requestDidFail: request)
             },
-            earlyEnd: { [weak self, weak delegate] report in
-                guard let self else { return }
-                delegate?.offlineStore(self, uploadDidEndEarly: report)
+            earlyEnd: { [weak store, weak delegate] report in
+                guard let store else { return }
+                delegate?.offlineStore(store, uploadDidEndEarly: report)
             },
-            successor: { [weak delegate] store in store.setDelegate(delegate) },
-            report: { [weak self, weak delegate] report in
-                guard let self else { return }
-                delegate?.offlineStore(self, didReport: report)
+            successor: { [weak delegate] store in store.observe.setDelegate(delegate) },
+            report: { [weak store, weak delegate] report in
+                guard let store else { return }
+                delegate?.offlineStore(store, didReport: report)
             })
     }
 }
+
+/// The former name of ``OfflineStoreDelegate``.
+@available(*, deprecated, renamed: "OfflineStoreDelegate")
+public typealias OfflineODataProviderDelegate = OfflineStoreDelegate

@@ -25,7 +25,7 @@ struct EngineSetTests {
     /// A refused order with a line that waits for it, and a change that is refused by itself.
     private func refused(_ shop: Shop) async throws -> OfflineStore {
         let store = try await shop.clone()
-        try await store.changing(ChangeOptions(tag: "visit 12", headers: ["X-Visit": "12"])).create(
+        try await store.changes.provider(with: ChangeOptions(tag: "visit 12", headers: ["X-Visit": "12"])).create(
             "Orders", Self.order)
         try await store.create("Order_Lines", Self.line)
         try await store.update("Products(6)", ["Stock": -4])
@@ -45,7 +45,7 @@ struct EngineSetTests {
         #expect(first["RequestURL"] == "Orders")
         #expect(first["CustomTag"] == "visit 12")
         #expect(first["HTTPStatusCode"].map { $0 != .null } == true)
-        let failure = try #require(try await store.status().failed.first?.failure)
+        let failure = try #require(try await store.observe.status().failed.first?.failure)
         #expect(!failure.message.isEmpty)
         #expect(first["Message"] == .string(failure.message))
         #expect(first["IsInDoubt"] == false)
@@ -87,7 +87,8 @@ struct EngineSetTests {
     func queue() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
-        try await store.changing(ChangeOptions(category: "c", priority: 3)).update("Products(1)", ["Stock": 9])
+        try await store.changes.provider(with: ChangeOptions(category: "c", priority: 3)).update(
+            "Products(1)", ["Stock": 9])
         let requests = try await store.rows("RequestQueue?$orderby=RequestID&$select=Entity,Status,Method,Category")
         #expect(
             requests.map { $0["Entity"] } == [
@@ -95,7 +96,7 @@ struct EngineSetTests {
             ])
         #expect(requests.map { $0["Status"] } == ["Failed", "NotSent", "Failed", "NotSent"])
         #expect(requests.last?["Category"] == "c")
-        try await store.delete("RequestQueue(\(try #require(try await store.status().pending.last?.id)))")
+        try await store.delete("RequestQueue(\(try #require(try await store.observe.status().pending.last?.id)))")
         #expect(try await store.rows("RequestQueue").count == 3)
         await #expect(throws: ODataError.self) { try await store.delete("RequestQueue(4711)") }
         await #expect(throws: ODataError.self) { try await store.create("RequestQueue", ["Method": "POST"]) }
@@ -112,7 +113,7 @@ struct EngineSetTests {
         try store.close()
 
         var options = OfflineStore.Options()
-        options.revertsErrorsTogether = true
+        options.sync.revertsErrorsTogether = true
         let together = try await shop.store(named: "together", options: options)
         try await together.download()
         try await together.update("Products(8)", ["Stock": -4])
@@ -127,20 +128,20 @@ struct EngineSetTests {
     func deletedUnknown(together: Bool) async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
-        options.revertsErrorsTogether = together
+        options.sync.revertsErrorsTogether = together
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.update("Products(8)", ["Stock": -4])
         try await store.upload()
         try await store.update("Products(9)", ["Stock": 4])
-        let waiting = try #require(try await store.status().pending.first?.id)
+        let waiting = try #require(try await store.observe.status().pending.first?.id)
         for id in [4711, waiting] {
             let error = await #expect(throws: ODataError.self) { try await store.delete("ErrorArchive(\(id))") }
             #expect(error?.status == 404)
         }
         #expect(try await store.rows("ErrorArchive").map { $0["Entity"] } == ["Products(8)"])
         #expect(try await store.rows("Products(8)").first?["Stock"] == -4)
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
     }
 
     @Test("AffectedEntity and RequestEntity can be expanded and followed over HTTP")
@@ -329,7 +330,7 @@ struct EngineSetTests {
         let shop = try await Shop()
         let meter = TransferMeter()
         var options = OfflineStore.Options()
-        options.meter = meter
+        options.runtime.meter = meter
         let store = try await shop.store(
             options: options, through: try shop.client(over: meter.transport(over: shop.wire)))
         try await store.download(["Products"])
@@ -357,7 +358,7 @@ struct EngineSetTests {
         #expect(try await store.rows("RequestQueue").count == 3)
         #expect(try await store.rows("EventLog").count > 2)
         let second = try await shop.clone(named: "second", through: store)
-        #expect(try await second.definingQueries().count == shop.database.model.container.entitySets.count)
+        #expect(try await second.queries.all().count == shop.database.model.container.entitySets.count)
         #expect(second.serviceModel.entitySet("ErrorArchive") == nil)
         #expect(try await second.rows("ErrorArchive").isEmpty)
         #expect(try await second.rows("RequestQueue").isEmpty)
@@ -379,7 +380,7 @@ struct RequestMethodTests {
         try await store.replaceStream("Pictures(1)/$value", "two")
         _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Pictures(1)/Thumb")))
         #expect(try await methods(store) == ["PUT", "DELETE"])
-        #expect(try await store.status().pending.map(\.method) == ["PUT", "DELETE"])
+        #expect(try await store.observe.status().pending.map(\.method) == ["PUT", "DELETE"])
     }
 
     @Test("is PUT for a relation to a single entity and for what an entity contains one of, else POST")
@@ -407,7 +408,7 @@ struct RequestMethodTests {
     func wholeEntities(hasPatch: Bool) async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
-        options.service.supportsPatch = hasPatch
+        options.service.capabilities.supportsPatch = hasPatch
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.update("Products(6)", ["Stock": -4])
@@ -493,12 +494,12 @@ struct StateFunctionTests {
         let product = try #require(try await store.rows("Products(1)").first)
         #expect(product.isLocal && product.hasPendingChanges && product.isUpdated)
         #expect(!product.inErrorState && !product.isCreated)
-        #expect(try await store.original(of: ODataURL(parsing: "Products(1)"))?["Stock"] == stock)
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Products(1)"))?["Stock"] == stock)
         #expect(try await store.rows("Categories(-1)").first?.isCreated == true)
-        #expect(try await store.original(of: ODataURL(parsing: "Categories(-1)")) == nil)
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Categories(-1)")) == nil)
         #expect(try await store.rows("Products(2)").first?.isLocal == false)
         try await store.delete("Products(1)")
-        #expect(try await store.original(of: ODataURL(parsing: "Products(1)"))?["Stock"] == stock)
-        #expect(try await store.original(of: ODataURL(parsing: "Products(2)"))?["ProductID"] == 2)
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Products(1)"))?["Stock"] == stock)
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Products(2)"))?["ProductID"] == 2)
     }
 }

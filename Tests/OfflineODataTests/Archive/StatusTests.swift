@@ -6,7 +6,7 @@ import Testing
 @Suite("The status of a store")
 struct StatusTests {
     private func rows(_ store: OfflineStore) async throws -> [String: Int] {
-        Dictionary(uniqueKeysWithValues: try await store.status().queries.map { ($0.name, $0.rows) })
+        Dictionary(uniqueKeysWithValues: try await store.observe.status().queries.map { ($0.name, $0.rows) })
     }
 
     @Test("counts the rows of each query, not of its entity set")

@@ -218,7 +218,7 @@ struct DeltaTests {
         #expect(refusals.map(\.error.status) == [404] && refusals.allSatisfy(\.wasLoaded))
         #expect(refusals.first?.description.contains("query Categories (Categories): 404") == true)
         #expect(report.updated == 1 && !report.queries.map(\.name).contains("Categories"))
-        let event = try #require(try await store.events(newest: 1).first)
+        let event = try #require(try await store.observe.events(newest: 1).first)
         #expect(event.requests == report.received && event.failures == 1)
         #expect(event.text.hasSuffix("refused: Categories"))
         #expect(try await store.rows("Orders(1001)").first?["Freight"] == .decimal(ODataDecimal(7)))

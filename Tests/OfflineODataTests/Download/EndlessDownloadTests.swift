@@ -102,7 +102,7 @@ struct EndlessDownloadTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         var options = OfflineStore.Options()
-        options.downloadLimits = limits
+        options.sync.downloadLimits = limits
         let root = "http://endless.test/"
         let store = try await OfflineStore.create(
             at: folder.path, protection: .unencrypted, serviceRoot: root,

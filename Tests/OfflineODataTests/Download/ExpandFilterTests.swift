@@ -43,7 +43,7 @@ struct ExpandFilterTests {
         let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: service, queries: [try DefiningQuery("q", "\(set)?$filter=\(filter)&$expand=\(expand)")])
-        for (name, value) in parameters { try await store.setParameter(name, to: value) }
+        for (name, value) in parameters { try await store.queries.setParameter(name, to: value) }
         try await store.download()
         return asked.names
     }

@@ -39,7 +39,7 @@ struct LargeRefreshTests {
         let report = try await store.download()
         #expect(report.queries.first?.method == .refresh)
         #expect(report.received == Self.count && report.inserted + report.updated + report.removed == 0)
-        try await store.compact()
+        try await store.maintenance.compact()
         try await store.download()
         let size = try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int ?? 0
         #expect(size < 100_000, "the log has \(size) bytes")
@@ -72,7 +72,8 @@ struct LargeRefreshTests {
         let steps = LockedNames()
         let task = Task { try await store.download() }
         let watch = Task {
-            for try await rows in store.observe(try ODataURL(parsing: "Readings?$filter=Value lt 0&$top=1")) {
+            for try await rows in store.observe.results(of: try ODataURL(parsing: "Readings?$filter=Value lt 0&$top=1"))
+            {
                 steps.append("\(rows.count)")
                 if !rows.isEmpty { task.cancel() }
             }

@@ -21,13 +21,13 @@ struct OlderDeltaTests {
     func changes(format: String, deltaFormat: String) async throws {
         let hotel = Hotel()
         var options = OfflineStore.Options()
-        options.definingQueryFormat = format
-        options.deltaQueryFormat = deltaFormat
+        options.sync.definingQueryFormat = format
+        options.sync.deltaQueryFormat = deltaFormat
         let store = try await hotel.store(options)
         let first = try await store.download()
         #expect(first.queries.map(\.method) == [.first])
         #expect(first.inserted == 3)
-        #expect(try await store.status().queries.map(\.hasDeltaLink) == [true])
+        #expect(try await store.observe.status().queries.map(\.hasDeltaLink) == [true])
         hotel.put(1, "Changed")
         hotel.remove(2)
         hotel.put(4, "New")

@@ -30,7 +30,7 @@ struct ProgressTests {
             let found = try? DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: sql) }
             heard.withLock { $0.append(Report(progress: progress, found: found)) }
         }
-        store.setDelegate(listener)
+        store.observe.setDelegate(listener)
         try await store.download()
         withExtendedLifetime(listener) {}
         return heard.withLock { $0 }
@@ -53,7 +53,7 @@ struct ProgressTests {
             })
         let store = try await shop.store([DefiningQuery(entitySet: "Orders")], through: service)
         let listener = Listener { names.append(Self.text($0)) }
-        store.setDelegate(listener)
+        store.observe.setDelegate(listener)
         try await store.download()
         #expect(Array(names.names.prefix(2)) == ["downloading Orders 0/?", "asks"])
         #expect(Array(names.names.suffix(2)) == ["downloading Orders 200/200", "finished all 0/?"])
@@ -67,7 +67,7 @@ struct ProgressTests {
         let shop = try await Shop()
         let meter = TransferMeter()
         var options = OfflineStore.Options()
-        options.meter = meter
+        options.runtime.meter = meter
         let client = try shop.client(over: meter.transport(over: shop.wire))
         let service: any ODataProvider
         if hasDeltaLinks { service = client } else { service = PlainService(base: client) }
@@ -119,7 +119,7 @@ struct ProgressTests {
         try await store.update("Products(2)", ["Stock": 502])
         let names = LockedNames()
         let listener = Listener { names.append(Self.text($0)) }
-        store.setDelegate(listener)
+        store.observe.setDelegate(listener)
         try await store.sync()
         withExtendedLifetime(listener) {}
         #expect(Array(names.names.prefix(3)) == ["uploading all 0/2", "uploading all 1/2", "uploading all 2/2"])

@@ -56,7 +56,7 @@ struct QueryFailureTests {
     func value() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
-        options.refusesUnreadableValues = true
+        options.sync.refusesUnreadableValues = true
         let store = try await store(
             shop, options: options,
             after: { request, response in

@@ -23,8 +23,8 @@ struct StepTests {
 
     private func options(_ reports: Reports, meter: TransferMeter? = nil) -> OfflineStore.Options {
         var options = OfflineStore.Options()
-        options.observer = { reports.add($0) }
-        options.meter = meter
+        options.runtime.observer = { reports.add($0) }
+        options.runtime.meter = meter
         return options
     }
 
@@ -36,19 +36,20 @@ struct StepTests {
         #expect(reports.states == [.opening, .initializing, .open])
         #expect(reports.steps.map(\.kind) == [.loadingMetadata, .buildingEntityStore, .creatingRequestQueueDatabase])
         #expect(reports.steps.map(\.number) == [1, 2, 3] && reports.steps.allSatisfy { $0.total == 3 })
-        #expect(store.state == .open)
+        #expect(store.observe.state == .open)
         reports.clear()
         try await store.download()
         try await store.update("Products(1)", ["Stock": 501])
         try await store.upload()
         try await store.sync()
-        try await store.copy(to: shop.directory.appendingPathComponent("copy.db").path, key: .key(.generate()))
+        try await store.maintenance.copy(
+            to: shop.directory.appendingPathComponent("copy.db").path, key: .key(.generate()))
         try store.close()
         #expect(
             reports.states == [
                 .populating, .open, .uploading, .open, .uploading, .downloading, .open, .sendingStore, .open, .closed,
             ])
-        #expect(store.state == .closed)
+        #expect(store.observe.state == .closed)
         reports.clear()
         let again = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, options: options(reports))
@@ -131,8 +132,8 @@ struct StepTests {
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])
         let heard = Reports()
         let listener = Listener(heard)
-        store.setDelegate(listener)
-        let stream = store.reports()
+        store.observe.setDelegate(listener)
+        let stream = store.observe.reports()
         try await store.download()
         withExtendedLifetime(listener) {}
         #expect(heard.states == [.populating, .open])

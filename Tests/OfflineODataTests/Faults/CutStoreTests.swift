@@ -82,7 +82,7 @@ struct CutStoreTests {
                 saved += 1
                 let store = try await OfflineStore.open(
                     at: shop.directory.appendingPathComponent("cut-\(page)").path, protection: protection)
-                #expect(try await store.status().pending.count == (isThere ? 2 : 0))
+                #expect(try await store.observe.status().pending.count == (isThere ? 2 : 0))
                 opened += 1
                 try store.close()
             } catch {
@@ -108,7 +108,7 @@ struct CutStoreTests {
                 #expect(report.savedRows > 0)
                 let store = try await OfflineStore.open(
                     at: shop.directory.appendingPathComponent("flip-\(page)").path, protection: protection)
-                #expect(try await store.status().pending.count >= expected)
+                #expect(try await store.observe.status().pending.count >= expected)
                 try store.close()
             } catch {
                 Issue.record("damaged in \(page) of \(used.count): \(error)")

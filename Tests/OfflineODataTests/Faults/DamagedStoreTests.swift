@@ -72,7 +72,7 @@ struct DamagedStoreTests {
             let directory = try write(cut, in: shop, "log\(number)")
             do {
                 let store = try await OfflineStore.open(at: directory, protection: protection)
-                let changes = try await store.status().pending.map(\.entityText)
+                let changes = try await store.observe.status().pending.map(\.entityText)
                 #expect(changes == (2..<2 + changes.count).map { "Customers('C000\($0)')" }, "cut at \(length)")
                 for number in 2..<2 + changes.count {
                     #expect(try await store.rows("Customers('C000\(number)')").first?["City"] == "Mine")
@@ -129,7 +129,7 @@ struct DamagedStoreTests {
     func strangeQueue() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("customers", "Customers")])
-        try await store.changing(ChangeOptions(tag: "tag")).update("Customers('C0002')", ["City": "Mine"])
+        try await store.changes.provider(with: ChangeOptions(tag: "tag")).update("Customers('C0002')", ["City": "Mine"])
         try store.close()
         let database = try DatabaseQueue(path: store.directory + "/store.db")
         let columns = try await database.read {

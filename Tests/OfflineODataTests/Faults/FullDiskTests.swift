@@ -37,7 +37,7 @@ struct FullDiskTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: directory + "/store.db"))
         disk.break(.diskFull(from: 1))
         let store = try await OfflineStore.open(at: directory, protection: protection)
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.pending.count == 1 && status.queries.first?.rows ?? 0 > 0)
         #expect(try await store.rows("Customers('C0002')").first?["City"] == .string("Mine"))
         let refusal = await #expect(throws: ODataError.self) {
@@ -78,7 +78,7 @@ struct FullDiskTests {
         let disk = try FaultDisk(folder: copy)
         disk.break(.diskFull(from: 1))
         let store = try await OfflineStore.open(at: copy, protection: protection)
-        let waiting = try await store.status().pending.count
+        let waiting = try await store.observe.status().pending.count
         #expect(waiting == 2)
         #expect(try await store.rows("Customers('C0003')").first?["City"] == .string("In the log"))
         try store.close()
@@ -93,7 +93,7 @@ struct FullDiskTests {
         let store = try await OfflineStore.open(at: directory, protection: protection)
         disk.mend()
         var options = OfflineStore.Options()
-        options.database.busyTimeout = 0.1
+        options.runtime.database.busyTimeout = 0.1
         await #expect(throws: (any Error).self) {
             try await OfflineStore.open(at: directory, protection: protection, options: options).close()
         }

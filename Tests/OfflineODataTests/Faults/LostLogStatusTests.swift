@@ -18,7 +18,7 @@ struct LostLogStatusTests {
         try await made.download()
         try made.close()
         let store = try await OfflineStore.open(at: directory, protection: protection)
-        #expect(try await store.status().notes == [])
+        #expect(try await store.observe.status().notes == [])
         for number in 2...4 { try await store.update("Customers('C000\(number)')", ["City": "Mine"]) }
         var files: [String: Data] = [:]
         for name in ["store.db", "store.db-wal"] {
@@ -47,7 +47,7 @@ struct LostLogStatusTests {
         #expect(kept.count == 1)
         let copy = URL(fileURLWithPath: directory + "/" + (kept.first ?? ""))
         #expect(try Data(contentsOf: copy) == files["store.db-wal"])
-        let notes = try await store.status().notes
+        let notes = try await store.observe.status().notes
         #expect(notes.count == 1)
         #expect(notes.first?.contains(kept.first ?? "-") == true)
         try store.close()

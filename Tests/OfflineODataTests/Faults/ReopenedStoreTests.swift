@@ -28,7 +28,7 @@ import Testing
         let after = shop.directory.appendingPathComponent("after").path
         try disk.restart(into: after, with: remains)
         let again = try await OfflineStore.open(at: after, protection: .encrypted(.key(key)))
-        #expect(try await again.status().pending.map(\.entityText) == ["Customers('NEW')"])
+        #expect(try await again.observe.status().pending.map(\.entityText) == ["Customers('NEW')"])
         try again.close()
         try store.close()
     }

@@ -20,7 +20,8 @@ struct SalvageTests {
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client())
         try await store.download()
         try await store.update("Products(1)", ["Stock": 7])
-        try await store.changing(ChangeOptions(tag: "kept")).update("Customers('C0002')", ["City": "Mine"])
+        try await store.changes.provider(with: ChangeOptions(tag: "kept")).update(
+            "Customers('C0002')", ["City": "Mine"])
         try store.close()
         let path = directory + "/store.db"
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -40,7 +41,7 @@ struct SalvageTests {
         let client = try shop.client()
         let saved = try await OfflineStore.open(
             at: directory, protection: protection, connect: { _, _ in client })
-        #expect(try await saved.status().pending.map(\.options.tag) == [nil, "kept"])
+        #expect(try await saved.observe.status().pending.map(\.options.tag) == [nil, "kept"])
         let synced = try await saved.sync()
         #expect(synced.upload.failed.map(\.description) == [])
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 7)
@@ -57,7 +58,7 @@ struct SalvageTests {
         try await store.update("Products(1)", ["Stock": 7])
         let category = try await store.create("Categories", ["Name": "Mine"])
         try await store.update("Products(2)", ["CategoryID": try #require(category?["CategoryID"])])
-        let waiting = try await store.status().pending.map(\.dependsOn)
+        let waiting = try await store.observe.status().pending.map(\.dependsOn)
         #expect(waiting == [[], [], [2]])
         try store.close()
         let path = directory + "/store.db"
@@ -66,7 +67,7 @@ struct SalvageTests {
         try bytes.write(to: URL(fileURLWithPath: path))
         _ = try await OfflineStore.salvage(at: directory, protection: .unencrypted)
         let saved = try await OfflineStore.open(at: directory, protection: .unencrypted)
-        #expect(try await saved.status().pending.map(\.dependsOn) == waiting)
+        #expect(try await saved.observe.status().pending.map(\.dependsOn) == waiting)
         try saved.close()
     }
 
@@ -76,7 +77,7 @@ struct SalvageTests {
         let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))
         let directory = shop.directory.appendingPathComponent("clone").path
         var options = OfflineStore.Options()
-        (options.isCaseSensitive, options.indexes) = (false, ["Customers": [["City"]]])
+        (options.creation.isCaseSensitive, options.creation.indexes) = (false, ["Customers": [["City"]]])
         let store = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
             options: options)
@@ -84,7 +85,8 @@ struct SalvageTests {
         try await store.create("Categories", ["Name": "Taken"])
         #expect(try await store.upload().accepted.count == 1)
         try await store.update("Products(1)", ["Stock": 7])
-        try await store.changing(ChangeOptions(tag: "kept")).update("Customers('C0002')", ["City": "Mine"])
+        try await store.changes.provider(with: ChangeOptions(tag: "kept")).update(
+            "Customers('C0002')", ["City": "Mine"])
         try store.close()
         let path = directory + "/store.db"
         let pages = try await Self.pages(of: "outpost_setting", at: path, protection)
@@ -114,7 +116,7 @@ struct SalvageTests {
         #expect(report.savedChanges == 2)
         let saved = try await OfflineStore.open(
             at: directory, protection: protection, connect: { _, _ in client })
-        #expect(try await saved.status().pending.map(\.options.tag) == [nil, "kept"])
+        #expect(try await saved.observe.status().pending.map(\.options.tag) == [nil, "kept"])
         #expect(try await saved.rows("Customers?$filter=City eq 'MINE'").count == 1, "its indexes tell how it compares")
         let made = try await saved.create("Categories", ["Name": "Next"])
         #expect(made?["CategoryID"] != -1, "a temporary key is never given twice")

@@ -44,7 +44,7 @@ struct SalvagedLogTests {
     private func waiting(in directory: String) async throws -> [String] {
         let store = try await OfflineStore.open(at: directory, protection: protection)
         defer { try? store.close() }
-        return try await store.status().pending.map(\.entityText)
+        return try await store.observe.status().pending.map(\.entityText)
     }
 
     @Test("A flipped bit in the log loses nothing behind it, is told, and the damaged files stay byte by byte")
@@ -122,7 +122,7 @@ struct SalvagedLogTests {
             let client = try shop.client()
             let saved = try await OfflineStore.open(
                 at: directory, protection: protection, connect: { _, _ in client })
-            #expect(try await saved.status().pending.count == 3)
+            #expect(try await saved.observe.status().pending.count == 3)
             try await saved.download()
             #expect(try await saved.rows("Customers('C0002')").first?["City"] == "Mine")
             try saved.close()
@@ -190,7 +190,7 @@ struct SalvagedLogTests {
         #expect(report.savedChanges == 1 && report.savedRows > 100, "\(report)")
         #expect(try Data(contentsOf: URL(fileURLWithPath: report.damagedFile)) == files["store.db"])
         let saved = try await OfflineStore.open(at: directory, protection: protection)
-        #expect(try await saved.status().pending.count == 1)
+        #expect(try await saved.observe.status().pending.count == 1)
         #expect(try await saved.rows("Customers('C0002')").first?["City"] == "Mine")
         try saved.close()
     }

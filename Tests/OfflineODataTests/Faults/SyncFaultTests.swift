@@ -88,7 +88,7 @@ private struct SyncScenario {
         Edit(
             name: "pair \(key) \(city)",
             apply: { store in
-                try await store.transaction { changes in
+                try await store.changes.transaction { changes in
                     try changes.create(
                         "Customers",
                         ["CustomerID": .string(key), "CompanyName": .string(city), "Country": .string("Norway")])
@@ -241,7 +241,8 @@ private struct SyncScenario {
     /// The disk of a machine that starts again has the same files, wherever they are here.
     private var storeOptions: OfflineStore.Options {
         var options = OfflineStore.Options()
-        options.incarnations = IncarnationNotes(folder: shop.directory.appendingPathComponent("notes").path) { _ in
+        options.runtime.incarnations = IncarnationNotes(folder: shop.directory.appendingPathComponent("notes").path) {
+            _ in
             StoreFileIdentity(volume: "disk", file: 1)
         }
         return options
@@ -326,7 +327,7 @@ private struct SyncScenario {
         do {
             let store = try await open(at: directory)
             defer { try? store.close() }
-            _ = try await store.status()
+            _ = try await store.observe.status()
             do {
                 try await store.sync(options: Self.options)
             } catch OfflineError.queueHeld(let hold) {

@@ -67,7 +67,7 @@ struct TokenExpiryTests {
             authentication: Authentication(TokenAuthentication(.bearer) { _ in gate.newToken() }))
         // Others must not use up the token that one request has just been given.
         var options = OfflineStore.Options()
-        options.parallelQueries = 1
+        options.sync.parallelQueries = 1
         let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted,
             serviceRoot: "http://127.0.0.1:\(server.port)/", remote: client, options: options)

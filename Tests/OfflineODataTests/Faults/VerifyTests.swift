@@ -131,7 +131,7 @@ struct VerifyTests {
                 do {
                     let store = try await OfflineStore.open(at: directory, protection: protection)
                     defer { try? store.close() }
-                    let waiting = try await store.status().pending.map(\.entityText)
+                    let waiting = try await store.observe.status().pending.map(\.entityText)
                     let rows = try await store.rows("Customers?$orderby=CustomerID")
                     var expected = cities
                     for index in waiting.indices { expected[index + 1] = "Mine" }
@@ -279,12 +279,12 @@ struct VerifyTests {
     func ownSets() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
-        options.localDrafts = ["Drafts": "Customers"]
+        options.creation.localDrafts = ["Drafts": "Customers"]
         let directory = try await store(shop, options: options)
         #expect(try await OfflineStore.verify(at: directory, protection: protection).isWhole)
         let again = try await OfflineStore.open(at: directory, protection: protection, options: options)
         #expect(again.model.entitySet("Drafts") != nil)
-        #expect(try await again.status().pending.count == 1)
+        #expect(try await again.observe.status().pending.count == 1)
         try again.close()
     }
 }

@@ -11,7 +11,7 @@ extension NamedFailureTests {
         let count = 60_000
         let shop = try await Shop(pageSize: 10_000, with: Self.readings(count))
         var options = OfflineStore.Options()
-        options.downloadPageSize = 10_000
+        options.sync.downloadPageSize = 10_000
         // Without the wire: reading and writing JSON would be most of the time.
         let store = try await shop.store(
             [DefiningQuery("readings", "Readings")], options: options, through: shop.database)
@@ -44,7 +44,7 @@ extension NamedFailureTests {
         // A read that waits for the end of it all would wait about as long; a busy machine makes all wait a little.
         #expect(longest < max(deleting / 2, .seconds(5)), "a read waited \(longest) of \(deleting)")
         #expect(try await store.rows("Readings").isEmpty)
-        #expect(try await store.status().queries.map(\.rows) == [0], "no row is left behind")
+        #expect(try await store.observe.status().queries.map(\.rows) == [0], "no row is left behind")
         #expect(deleting < downloading * 5, "\(deleting) to delete what took \(downloading) to bring")
     }
 
@@ -68,7 +68,9 @@ extension NamedFailureTests {
                 let set = query.name == "norway" ? "Customers" : "Orders"
                 let ours = try await store.rows(set)
                 #expect(Set(ours.compactMap(\.key)) == Set(theirs.compactMap(\.key)), what)
-                #expect(try await store.status().queries.first { $0.name == query.name }?.rows == theirs.count, what)
+                #expect(
+                    try await store.observe.status().queries.first { $0.name == query.name }?.rows == theirs.count, what
+                )
             }
         }
         try await expectSame("at first")

@@ -67,7 +67,7 @@ struct StoreProcessTests {
         let shared = try await SharedStore(shop, isEncrypted: isEncrypted)
         let store = shared.store
         let query = try ODataURL(parsing: "Customers?$filter=startswith(CustomerID,'P')&$orderby=CustomerID")
-        var results = store.observe(query).makeAsyncIterator()
+        var results = store.observe.results(of: query).makeAsyncIterator()
         #expect(try await results.next()?.isEmpty == true)
         let probes = try ["PA", "PB"].map { try Probe(shared, "edit", $0, "15") }
         var seen = 0
@@ -115,7 +115,7 @@ struct StoreProcessTests {
         try await store.update("Products(1)", ["Stock": 4711])
         try store.close()
         let again = try await OfflineStore.open(at: path, protection: protection)
-        #expect(try await again.status().pending.count == 1)
+        #expect(try await again.observe.status().pending.count == 1)
     }
 
     @Test(
@@ -136,7 +136,7 @@ struct StoreProcessTests {
         try await store.update("Products(5)", ["Stock": 4711])
         #expect(FileManager.default.fileExists(atPath: directory + "/store.db-wal"))
         #expect(try Probe(shared, "edit", "Y", "1").finish() == "1\n")
-        #expect(try await store.status().pending.count == 3)
+        #expect(try await store.observe.status().pending.count == 3)
         let copy = shop.directory.appendingPathComponent("copy")
         try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
         for name in ["store.db", "store.db-wal"] {
@@ -144,7 +144,7 @@ struct StoreProcessTests {
         }
         let fresh = try await OfflineStore.open(at: copy.path, protection: shared.protection)
         #expect(try await fresh.rows("Products(5)").first?["Stock"] == 4711)
-        #expect(try await fresh.status().pending.count == 3)
+        #expect(try await fresh.observe.status().pending.count == 3)
     }
 
     @Test("A store that another process has open is not salvaged", Patience.limit)
@@ -179,7 +179,7 @@ struct StoreProcessTests {
             text += try probe.kill()
             // The last line may be cut.
             committed += text.split(separator: "\n").count - (text.last == "\n" ? 0 : 1)
-            let pending = try await store.status().pending.count
+            let pending = try await store.observe.status().pending.count
             #expect(pending >= committed && pending <= committed + round, "an edit is whole or not there")
         }
         try store.close()

@@ -100,7 +100,7 @@ import Testing
     @Test func `a call that is made together with what it names is sent behind it`() async throws {
         let workshop = try await Workshop()
         let store = try await workshop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             let job = try changes.create("Jobs", ["Title": "one"])
             try changes.perform(
                 ODataRequest(
@@ -123,6 +123,6 @@ import Testing
         let report = try await store.upload()
         #expect(report.accepted.map(\.kind) == [.call])
         #expect(report.failed.map(\.kind) == [.create])
-        #expect(try await store.status().pending.map(\.kind) == [.call])
+        #expect(try await store.observe.status().pending.map(\.kind) == [.call])
     }
 }

@@ -74,7 +74,7 @@ struct DynamicChangeTests {
         } else {
             try await store.update("Things(1)", ["Colour": .null])
         }
-        #expect(try await store.status().pending.map { $0.changes.dynamicProperties } == [["Colour": .null]])
+        #expect(try await store.observe.status().pending.map { $0.changes.dynamicProperties } == [["Colour": .null]])
         #expect(try await store.rows("Things(1)").first?.dynamicProperties == ["Weight": 5])
         #expect(try await store.upload().accepted.count == 1)
         #expect(try await service.rows("Things(1)").first?.dynamicProperties == ["Weight": 5])
@@ -88,9 +88,9 @@ struct DynamicChangeTests {
         let (_, store, folder) = try await things()
         defer { withExtendedLifetime(folder) {} }
         try await store.update("Things(1)", ["Colour": .null, "Text": "b"])
-        #expect(try await store.undo([ODataURL(parsing: "Things(1)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Things(1)")]) == 1)
         #expect(try await store.rows("Things(1)").first?.dynamicProperties == ["Colour": "red", "Weight": 5])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("One that never arrived is sent again, at a service without ETags too", arguments: [false, true])

@@ -143,7 +143,7 @@ struct DynamicTypeTests {
         ) { root, _ in
             try ODataClient(serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service)))
         }
-        let pending = try #require(try await store.status().pending.first)
+        let pending = try #require(try await store.observe.status().pending.first)
         #expect(pending.changes.dynamicProperties["Day"]?.isIdentical(to: next) == true)
         #expect(pending.changes.dynamicProperties.count == 2)
         #expect(try await store.upload().accepted.count == 1)

@@ -38,7 +38,7 @@ struct ExtremeKeyTests {
         let error = await #expect(throws: ODataError.self) { try await store.create("Plans", ["Title": "new"]) }
         #expect(error?.code == "KeyRequired" && error?.target == "ID")
         try await store.create("Plans", ["ID": 5, "Title": "new"])
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
     }
 
     @Test("A text that is put in another normal form is a change that is sent")
@@ -46,6 +46,6 @@ struct ExtremeKeyTests {
         let (store, path) = try await store(#"{"ID":1,"Title":"\u00E9"}"#)
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await store.update("Plans(1)", ["Title": .string("e\u{301}")])
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
     }
 }

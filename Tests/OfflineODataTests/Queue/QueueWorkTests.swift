@@ -48,7 +48,7 @@ struct QueueWorkTests {
         for count in [4, 8] {
             let shop = try await Shop()
             let store = try await store(of: shop, ordering: count)
-            #expect(try await store.undoAll() == count)
+            #expect(try await store.changes.undoAll() == count)
             scans.append(try await statements.scans(in: store))
             try await shop.expectEqual(store)
         }
@@ -113,7 +113,8 @@ struct QueueWorkTests {
             // The others are older, and as many.
             let store = try await store(of: shop, ordering: count)
             for number in 1...count {
-                try await store.changing(ChangeOptions(category: "now")).update("Products(\(number))", ["Stock": 4711])
+                try await store.changes.provider(with: ChangeOptions(category: "now")).update(
+                    "Products(\(number))", ["Stock": 4711])
             }
             statements.clear()
             let report = try await store.upload(options: UploadOptions(categories: ["now"]))

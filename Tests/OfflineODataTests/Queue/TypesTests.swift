@@ -74,7 +74,7 @@ struct TypesTests {
         var patch = ODataEntity(shape: shape)
         patch["Size"] = 4
         _ = try await store.execute(ODataRequest(.update, ODataURL(parsing: "Plans('a')"), body: .entity(patch)))
-        #expect(try await store.status().pending.map { $0.changes["Size"] } == [3, 4])
+        #expect(try await store.observe.status().pending.map { $0.changes["Size"] } == [3, 4])
         #expect(try await store.upload().failed.map(\.entityText) == [])
         let sent = seen.requests.compactMap { request -> ODataEntity? in
             if case .entity(let entity) = request.body { entity } else { nil }
@@ -142,7 +142,11 @@ struct TypesTests {
             if type == "BigPlan" { #expect(plan["Size"] == 4) }
         }
         try await expectType("Mine")
-        if isUploaded { #expect(try await store.discard() == 1) } else { #expect(try await store.undoAll() == 1) }
+        if isUploaded {
+            #expect(try await store.changes.discard() == 1)
+        } else {
+            #expect(try await store.changes.undoAll() == 1)
+        }
         try await expectType("Theirs")
     }
 
@@ -156,9 +160,9 @@ struct TypesTests {
         for _ in 1...2 { try await store.download() }
         let plan = try #require(try await store.rows("Plans/S.NamedPlan").first)
         #expect(plan["Title"] == "Mine" && plan["Nick"] == "n")
-        #expect(try await store.status().pending.map { $0.changes["Size"] } == [5])
+        #expect(try await store.observe.status().pending.map { $0.changes["Size"] } == [5])
         #expect(try await store.upload().failed.map { $0.failure?.status } == [412])
-        #expect(try await store.discard() == 1)
+        #expect(try await store.changes.discard() == 1)
         #expect(try await store.rows("Plans/S.NamedPlan").map { $0["Nick"] } == ["n"])
         #expect(try await store.rows("Plans/S.NamedPlan").map { $0["Title"] } == ["Theirs"])
     }
@@ -191,7 +195,7 @@ struct TypesTests {
         let keys = ["", "a/b", "it's", "50%", "日本", "a b?c#d", "e\u{301}"]
         let given = keys.map { Array($0.utf8) }
         for key in keys { try await store.create("Plans", ["ID": .string(key), "Title": "A"]) }
-        #expect(try await Self.bytes(store.status().pending.map { $0.key.parts[0].value }) == given)
+        #expect(try await Self.bytes(store.observe.status().pending.map { $0.key.parts[0].value }) == given)
         #expect(try await store.upload().failed.map(\.entityText) == [])
         #expect(try await Set(Self.bytes(service.rows("Plans").map { $0["ID"] })) == Set(given))
         // And what they address is found, here and there.

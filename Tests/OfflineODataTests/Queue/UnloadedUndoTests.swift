@@ -56,7 +56,7 @@ struct UnloadedUndoTests {
             try await store.update("Things(1)", ["Amount": 7, "Place": place(store), "Size": 5, "Text": "mine"])
         }
         #expect(try await store.rows("Things?$filter=Amount eq 7 and Place/City eq 'Bern' and Size eq 5").count == 1)
-        try await store.undo([ODataURL(parsing: "Things(1)")])
+        try await store.changes.undo([ODataURL(parsing: "Things(1)")])
         try await expectDownloaded(store)
     }
 
@@ -67,13 +67,13 @@ struct UnloadedUndoTests {
         try await store.update("Things(1)", ["Text": "mine"])
         try await store.update("Things(1)", ["Amount": 7, "Place": place(store), "Size": 5])
         try await store.update("Things(1)", ["Amount": 8, "Size": 6])
-        let ids = try await store.status().pending.map(\.id)
-        try await store.cancel([ids[2]])
+        let ids = try await store.observe.status().pending.map(\.id)
+        try await store.changes.cancel([ids[2]])
         let row = try #require(try await store.rows("Things(1)").first)
         #expect([row["Amount"], row["Size"], row["Colour"]] == [7, 5, "red"])
-        try await store.cancel([ids[1]])
+        try await store.changes.cancel([ids[1]])
         try await expectDownloaded(store, text: "mine")
-        try await store.cancel([ids[0]])
+        try await store.changes.cancel([ids[0]])
         try await expectDownloaded(store)
     }
 }

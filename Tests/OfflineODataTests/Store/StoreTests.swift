@@ -16,7 +16,7 @@ struct StoreTests {
         try store.close()
         let again = try await shop.reopen()
         #expect(try await again.rows("Products(5)").first?["Stock"] == 77)
-        #expect(try await again.status().pending.count == 1)
+        #expect(try await again.observe.status().pending.count == 1)
         #expect(again.serviceRoot == Shop.serviceRoot)
         try await again.sync()
         try await shop.expectEqual(again)
@@ -89,7 +89,7 @@ struct StoreTests {
     func progress() async throws {
         let shop = try await Shop(pageSize: 50)
         let store = try await shop.store()
-        let reports = store.progress()
+        let reports = store.observe.progress()
         try await store.download()
         try store.close()
         var seen: [SyncProgress] = []

@@ -41,7 +41,7 @@ struct UpgradeTests {
         let sent = LockedNames()
         let store = try await OfflineStore.open(
             at: directory.path, protection: .encrypted(key), connect: { AcceptingService(model: $1, sent: sent) })
-        #expect(try await store.undo([ODataURL(parsing: "Products(2)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Products(2)")]) == 1)
         #expect(try await store.rows("Products").count == 5)
         let here = try await store.rows("Categories(-1)").map { $0["Name"] }
         // A store of version 7 on knows that it was copied.
@@ -53,7 +53,7 @@ struct UpgradeTests {
         #expect(report.failed.isEmpty)
         #expect(sent.names.prefix(2) == ["update Products(1)", "create Categories"])
         #expect(!sent.names.contains { $0.hasPrefix("delete") })
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         #expect(here.count == 1)
         let made = try await store.rows("Categories(4711)").map { $0["Name"] }
         #expect(made == here, "under the key that the service gave")
@@ -65,7 +65,7 @@ struct UpgradeTests {
         let (directory, key) = try Self.copy(try #require(Self.kept.last))
         defer { try? FileManager.default.removeItem(at: directory) }
         let earlier = try await OfflineStore.open(at: directory.path, protection: .encrypted(key))
-        try await earlier.createSearchIndex(on: "Products")
+        try await earlier.indexes.createSearch(on: "Products")
         let name = try #require(try await earlier.rows("Products").compactMap { $0["Name"]?.lexicalText }.first)
         let search = try ODataURL(parsing: "Products?$search=\"\(name)\"")
         try earlier.close()
@@ -80,7 +80,7 @@ struct UpgradeTests {
         }
         try database.close()
         let store = try await OfflineStore.open(at: directory.path, protection: .encrypted(key))
-        #expect(try await store.explain(search).statements[0].sql.contains("MATCH"))
+        #expect(try await store.indexes.explain(search).statements[0].sql.contains("MATCH"))
         #expect(try await store.rows("\(search.urlEncoded())").contains { $0["Name"]?.lexicalText == name })
         try store.close()
     }
@@ -91,7 +91,7 @@ struct UpgradeTests {
         defer { try? FileManager.default.removeItem(at: directory) }
         var options = OfflineStore.Options()
         // Each waits for the one that upgrades, however long a busy machine takes for that.
-        options.database.busyTimeout = 120
+        options.runtime.database.busyTimeout = 120
         try await withThrowingTaskGroup(of: Int.self) { [options] group in
             for _ in 1...4 {
                 group.addTask {
@@ -119,17 +119,18 @@ struct UpgradeTests {
             let store = try await OfflineStore.open(at: directory.path, protection: .encrypted(key))
             #expect(try await store.rows("Categories").count == 6)
             #expect(try await store.rows("Products").count == 4)
-            let pending = try await store.status().pending
+            let pending = try await store.observe.status().pending
             #expect(
                 pending.prefix(3).map(\.description) == [
                     "#1 update Products(1) (pending)", "#2 create Categories(-1) (pending)",
                     "#3 delete Products(2) (pending)",
                 ])
-            try await store.changing(ChangeOptions(tag: "new")).update("Products(3)", ["Name": .string("\(UUID())")])
-            #expect(try await store.status().pending.last?.options.tag == "new")
+            try await store.changes.provider(with: ChangeOptions(tag: "new")).update(
+                "Products(3)", ["Name": .string("\(UUID())")])
+            #expect(try await store.observe.status().pending.last?.options.tag == "new")
             try await store.delete("Products(4)")
             #expect(try await store.rows("Products").count == 3)
-            #expect(try await store.undo([ODataURL(parsing: "Products(4)")]) == 1)
+            #expect(try await store.changes.undo([ODataURL(parsing: "Products(4)")]) == 1)
             #expect(try await store.rows("Products").count == 4)
             try store.close()
         }

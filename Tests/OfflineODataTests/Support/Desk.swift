@@ -71,7 +71,7 @@ final class Desk: Sendable {
         if let before { remote = Gateway(base: remote, before: before) }
         var options = OfflineStore.Options()
         // As a response to an earlier change has confirmed.
-        if !isPlain { options.service.supportsRepeatableRequests = true }
+        if !isPlain { options.service.capabilities.supportsRepeatableRequests = true }
         let store = try await OfflineStore.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted,
             serviceRoot: "http://desk.test/", remote: around(remote), queries: queries, options: options)

@@ -9,7 +9,7 @@ final class QueueStatements: Sendable {
     /// Options of a store whose statements are kept here.
     var options: OfflineStore.Options {
         var options = OfflineStore.Options()
-        options.trace = .statements { statement in
+        options.runtime.trace = .statements { statement in
             // What triggers do is told as a comment.
             guard statement.contains("outpost_queue"), !statement.hasPrefix("--") else { return }
             self.statements.withLock { $0.append(statement) }

@@ -120,7 +120,7 @@ final class Shop: Sendable {
             let difference = Self.firstDifference(ours, theirs)
             #expect(difference == nil, "\(set.name)", sourceLocation: sourceLocation)
         }
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.pending.map(\.entityText) == [], sourceLocation: sourceLocation)
         #expect(status.failed.map(\.entityText) == [], sourceLocation: sourceLocation)
     }
@@ -257,7 +257,9 @@ extension OfflineStore.Options {
     /// The same options for a service that has confirmed that it recognises repeats, unless they already say whether it does.
     var confirmingRepeats: OfflineStore.Options {
         var options = self
-        if options.service.supportsRepeatableRequests == nil { options.service.supportsRepeatableRequests = true }
+        if options.service.capabilities.supportsRepeatableRequests == nil {
+            options.service.capabilities.supportsRepeatableRequests = true
+        }
         return options
     }
 }

@@ -75,8 +75,8 @@ struct CallMigrationTests {
         let client = try newer.client()
         let opened = try await OfflineStore.open(
             at: path, protection: .unencrypted, connect: { _, _ in client })
-        let migrated = try await opened.refreshMetadata { _, _ in client }.store
-        let failed = try await migrated.status().failed
+        let migrated = try await opened.maintenance.refreshMetadata { _, _ in client }.store
+        let failed = try await migrated.observe.status().failed
         #expect(failed.map(\.kind) == [.call])
         #expect(failed.map(\.failure?.code) == ["ModelChanged"])
         #expect(try await migrated.rows("ErrorArchive").first?["RequestBody"] == #"{"Colour":"red","Copies":3}"#)
@@ -94,7 +94,7 @@ struct CallMigrationTests {
         let client = try newer.client()
         let opened = try await OfflineStore.open(
             at: path, protection: .unencrypted, connect: { _, _ in client })
-        let migrated = try await opened.refreshMetadata { _, _ in client }.store
+        let migrated = try await opened.maintenance.refreshMetadata { _, _ in client }.store
         #expect(try await migrated.upload().accepted.count == 2)
         try migrated.close()
     }

@@ -26,7 +26,7 @@ struct ChangeSetDoubtTests {
                 throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
             })
         let store = try await shop.clone(through: service)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.delete(Self.line)
             try changes.update("Products(1)", ["Stock": 5])
         }
@@ -78,7 +78,7 @@ struct ChangeSetDoubtTests {
     }
 
     private func categoryAndStock(_ store: OfflineStore, _ stock: Int64 = 5) async throws {
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Categories", ["Name": .string("New \(stock)")])
             try changes.update("Products(1)", ["Stock": .integer(stock)])
         }
@@ -93,7 +93,7 @@ struct ChangeSetDoubtTests {
             options: .ofConfirmedRepeats, through: losing(try shop.client(), then: error, isMended))
         try await categoryAndStock(store)
         for _ in 1...2 { _ = try? await store.upload() }
-        #expect(try await store.status().pending.map(\.state) == [.sending, .sending])
+        #expect(try await store.observe.status().pending.map(\.state) == [.sending, .sending])
         isMended.set()
         #expect(try await store.upload().accepted.count == 2)
         #expect(try await shop.count("SELECT COUNT(*) FROM Categories") == 6)
@@ -224,7 +224,7 @@ struct ChangeSetDoubtTests {
         let depot = try await Depot()
         let error = ODataError(status: 501, code: "No", message: "What is that?", repeatabilityResult: .rejected)
         let store = try await refused(depot, error) { store in
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.create("Headers", ["Title": "third"])
                 try changes.create("Headers", ["Title": "fourth"])
             }
@@ -237,7 +237,7 @@ struct ChangeSetDoubtTests {
     func refusedRepeatWithKeys() async throws {
         let depot = try await Depot()
         let store = try await refused(depot, ODataError(status: 500, code: "", message: "No.")) { store in
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.create("Boxes", ["ID": 8])
                 try changes.update("Headers(1)", ["Title": "changed"])
             }
@@ -266,7 +266,7 @@ struct ChangeSetDoubtTests {
 
     private func letter(_ number: Int64, _ store: OfflineStore) async throws {
         let shape = try #require(store.model.shape(QualifiedName("Depot", "Letter")))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             let header = try changes.create("Headers", ["Title": "third"])
             try changes.create(
                 ODataEntity(shape: shape, ["ID": .integer(number), "HeaderID": try header.value(of: "ID")]),
@@ -281,7 +281,7 @@ struct ChangeSetDoubtTests {
         let depot = try await Depot()
         let refusals = LockedNames()
         var options = OfflineStore.Options()
-        if status == nil { options.service.supportsBind = false }
+        if status == nil { options.service.capabilities.supportsBind = false }
         let store = try await depot.clone(
             options: options, through: try withoutBind(depot, status ?? 400, refusals))
         for number in 1...2 as ClosedRange<Int64> {
@@ -311,7 +311,7 @@ struct ChangeSetDoubtTests {
         let store = try await depot.clone(through: service)
         let shape = try #require(store.model.shape(QualifiedName("Depot", "Letter")))
         for number in 1...2 as ClosedRange<Int64> {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 let header = try changes.create("Headers", ["Title": "third"])
                 try changes.create(
                     ODataEntity(shape: shape, ["ID": .integer(number), "HeaderID": try header.value(of: "ID")]),

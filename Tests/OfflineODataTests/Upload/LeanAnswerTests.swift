@@ -21,7 +21,7 @@ struct LeanAnswerTests {
 
     private func store(_ shop: Shop, through service: Gateway) async throws -> OfflineStore {
         var options = OfflineStore.Options()
-        options.populatesGeneratedValuesEarly = true
+        options.sync.populatesGeneratedValuesEarly = true
         let store = try await shop.store(options: options, through: service)
         try await store.download()
         try await store.update("Products(5)", ["Price": 9])

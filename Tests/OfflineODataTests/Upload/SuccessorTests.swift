@@ -42,7 +42,7 @@ struct SuccessorTests {
     func together() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Customers", Self.customer("New"))
             try changes.delete(Self.entity)
             try changes.create("Customers", Self.customer("Other"))
@@ -70,7 +70,7 @@ struct SuccessorTests {
         #expect(report.waiting.map(\.kind) == [.create])
         #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["Other"])
         // Who takes the deletion back takes back what could only be made without the first one.
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["New"])
         try await store.download()
         try await shop.expectEqual(store)

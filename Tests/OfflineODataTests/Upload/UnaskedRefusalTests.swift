@@ -18,7 +18,7 @@ struct UnaskedRefusalTests {
         await #expect(throws: TransportError.self) { try await store.upload() }
         for await _ in service.asked { break }
         // Known to have not acted, it waits, and may be taken back.
-        #expect(try await store.status().pending.map(\.state) == Array(repeating: .pending, count: count))
+        #expect(try await store.observe.status().pending.map(\.state) == Array(repeating: .pending, count: count))
         expectConflict(of: count, try await store.upload().failed)
     }
 
@@ -44,7 +44,7 @@ struct UnaskedRefusalTests {
         _ count: Int, of shop: Shop, through service: ForgetfulService, wasLost: Bool
     ) async throws -> OfflineStore {
         let store = try await shop.clone(options: .ofConfirmedRepeats, through: service)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             for number in 1...count { try changes.update("Products(\(number))", ["Stock": 50]) }
         }
         try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")

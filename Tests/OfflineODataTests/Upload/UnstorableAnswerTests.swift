@@ -68,7 +68,7 @@ struct UnstorableAnswerTests {
         let report = try await store.upload()
         #expect(report.failed.map(\.entityText) == [])
         #expect(report.accepted.count == 3)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         let row = try #require(try await store.rows("Parts(1)").first)
         #expect(row["Stock"] == 77 && row["Price"] == .decimal(9))
         isUploading.clear()
@@ -88,7 +88,7 @@ struct UnstorableAnswerTests {
         #expect(report.failed.map(\.entityText) == ["Parts(1)"])
         #expect(report.accepted.map(\.entityText) == ["Parts(2)"])
         isUploading.clear()
-        #expect(try await store.undo([ODataURL(parsing: "Parts(1)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Parts(1)")]) == 1)
         #expect(try await store.rows("Parts(1)").first?["Stock"] == 5)
         try await expectEqual(store, service)
     }

@@ -33,12 +33,12 @@ struct WholeEntityTests {
         let shop = try await Shop()
         let service = refusing([.update], in: ["Customers", "Products", "$1"], try shop.client(), LockedList())
         let store = try await shop.clone(through: service)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Customers('C0002')", ["City": "Mine"])
             try changes.update("Products(2)", ["Stock": 9])
             try changes.update("Customers('C0002')", ["CompanyName": "Ours"])
         }
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             try changes.update("Customers('NEWCO')", ["City": "Oslo"])
             try changes.update("Customers('NEWCO')", ["CompanyName": "Newer"])
@@ -104,7 +104,7 @@ struct WholeEntityTests {
         let shop = try await Shop()
         var options = OfflineStore.Options()
         // What that has written is what stating it writes.
-        options.service.supportsPatch = false
+        options.service.capabilities.supportsPatch = false
         let store = try await shop.store(options: options)
         try await store.download()
         await shop.wire.mend()

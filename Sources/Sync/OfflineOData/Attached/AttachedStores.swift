@@ -97,7 +97,7 @@ public final class AttachedStores: ODataProvider {
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
         providerOptions.maxPageSize = nil
-        providerOptions.now = { [environment = named[0].value.options.environment] in environment.instant }
+        providerOptions.now = { [environment = named[0].value.environment] in environment.instant }
         let texts = Set(named.map(\.value.texts))
         let forms = texts.count == 1 ? texts.first?.forms : nil
         providerOptions.functions = StateFunctions.addingEntityExists(to: FunctionRegistry(textForms: forms))
@@ -171,7 +171,7 @@ private struct AttachedModel {
             guard Self.isName(name) else {
                 throw OfflineError.cannotAttach(reason: "\(name) is no name for a store.")
             }
-            let local = try LocalModel.combined(store.serviceModel, store.options)
+            let local = try LocalModel.combined(store.serviceModel, store.options.creation)
             for schema in local.schemas {
                 let types = ODataSchema(
                     namespace: schema.namespace, alias: schema.alias, structuredTypes: schema.structuredTypes,

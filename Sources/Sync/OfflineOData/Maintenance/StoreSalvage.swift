@@ -53,8 +53,8 @@ extension OfflineStore {
     ///   - directory: where the store was made.
     ///   - protection: the key it was made with; the new files have it too.
     ///   - origin: what it was made for, which counts where the file cannot tell it any more.
-    ///   - incarnations: where this device notes its stores (``OfflineStore/Options/incarnations``). The queue of the new files is held
-    ///     unless the damaged ones are known to be the newest state of the store.
+    ///   - incarnations: where this device notes its stores (``OfflineStore/RuntimeOptions/incarnations``). The queue of the
+    ///     new files is held unless the damaged ones are known to be the newest state of the store.
     /// - Returns: what was saved and what was not.
     /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/busy(processID:)``; ``OfflineError/originLost(path:)`` where
     ///   the file does not tell what it was made for and nobody else does; `StoreError`: `locked` while anybody has the store

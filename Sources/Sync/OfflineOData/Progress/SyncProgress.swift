@@ -81,7 +81,7 @@ final class ProgressChannel: Sendable {
     private let environment: EngineEnvironment
     private let work = LockedState(Work())
 
-    init(_ options: OfflineStore.Options) {
+    init(_ options: OfflineStore.RuntimeOptions) {
         meter = options.meter
         observer = options.observer
         environment = options.environment

@@ -4,7 +4,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Changes of a store that are made together or not at all, see ``OfflineStore/transaction(options:_:)``.
+/// Changes of a store that are made together or not at all, see ``OfflineStore/Changes/transaction(options:_:)``.
 ///
 /// It is valid only within the closure that it was given to.
 public final class LocalTransaction {
@@ -110,13 +110,13 @@ public final class LocalTransaction {
     }
 }
 
-extension OfflineStore {
+extension OfflineStore.Changes {
     /// Makes several changes together or not at all: in one transaction here, and as one change set for the service
     /// where it has change sets. Where it has none, they are sent one after the other, and what follows one that was
     /// refused waits for it. A change that mends a request which was refused before makes that one of them.
     ///
     /// ```swift
-    /// try await store.transaction { changes in
+    /// try await store.changes.transaction { changes in
     ///     let order = try changes.create("Orders", ["CustomerID": "ALFKI"])
     ///     try changes.create("Order_Lines", ["OrderID": order["OrderID"] ?? .null, "ProductID": 11, "Quantity": 2])
     /// }
@@ -131,13 +131,15 @@ extension OfflineStore {
         _ body: @escaping @Sendable (LocalTransaction) throws -> Value
     ) async throws -> Value {
         var options = options
-        options.changeSet = self.options.environment.newGuid().description
-        return try await database.write { [self, options] database in
-            try body(LocalTransaction(provider: self, options: options, database: database))
+        options.changeSet = store.environment.newGuid().description
+        return try await store.database.write { [store, options] database in
+            try body(LocalTransaction(provider: store, options: options, database: database))
         }
     }
+}
 
-    /// Makes a change within a transaction, as ``execute(_:)`` does alone.
+extension OfflineStore {
+    /// Makes a change within a transaction, as ``OfflineStore/execute(_:)`` does alone.
     ///
     /// - Throws: `ODataError` for what cannot be undone with the rest; what a refused change throws.
     fileprivate func change(_ request: ODataRequest, in database: Database) throws -> ODataResponse {

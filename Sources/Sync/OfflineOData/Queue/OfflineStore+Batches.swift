@@ -39,7 +39,7 @@ extension OfflineStore {
     private func changeSet(
         _ requests: [ODataRequest], _ resolve: @escaping BatchRun.Resolver
     ) async throws -> [ODataResponse] {
-        let responses = try await transaction { changes in try resolve(requests) { try changes.perform($0) } }
+        let responses = try await changes.transaction { changes in try resolve(requests) { try changes.perform($0) } }
         return await local.completed(responses, to: requests)
     }
 }

@@ -83,7 +83,7 @@ extension OfflineStore {
             changes: ODataEntity(shape: QueueTable.noShape),
             etag: try way.bound.flatMap { try etag(of: $0, in: database) },
             dependsOn: depends.sorted(),
-            createdAt: options.environment.instant.description, options: call.options, subject: .call(action),
+            createdAt: environment.instant.description, options: call.options, subject: .call(action),
             in: database)
         return ODataResponse(status: 202)
     }

@@ -9,7 +9,7 @@ import Foundation
 /// ```
 ///
 /// Users do not see each other's rows, because each has a file and a key of his own. Where all share one file, see
-/// ``OfflineStore/switchUser(to:pending:)``.
+/// ``OfflineStore/Users/switch(to:pending:)``.
 public struct UserStores: Sendable {
     /// The folder that has a directory for each user.
     public let directory: String

@@ -246,7 +246,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         }
         let line = ProgressLine(store)
         do {
-            try await store.setParameters(try parameters.values)
+            try await store.queries.setParameters(try parameters.values)
             try await store.setKeptText(KeptConnection.name, to: try KeptConnection(service).text)
             let report = try await store.download()
             line.finish()

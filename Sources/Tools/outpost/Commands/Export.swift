@@ -87,7 +87,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
 
     private func write(_ text: String, _ provider: OfflineStore) async throws {
         let url = try ODataURL(parsing: text)
-        try provider.check(url, written: text)
+        try provider.queries.check(url, written: text)
         let formulas = SpreadsheetFormulas(guards: guardsFormulas)
         let rows = try await ExportedRows(
             url, format, provider: provider, formulas: formulas, areShown: Terminal.isTerminal(.output))

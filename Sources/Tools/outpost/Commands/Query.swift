@@ -38,7 +38,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
         let provider = try await store.open()
         do {
             let url = try await provider.traits.queryLanguage.address(of: written) ?? written
-            try provider.check(url, written: query)
+            try provider.queries.check(url, written: query)
             if explain {
                 try await printExplanation(provider, url)
             } else if json {
@@ -66,10 +66,9 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 
     /// Tells of values in the answer that the service sent and that could not be read.
-    private static func warnOfUnreadable(in provider: OfflineStore, _ url: ODataURL, of directory: String) async
-    {
+    private static func warnOfUnreadable(in provider: OfflineStore, _ url: ODataURL, of directory: String) async {
         guard case .name(let set, let arguments)? = url.path.segments.first,
-            let unreadable = try? await provider.status().unreadable
+            let unreadable = try? await provider.observe.status().unreadable
         else { return }
         let entity = arguments == .none ? nil : ODataURL(path: ResourcePath([.name(set, arguments)])).description
         let values = unreadable.filter { $0.entitySet == set.text && (entity == nil || $0.entity == entity) }
@@ -77,7 +76,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 
     private func printExplanation(_ provider: OfflineStore, _ url: ODataURL) async throws {
-        let explanation = try await provider.explain(url)
+        let explanation = try await provider.indexes.explain(url)
         guard json else {
             print(explanation.text)
             return
@@ -126,7 +125,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 }
 
-extension OfflineStore {
+extension OfflineStore.Queries {
     /// Resolves the names of a query before it is asked, so that an error knows its place in the text.
     func check(_ url: ODataURL, written text: String) throws(QueryError) {
         do throws(QueryError) {

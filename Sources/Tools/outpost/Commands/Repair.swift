@@ -59,7 +59,7 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
         let opened = try await OfflineStore.open(at: store.directory, protection: protection)
         defer { try? opened.close() }
         line.update("Mending \(store.directory)")
-        done += try await opened.repair()
+        done += try await opened.maintenance.repair()
         return done
     }
 

@@ -231,7 +231,7 @@ struct Serve: AsyncParsableCommand {
             try refuseRows()
             try refuseDatabaseOptions()
             var options = OfflineStore.Options()
-            options.localPageSize = pageSize == 0 ? nil : pageSize
+            options.runtime.localPageSize = pageSize == 0 ? nil : pageSize
             let (directory, chosen, protection) = (path, options, try key.protection(ofCloneIn: path))
             let store = try await ReopeningProvider {
                 try await OfflineStore.open(at: directory, protection: protection, options: chosen)

@@ -11,7 +11,7 @@ struct KeptSets {
     private let provider: OfflineStore
 
     init(_ provider: OfflineStore) async throws {
-        let queries = try await provider.status().queries
+        let queries = try await provider.observe.status().queries
         incomplete = Set(queries.filter { !$0.isLoaded }.map(\.entitySet)).sorted()
         kept = Set(queries.map(\.entitySet))
         self.provider = provider

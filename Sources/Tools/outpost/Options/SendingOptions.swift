@@ -60,7 +60,7 @@ struct SendingOptions: ParsableArguments {
 
     /// Whether the queue is to be sent although it is held; a person who is there is asked.
     func sendsHeldQueue(of store: OfflineStore) async throws -> Bool {
-        guard !fromCopy, let hold = try await store.queueHold() else { return fromCopy }
+        guard !fromCopy, let hold = try await store.changes.hold() else { return fromCopy }
         // Without an answer, the upload says what there is to do.
         guard let answer = Terminal.confirm(TerminalText("\(hold.description) Send them all the same?")) else {
             return false
@@ -95,7 +95,7 @@ struct SendingOptions: ParsableArguments {
                     message: "--on-conflict: the service has no entity set \(set).",
                     advice: "See what it has with: outpost status DIR", status: .misused)
             }
-            options.conflictPolicies[set] = choice.policy.policy
+            options.sync.conflictPolicies[set] = choice.policy.policy
         }
         try store.setOptions(options)
     }

@@ -189,9 +189,9 @@ struct Connector {
     /// How a store is opened that is synchronised over it: its event log tells of the bytes.
     var storeOptions: OfflineStore.Options {
         var options = OfflineStore.Options()
-        options.meter = meter
-        options.downloadLimits = limits
-        options.refusesUnreadableValues = refusesUnreadableValues
+        options.runtime.meter = meter
+        options.sync.downloadLimits = limits
+        options.sync.refusesUnreadableValues = refusesUnreadableValues
         return options
     }
 

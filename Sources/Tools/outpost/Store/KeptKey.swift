@@ -101,7 +101,7 @@ struct KeptKey: Encodable {
             return nil
         }
         defer { try? store.close() }
-        guard let status = try? await store.status() else { return nil }
+        guard let status = try? await store.observe.status() else { return nil }
         return status.pending.count + status.failed.count
     }
 

@@ -30,7 +30,7 @@ final class ReopeningProvider: ProviderWrapper {
         get async throws {
             let store = store
             do {
-                try await store.checkModel()
+                try await store.maintenance.checkModel()
                 return store.model
             } catch OfflineError.modelOutdated {
                 return try await reopened(after: store).model
