@@ -29,7 +29,7 @@ struct OneOfEachTests {
             text: "outpost_queue",
             owners: [
                 "OfflineOData/Queue/", "OfflineOData/Upload/", "OfflineOData/Store/EngineSchema.swift",
-                "OfflineOData/Archive/OfflineODataProvider+EntityState.swift",
+                "OfflineOData/Archive/OfflineStore+EntityState.swift",
                 "OfflineOData/Archive/StateFunctions.swift", "OfflineOData/Media/StreamTable.swift",
                 "OfflineOData/Store/Containment.swift", "OfflineOData/Users/ValueMask.swift",
                 "OfflineOData/Maintenance/StoreSalvage.swift",

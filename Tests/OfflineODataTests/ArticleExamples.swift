@@ -79,8 +79,8 @@ enum CommonTasks {
 }
 
 enum OfflineTasks {
-    static func together(_ store: OfflineODataProvider, now: ODataDateTimeOffset) async throws {
-        try await store.transaction { changes in
+    static func together(_ store: OfflineStore, now: ODataDateTimeOffset) async throws {
+        try await store.changes.transaction { changes in
             let order = try changes.create("Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(now)])
             try changes.create(
                 "Order_Lines",
@@ -91,7 +91,7 @@ enum OfflineTasks {
         }
     }
 
-    static func conflicts(_ store: OfflineODataProvider) async throws -> UploadReport {
+    static func conflicts(_ store: OfflineStore) async throws -> UploadReport {
         let policy = ConflictPolicy.custom { versions in
             guard let theirs = versions.theirs else { return .fail }  // they have deleted it: into the error archive
             var merged = versions.mine
@@ -102,26 +102,26 @@ enum OfflineTasks {
         return report
     }
 
-    static func merge(_ store: OfflineODataProvider) async throws -> UploadReport {
+    static func merge(_ store: OfflineStore) async throws -> UploadReport {
         let report = try await store.upload(options: UploadOptions(conflictPolicy: .merge))
         return report
     }
 
-    static func policies(_ store: OfflineODataProvider) throws {
+    static func policies(_ store: OfflineStore) throws {
         var options = store.options
-        options.conflictPolicies = ["Customers": .merge, "Prices": .serverWins]
+        options.sync.conflictPolicies = ["Customers": .merge, "Prices": .serverWins]
         try store.setOptions(options)
     }
 
-    static func archive(_ store: OfflineODataProvider) async throws -> ODataResponse {
+    static func archive(_ store: OfflineStore) async throws -> ODataResponse {
         let url = try ODataURL(parsing: "ErrorArchive?$filter=HTTPStatusCode eq 409&$expand=AffectedEntity")
         let response = try await store.execute(ODataRequest(.read, url))
         return response
     }
 
-    static func parameter(_ store: OfflineODataProvider) async throws {
-        try await store.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq @me"))
-        try await store.setParameter("me", to: "2")  // a literal, as in a URL
+    static func parameter(_ store: OfflineStore) async throws {
+        try await store.queries.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq @me"))
+        try await store.queries.setParameter("me", to: "2")  // a literal, as in a URL
         try await store.download()
     }
 
@@ -133,9 +133,9 @@ enum OfflineTasks {
         }
     }
 
-    static func observe(_ store: OfflineODataProvider, show: ([ODataEntity]) -> Bool) async throws {
+    static func observe(_ store: OfflineStore, show: ([ODataEntity]) -> Bool) async throws {
         let query = try ODataURL(parsing: "Orders?$filter=Freight gt 100&$orderby=OrderID")
-        for try await orders in store.observe(query) {
+        for try await orders in store.observe.results(of: query) {
             guard show(orders) else { break }
         }
     }

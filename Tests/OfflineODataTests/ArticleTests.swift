@@ -80,7 +80,7 @@ struct ArticleTests {
         #expect(names == 1)
         #expect(try await OfflineTasks.archive(store).status == 200)
         try await OfflineTasks.parameter(store)
-        #expect(try await store.status().queries.contains { $0.name == "mine" })
+        #expect(try await store.observe.status().queries.contains { $0.name == "mine" })
         var shown = 0
         try await OfflineTasks.observe(store) { orders in
             shown = orders.count

@@ -22,7 +22,7 @@ func raiseFreight(
     at root: String, over transport: some HTTPTransport, in directory: String, key: EncryptionKey
 ) async throws {
     let client = try ODataClient(serviceRoot: root, transport: transport)
-    let store = try await OfflineODataProvider.create(
+    let store = try await OfflineStore.create(
         at: directory, protection: .encrypted(.key(key)), serviceRoot: root, remote: client,
         queries: [DefiningQuery("costly", "Orders?$filter=Freight gt 100"), DefiningQuery("people", "Customers")])
     try await store.download()

@@ -74,7 +74,7 @@ extension SimulatedClient {
     }
 
     /// Records that the pending changes of a restored store may have been sent before.
-    func notePutBack(_ store: OfflineODataProvider) async throws {
+    func notePutBack(_ store: OfflineStore) async throws {
         guard wasPutBack else { return }
         wasPutBack = false
         for request in try await queued(store) {
@@ -101,11 +101,11 @@ extension SimulatedClient {
             let copiedDisk = try FaultDisk(folder: path)
             defer { withExtendedLifetime(copiedDisk) {} }
             let (wire, format) = (SimulatedWire(halts), batchFormat)
-            let copy = try await OfflineODataProvider.open(
+            let copy = try await OfflineStore.open(
                 at: path, protection: .encrypted(.key(key)), options: options(file: 1000 + copies),
                 connect: { _, _ in try Self.client(wire, speaking: nil, format) })
             defer { try? copy.close() }
-            let (status, now) = (try await copy.status(), time.now)
+            let (status, now) = (try await copy.observe.status(), time.now)
             for request in status.pending where status.hold == nil {
                 ledger.note(Self.mark(of: request), of: number) {
                     $0.wasPutBack = true
@@ -127,8 +127,8 @@ extension SimulatedClient {
     /// undone.
     ///
     /// - Returns: Whether there are changes to send from a copy.
-    func decideAboutHeld(_ store: OfflineODataProvider) async throws -> Bool {
-        guard try await store.queueHold() != nil else { return false }
+    func decideAboutHeld(_ store: OfflineStore) async throws -> Bool {
+        guard try await store.changes.hold() != nil else { return false }
         var left: Set<Int64> = []
         while true {
             let all = try await queued(store)
@@ -142,7 +142,7 @@ extension SimulatedClient {
                 if try await service.act(Self.mark(of: request)).count == 0 { giveUp([request]) }
             }
             do {
-                try await store.undo([try ODataURL(parsing: made.entityText)], withAllOthers: true)
+                try await store.changes.undo([try ODataURL(parsing: made.entityText)], withAllOthers: true)
             } catch {
                 // A part of the change has been sent, so the person lets it be executed again.
                 ledger.note(Self.mark(of: made), of: number) { $0.wasForced = true }

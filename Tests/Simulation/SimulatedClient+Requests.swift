@@ -59,7 +59,7 @@ extension SimulatedClient {
     }
 
     /// Returns the change set names of requests by request number, as the store reports them to an app.
-    static func changeSets(in store: OfflineODataProvider) async throws -> [Int64: String] {
+    static func changeSets(in store: OfflineStore) async throws -> [Int64: String] {
         var names: [Int64: String] = [:]
         for entity in try await store.entities("RequestQueue?$filter=ChangeSet ne null&$select=RequestID,ChangeSet") {
             if case .integer(let id)? = entity["RequestID"] { names[id] = text(entity["ChangeSet"]) }

@@ -28,7 +28,7 @@ extension SimulatedClient {
     }
 
     /// Makes two to four edits in one transaction; sometimes one that the service refuses.
-    func changeTogether(_ store: OfflineODataProvider) async throws {
+    func changeTogether(_ store: OfflineStore) async throws {
         var edits = try await edits(store)
         guard edits.count > 1 else { return }
         if Int.random(in: 0..<4, using: &numbers) == 0 {
@@ -45,7 +45,7 @@ extension SimulatedClient {
         let options = ChangeOptions(prefersNoContent: wantsNoContent())
         let made = edits
         try await make(changes) {
-            try await store.transaction(options: options) { try Self.make(made, in: $0) }
+            try await store.changes.transaction(options: options) { try Self.make(made, in: $0) }
         }
         for edit in edits where edit.kind == .create && correlates && Self.correlations[edit.set] != nil {
             ledger.note(edit.mark, of: number) { $0.isFindable = true }
@@ -77,7 +77,7 @@ extension SimulatedClient {
 
     // MARK: Choosing edits
 
-    private func edits(_ store: OfflineODataProvider) async throws -> [Edit] {
+    private func edits(_ store: OfflineStore) async throws -> [Edit] {
         switch Int.random(in: 0..<5, using: &numbers) {
         case 0:
             let id = ODataValue.string("N\(number)-\(marks)")
@@ -121,7 +121,7 @@ extension SimulatedClient {
         }
     }
 
-    private func anyRow(_ store: OfflineODataProvider) async throws -> (set: String, row: ODataEntity)? {
+    private func anyRow(_ store: OfflineStore) async throws -> (set: String, row: ODataEntity)? {
         let set = ["Places", "Tasks", "Tasks", "Steps"].randomElement(using: &numbers) ?? "Tasks"
         return try await pick(set, store, prefersContested: true).map { (set, $0) }
     }

@@ -55,7 +55,7 @@ actor SimulatedClient {
     /// The number of transactions so far.
     var transactions = 0
 
-    private(set) var store: OfflineODataProvider?
+    private(set) var store: OfflineStore?
     private var wire: SimulatedWire?
     private(set) var disk: FaultDisk?
     /// The disk of the previous life, until its operations end.
@@ -114,27 +114,27 @@ actor SimulatedClient {
         disk = try FaultDisk(folder: folder)
         let wire = SimulatedWire(halts)
         self.wire = wire
-        store = try await OfflineODataProvider.create(
+        store = try await OfflineStore.create(
             at: folder, protection: .encrypted(.key(key)), serviceRoot: SimulatedService.root,
             remote: client(wire), queries: queries,
             options: options())
     }
 
     /// - Parameter file: The number of the file that contains the store; the client's own by default.
-    func options(file: Int? = nil) -> OfflineODataProvider.Options {
+    func options(file: Int? = nil) -> OfflineStore.Options {
         let guids = GuidSource(seed: numbers.next())
         let (time, clock) = (time, clock)
-        var options = OfflineODataProvider.Options()
-        options.environment = EngineEnvironment(
+        var options = OfflineStore.Options()
+        options.runtime.environment = EngineEnvironment(
             now: { clock.instant }, newGuid: { guids.next() },
             sleep: { time.pass($0 / .seconds(1)) })
         let identity = StoreFileIdentity(volume: "disk-\(number)", file: UInt64(file ?? fileNumber))
-        options.incarnations = IncarnationNotes(folder: notesFolder) { _ in identity }
-        options.downloadPageSize = 5
-        options.parallelQueries = 1
-        options.database.readerCount = 1
-        options.database.writerCacheBytes = 1 << 20
-        options.database.readerCacheBytes = 1 << 20
+        options.runtime.incarnations = IncarnationNotes(folder: notesFolder) { _ in identity }
+        options.sync.downloadPageSize = 5
+        options.sync.parallelQueries = 1
+        options.runtime.database.readerCount = 1
+        options.runtime.database.writerCacheBytes = 1 << 20
+        options.runtime.database.readerCacheBytes = 1 << 20
         return options
     }
 
@@ -169,7 +169,7 @@ actor SimulatedClient {
 
     private func open() async throws {
         let (wire, format) = (wire, batchFormat)
-        store = try await OfflineODataProvider.open(
+        store = try await OfflineStore.open(
             at: folder, protection: .encrypted(.key(key)), options: options(),
             connect: { _, _ in try wire.map { try Self.client($0, speaking: nil, format) } })
     }
@@ -244,7 +244,7 @@ actor SimulatedClient {
         return result
     }
 
-    private func result(of action: Action, _ store: OfflineODataProvider) async -> String {
+    private func result(of action: Action, _ store: OfflineStore) async -> String {
         let mayFail = disk?.isBroken ?? false
         do {
             switch action {
@@ -303,9 +303,9 @@ actor SimulatedClient {
     }
 
     /// Adopts the current metadata of the service with a new connection, like an app.
-    private func refreshMetadata(_ store: OfflineODataProvider) async throws {
+    private func refreshMetadata(_ store: OfflineStore) async throws {
         let (wire, format) = (wire, batchFormat)
-        let refresh = try await store.refreshMetadata { _, model in
+        let refresh = try await store.maintenance.refreshMetadata { _, model in
             try wire.map { try Self.client($0, speaking: model, format) }
         }
         self.store = refresh.store
@@ -322,7 +322,7 @@ actor SimulatedClient {
     }
 
     private func create(
-        _ set: String, _ properties: [String: ODataValue], in parent: ODataEntity? = nil, _ store: OfflineODataProvider
+        _ set: String, _ properties: [String: ODataValue], in parent: ODataEntity? = nil, _ store: OfflineStore
     ) async throws {
         let mark = newMark()
         var properties = properties
@@ -342,7 +342,7 @@ actor SimulatedClient {
         if rows.count != 1 { violations.append("client \(number) sees \(rows.count) of what it created as \(mark)") }
     }
 
-    private func update(_ store: OfflineODataProvider) async throws {
+    private func update(_ store: OfflineStore) async throws {
         let set = ["Places", "Tasks", "Steps"].randomElement(using: &numbers) ?? "Tasks"
         guard let row = try await pick(set, store, prefersContested: true) else { return }
         let mark = newMark()
@@ -378,16 +378,16 @@ actor SimulatedClient {
     }
 
     /// Loses a confirmed change silently, like a faulty engine.
-    private func lose(_ mark: String, _ store: OfflineODataProvider) async throws {
-        let request = try await store.status().pending.first {
+    private func lose(_ mark: String, _ store: OfflineStore) async throws {
+        let request = try await store.observe.status().pending.first {
             Self.mark(of: $0) == mark && $0.kind == .update && $0.state == .pending
         }
         guard let request else { return }
-        try await store.cancel([request.id])
+        try await store.changes.cancel([request.id])
         lost.append(mark)
     }
 
-    private func delete(_ store: OfflineODataProvider) async throws {
+    private func delete(_ store: OfflineStore) async throws {
         let set = ["Places", "Tasks", "Steps", "Steps"].randomElement(using: &numbers) ?? "Steps"
         guard let row = try await pick(set, store) else { return }
         let url = Self.url(set, row)
@@ -397,8 +397,8 @@ actor SimulatedClient {
     }
 
     /// Returns the store, sometimes with the preference for responses without the entity.
-    private func maker(_ store: OfflineODataProvider) -> any ODataProvider {
-        wantsNoContent() ? store.changing(ChangeOptions(prefersNoContent: true)) : store
+    private func maker(_ store: OfflineStore) -> any ODataProvider {
+        wantsNoContent() ? store.changes.provider(with: ChangeOptions(prefersNoContent: true)) : store
     }
 
     func wantsNoContent() -> Bool { Int.random(in: 0..<4, using: &numbers) == 0 }
@@ -448,7 +448,7 @@ actor SimulatedClient {
     /// - Parameter prefersContested: Whether to pick, half of the time, one of the few rows that every client
     ///   changes.
     func pick(
-        _ set: String, _ store: OfflineODataProvider, prefersContested: Bool = false
+        _ set: String, _ store: OfflineStore, prefersContested: Bool = false
     ) async throws -> ODataEntity? {
         let rows = try await store.entities("\(set)?$orderby=Born,Id")
         if prefersContested, Bool.random(using: &numbers) {
@@ -462,25 +462,25 @@ actor SimulatedClient {
         set == "Places" ? "\(set)('\(text(row["Id"]))')" : "\(set)(\(text(row["Id"])))"
     }
 
-    private func undo(_ store: OfflineODataProvider) async throws {
+    private func undo(_ store: OfflineStore) async throws {
         let before = try await queued(store)
         guard let request = before.randomElement(using: &numbers) else { return }
         if Int.random(in: 0..<4, using: &numbers) == 0 {
             giveUp(before)
-            try await store.undoAll()
+            try await store.changes.undoAll()
         } else {
             giveUp(Self.goingWith([request], of: before, changeSets))
             // A part of a change set is not undone unless the whole set may be.
             let takesOthers = changeSets[request.id] != nil && Bool.random(using: &numbers)
-            try await store.undo([try ODataURL(parsing: request.entityText)], withAllOthers: takesOthers)
+            try await store.changes.undo([try ODataURL(parsing: request.entityText)], withAllOthers: takesOthers)
         }
     }
 
     // MARK: The queue
 
     /// Returns pending and archived requests. A request that is still present does not count as withdrawn.
-    func queued(_ store: OfflineODataProvider) async throws -> [QueuedRequest] {
-        let status = try await store.status()
+    func queued(_ store: OfflineStore) async throws -> [QueuedRequest] {
+        let status = try await store.observe.status()
         let requests = status.pending + status.failed
         changeSets = transactions == 0 || requests.isEmpty ? [:] : try await Self.changeSets(in: store)
         var seen: [Int64: Sighting] = [:]
@@ -517,37 +517,37 @@ actor SimulatedClient {
     }
 
     /// Settles the error archive. If the outcome of a request is unknown, the service is checked first.
-    private func settleArchive(_ store: OfflineODataProvider, isFinal: Bool) async throws {
-        for id in try await store.status().failed.map(\.id) {
+    private func settleArchive(_ store: OfflineStore, isFinal: Bool) async throws {
+        for id in try await store.observe.status().failed.map(\.id) {
             // Settling another entry may have removed this one or changed its state.
             let before = try await queued(store)
-            guard let request = try await store.status().failed.first(where: { $0.id == id }) else { continue }
+            guard let request = try await store.observe.status().failed.first(where: { $0.id == id }) else { continue }
             let together = Self.together(with: request, of: before, changeSets)
             if request.state == .inDoubt {
                 let (hasActed, key) = try await act(of: request, among: together)
                 if !hasActed {
-                    try await store.retry([request.id])
+                    try await store.changes.retry([request.id])
                 } else if request.kind == .create, let key, let shape = store.model.shape(ofSet: request.entitySet) {
                     let value: ODataValue = request.entitySet == "Places" ? .string(key) : .integer(Int64(key) ?? 0)
                     let entity = ODataEntity(shape: shape, ["Id": value])
-                    try await store.accept([request.id], keys: entity.key.map { [request.id: $0] } ?? [:])
+                    try await store.changes.accept([request.id], keys: entity.key.map { [request.id: $0] } ?? [:])
                 } else {
-                    try await store.accept([request.id])
+                    try await store.changes.accept([request.id])
                 }
             } else if !isFinal, Bool.random(using: &numbers) {
                 // Refused changes of one change set are sent again together.
                 for request in together where request.failure?.isConflict == true {
                     // The change is applied to the newest local version, which the user sees too.
-                    let newest = try await store.original(of: try ODataURL(parsing: request.entityText))
+                    let newest = try await store.changes.original(of: try ODataURL(parsing: request.entityText))
                     ledger.note(Self.mark(of: request), of: number) {
                         $0.wasForced = true
                         if let newest { $0.shown.insert(text(newest["Mark"])) }
                     }
                 }
-                try await store.retry([request.id])
+                try await store.changes.retry([request.id])
             } else {
                 giveUp(Self.goingWith(together, of: before, changeSets))
-                try await store.discard([request.id])
+                try await store.changes.discard([request.id])
             }
         }
     }
@@ -588,7 +588,7 @@ actor SimulatedClient {
             switch decisions.next() {
             case .fail: return .fail
             case .theirs:
-                if let store, let status = try? await store.status() {
+                if let store, let status = try? await store.observe.status() {
                     let changeSets = (try? await Self.changeSets(in: store)) ?? [:]
                     for request in Self.goingFor(versions, mark, of: status.pending + status.failed, changeSets) {
                         ledger.note(Self.mark(of: request), of: number) { $0.isGivenUp = true }
@@ -633,7 +633,7 @@ actor SimulatedClient {
             try await store.sync(options: options)
             try await settleArchive(store, isFinal: true)
             try await store.sync(options: plainOptions())
-            let status = try await store.status()
+            let status = try await store.observe.status()
             return status.pending.isEmpty && status.failed.isEmpty
         } catch {
             violations.append("client \(number) cannot finish: \(error)")

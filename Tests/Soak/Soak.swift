@@ -47,7 +47,7 @@ struct Soak {
         client = try ODataClient(
             serviceRoot: Self.root, transport: LoopbackTransport(ODataHandler(provider: service)))
         for name in [storeDirectory, residentDirectory] {
-            let store = try await OfflineODataProvider.create(
+            let store = try await OfflineStore.create(
                 at: name, protection: .encrypted(key), serviceRoot: Self.root, remote: client)
             try await store.download()
             try store.close()
@@ -142,8 +142,8 @@ struct Soak {
         return totals
     }
 
-    private func open(_ directory: String) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.open(
+    private func open(_ directory: String) async throws -> OfflineStore {
+        try await OfflineStore.open(
             at: directory, protection: .encrypted(key), connect: { [client] _, _ in client })
     }
 
@@ -153,7 +153,7 @@ struct Soak {
 
     /// Edits orders that no one else changes, in the store that stays open; every fifth time it synchronises.
     private func residentRound(
-        _ number: Int, _ store: OfflineODataProvider, _ totals: inout Totals
+        _ number: Int, _ store: OfflineStore, _ totals: inout Totals
     ) async throws {
         let order = "Orders(\(601 + number % 300))"
         try await change(.update, order, ["Freight": .integer(Int64(number))], shape("Orders"), store)
@@ -161,15 +161,15 @@ struct Soak {
         let report = try await store.sync()
         totals.accepted += report.upload.accepted.count
         totals.refused += report.upload.failed.count
-        if !report.upload.failed.isEmpty { try await store.discard() }
+        if !report.upload.failed.isEmpty { try await store.changes.discard() }
     }
 
     /// Makes some edits on both sides and synchronises, while an observer is active.
     private func round(
-        _ number: Int, _ store: OfflineODataProvider, _ totals: inout Totals
+        _ number: Int, _ store: OfflineStore, _ totals: inout Totals
     ) async throws {
         let query = try ODataURL(parsing: "Orders?$filter=CustomerID eq \(number % 50 + 1)&$orderby=ID")
-        var results = store.observe(query).makeAsyncIterator()
+        var results = store.observe.results(of: query).makeAsyncIterator()
         let before = try await results.next()
         let orders = try shape("Orders")
         try await change(.update, "Orders(\(number % 500 + 1))", ["Freight": .integer(Int64(number))], orders, store)
@@ -190,7 +190,7 @@ struct Soak {
         let report = try await store.sync()
         totals.accepted += report.upload.accepted.count
         totals.refused += report.upload.failed.count
-        if !report.upload.failed.isEmpty { try await store.discard() }
+        if !report.upload.failed.isEmpty { try await store.changes.discard() }
         if before != (try await results.next()) { totals.observed += 1 }
     }
 
@@ -203,7 +203,7 @@ struct Soak {
 
     private func change(
         _ method: ODataRequest.Method, _ url: String, _ properties: [String: ODataValue], _ shape: TypeShape,
-        _ store: OfflineODataProvider
+        _ store: OfflineStore
     ) async throws {
         _ = try await store.execute(
             ODataRequest(method, try ODataURL(parsing: url), body: .entity(ODataEntity(shape: shape, properties))))
@@ -211,10 +211,10 @@ struct Soak {
 
     /// Returns the differences after a last synchronisation: both sides must have the same rows, and the queue
     /// must be empty.
-    private func difference(_ store: OfflineODataProvider) async throws -> [String] {
+    private func difference(_ store: OfflineStore) async throws -> [String] {
         try await store.sync()
         var problems: [String] = []
-        let status = try await store.status()
+        let status = try await store.observe.status()
         if !status.pending.isEmpty { problems.append("\(status.pending.count) changes wait.") }
         // Read in parts that each fit in one page of the service.
         for query in ["Customers?$orderby=ID", "Orders?$orderby=ID&$top=600", "Orders?$orderby=ID desc&$top=600"] {
@@ -241,8 +241,8 @@ private final class Observer: Sendable {
     private let state = Mutex(State())
     private let task: Mutex<Task<Void, Never>?> = Mutex(nil)
 
-    init(of query: String, in store: OfflineODataProvider) throws {
-        let results = store.observe(try ODataURL(parsing: query))
+    init(of query: String, in store: OfflineStore) throws {
+        let results = store.observe.results(of: try ODataURL(parsing: query))
         let task = Task { [weak self] in
             do {
                 for try await _ in results { self?.add() }

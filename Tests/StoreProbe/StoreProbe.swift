@@ -30,7 +30,7 @@ enum StoreProbe {
         let arguments = CommandLine.arguments
         let protection: StoreProtection =
             try arguments[2] == "-" ? .unencrypted : .encrypted(KeySource(keyFile: arguments[2], allowsExposed: true))
-        let store = try await OfflineODataProvider.open(
+        let store = try await OfflineStore.open(
             at: arguments[1], protection: protection, connect: { @Sendable _, _ in SilentService() })
         if arguments[3] == "sync" {
             try await store.sync()

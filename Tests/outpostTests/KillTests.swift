@@ -9,8 +9,8 @@ import Testing
 
 @Suite("A command that is killed", .serialized)
 struct KillTests {
-    private func open(_ clone: String, _ key: String) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.open(at: clone, protection: .encrypted(try KeySource(keyFile: key)))
+    private func open(_ clone: String, _ key: String) async throws -> OfflineStore {
+        try await OfflineStore.open(at: clone, protection: .encrypted(try KeySource(keyFile: key)))
     }
 
     private func site() async throws -> (Site, clone: String, key: String) {

@@ -46,7 +46,7 @@ struct ProviderTraitsTests {
         var change: (inout PublishedCapabilities) -> Void = { _ in }
     }
 
-    private func rows(_ store: OfflineODataProvider) async throws -> [Row] {
+    private func rows(_ store: OfflineStore) async throws -> [Row] {
         let base = try Base()
         let isClosed = { (capabilities: inout PublishedCapabilities) in capabilities.isReadOnly = true }
         return [
@@ -64,15 +64,15 @@ struct ProviderTraitsTests {
             Row(type: "ReopeningProvider", provider: try await ReopeningProvider { store }, base: store.traits),
             // A store has functions and paths of its own, and answers more than its service.
             Row(
-                type: "OfflineODataProvider", provider: store, base: store.local.traits, hasOwnLanguage: true,
+                type: "OfflineStore", provider: store, base: store.local.traits, hasOwnLanguage: true,
                 change: { $0.supersedesModel = true }),
         ]
     }
 
-    private func withStore(_ body: (OfflineODataProvider) async throws -> Void) async throws {
+    private func withStore(_ body: (OfflineStore) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory.path, protection: .unencrypted, serviceRoot: "http://rows.test/", remote: Base())
         try await body(store)
         try store.close()

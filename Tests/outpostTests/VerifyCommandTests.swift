@@ -145,7 +145,7 @@ struct VerifyCommandTests {
 
     /// Makes a change that is in the log alone, and leaves the log as a crash does.
     private func crash(_ copy: Copy) async throws {
-        let store = try await OfflineODataProvider.open(at: copy.directory, protection: try copy.protection)
+        let store = try await OfflineStore.open(at: copy.directory, protection: try copy.protection)
         let product = ODataEntity(shape: try #require(store.model.shape(ofSet: "Products")), ["Stock": 78])
         _ = try await store.execute(
             ODataRequest(.update, try ODataURL(parsing: "Products(3)"), body: .entity(product)))

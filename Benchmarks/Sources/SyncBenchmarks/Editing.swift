@@ -16,7 +16,7 @@ enum Editing {
     ///
     /// - Returns: milliseconds by the clock of the edit that took longest, and how many edits there were.
     static func longestWait(
-        _ id: Int, _ store: OfflineODataProvider, during work: @escaping @Sendable () async throws -> Void
+        _ id: Int, _ store: OfflineStore, during work: @escaping @Sendable () async throws -> Void
     ) async throws -> (milliseconds: Double, edits: Int) {
         // What the first one prepares is there for all others.
         try await store.setEmployee(0, of: id)

@@ -57,14 +57,14 @@ struct Report {
     /// statement runs in a process of its own.
     ///
     /// - Returns: the store of the last one, open.
-    private func firstDownload(_ service: RenderedService) async throws -> OfflineODataProvider {
+    private func firstDownload(_ service: RenderedService) async throws -> OfflineStore {
         var (bare, download) = (Double.infinity, Taken?.none)
         var (memory, longest) = (0.0, 0)
         var store = try await Stores.create("tracked", in: folder, from: service)
         for round in 1...3 {
             if round > 1 {
                 try store.close()
-                try OfflineODataProvider.remove(at: folder + "/tracked")
+                try OfflineStore.remove(at: folder + "/tracked")
                 store = try await Stores.create("tracked", in: folder, from: service)
             }
             let output = try Subprogram.own("--bare", String(rows), folder + "/bare.db")
@@ -100,11 +100,11 @@ struct Report {
     }
 
     /// The delta of 100 changes in a large store and in a small one, in turns.
-    private func delta(_ large: OfflineODataProvider) async throws {
+    private func delta(_ large: OfflineStore) async throws {
         let service = try RenderedService(rows: smallRows, folder: folder + "/small")
         let small = try await Stores.create("small", in: folder, from: service)
         try await small.download()
-        func refresh(_ store: OfflineODataProvider) async throws {
+        func refresh(_ store: OfflineStore) async throws {
             let report = try await store.download()
             require(report.updated == RenderedService.changedRows, "\(report.updated) rows")
         }
@@ -149,7 +149,7 @@ struct Report {
         try store.close()
     }
 
-    private func upload(_ store: OfflineODataProvider, atOnce: Int) async throws {
+    private func upload(_ store: OfflineStore, atOnce: Int) async throws {
         let editing = try await Taken.by { try await Uploads.queue(changes, atOnce: atOnce, in: store) }
         let taken = try await Taken.by {
             let report = try await store.upload()

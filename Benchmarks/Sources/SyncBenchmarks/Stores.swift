@@ -15,9 +15,9 @@ enum Stores {
     }
     private static let host = "http://bench.test/"
 
-    private static var options: OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
-        options.downloadPageSize = RenderedService.pageSize
+    private static var options: OfflineStore.Options {
+        var options = OfflineStore.Options()
+        options.sync.downloadPageSize = RenderedService.pageSize
         return options
     }
 
@@ -26,18 +26,18 @@ enum Stores {
     /// - Parameter root: `tracked/` for a service with delta links, `plain/` for one without; of an address, all of it.
     static func create(
         _ name: String, in folder: String, from service: any HTTPTransport, root: String = "tracked/"
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let root = root.contains(":") ? root : host + root
-        return try await OfflineODataProvider.create(
+        return try await OfflineStore.create(
             at: folder + "/" + name, protection: .encrypted(.key(key())), serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: service), options: options)
     }
 
     /// Opens one that was closed.
     static func open(_ name: String, in folder: String, from service: any HTTPTransport) async throws
-        -> OfflineODataProvider
+        -> OfflineStore
     {
-        try await OfflineODataProvider.open(
+        try await OfflineStore.open(
             at: folder + "/" + name, protection: .encrypted(.key(key())), options: options
         ) { root, model in
             try ODataClient(serviceRoot: root, transport: service, model: model)
@@ -45,7 +45,7 @@ enum Stores {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Makes an order.
     func createOrder(_ id: Int) async throws {
         guard let shape = model.shape(ofSet: "Orders") else { return }

@@ -79,7 +79,7 @@ enum HarbourPlace: String, CaseIterable, Sendable {
             if self == .clientOfAServer { return try await body(HarbourService(client)) {} }
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
-            let offline = try await OfflineODataProvider.create(
+            let offline = try await OfflineStore.create(
                 at: folder.path, protection: .unencrypted, serviceRoot: root, remote: client)
             try await offline.download()
             try await body(HarbourService(offline)) {

@@ -23,9 +23,9 @@ struct EngineSetTests {
     ]
 
     /// Returns a store with a refused order, a line that depends on it, and another refused change.
-    private func refused(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func refused(_ shop: Shop) async throws -> OfflineStore {
         let store = try await shop.clone()
-        try await store.changing(ChangeOptions(tag: "visit 12", headers: ["X-Visit": "12"])).create(
+        try await store.changes.provider(with: ChangeOptions(tag: "visit 12", headers: ["X-Visit": "12"])).create(
             "Orders", Self.order)
         try await store.create("Order_Lines", Self.line)
         try await store.update("Products(6)", ["Stock": -4])
@@ -45,7 +45,7 @@ struct EngineSetTests {
         #expect(first["RequestURL"] == "Orders")
         #expect(first["CustomTag"] == "visit 12")
         #expect(first["HTTPStatusCode"].map { $0 != .null } == true)
-        let failure = try #require(try await store.status().failed.first?.failure)
+        let failure = try #require(try await store.observe.status().failed.first?.failure)
         #expect(!failure.message.isEmpty)
         #expect(first["Message"] == .string(failure.message))
         #expect(first["IsInDoubt"] == false)
@@ -87,7 +87,8 @@ struct EngineSetTests {
     func queue() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
-        try await store.changing(ChangeOptions(category: "c", priority: 3)).update("Products(1)", ["Stock": 9])
+        try await store.changes.provider(with: ChangeOptions(category: "c", priority: 3)).update(
+            "Products(1)", ["Stock": 9])
         let requests = try await store.rows("RequestQueue?$orderby=RequestID&$select=Entity,Status,Method,Category")
         #expect(
             requests.map { $0["Entity"] } == [
@@ -95,7 +96,7 @@ struct EngineSetTests {
             ])
         #expect(requests.map { $0["Status"] } == ["Failed", "NotSent", "Failed", "NotSent"])
         #expect(requests.last?["Category"] == "c")
-        try await store.delete("RequestQueue(\(try #require(try await store.status().pending.last?.id)))")
+        try await store.delete("RequestQueue(\(try #require(try await store.observe.status().pending.last?.id)))")
         #expect(try await store.rows("RequestQueue").count == 3)
         await #expect(throws: ODataError.self) { try await store.delete("RequestQueue(4711)") }
         await #expect(throws: ODataError.self) { try await store.create("RequestQueue", ["Method": "POST"]) }
@@ -111,8 +112,8 @@ struct EngineSetTests {
         #expect(try await store.rows("RequestQueue").map { $0["Entity"] } == ["Products(6)"])
         try store.close()
 
-        var options = OfflineODataProvider.Options()
-        options.revertsErrorsTogether = true
+        var options = OfflineStore.Options()
+        options.sync.revertsErrorsTogether = true
         let together = try await shop.store(named: "together", options: options)
         try await together.download()
         try await together.update("Products(8)", ["Stock": -4])
@@ -126,21 +127,21 @@ struct EngineSetTests {
     @Test("an archived request that is not there cannot be deleted, and gives none up", arguments: [true, false])
     func deletedUnknown(together: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.revertsErrorsTogether = together
+        var options = OfflineStore.Options()
+        options.sync.revertsErrorsTogether = together
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.update("Products(8)", ["Stock": -4])
         try await store.upload()
         try await store.update("Products(9)", ["Stock": 4])
-        let waiting = try #require(try await store.status().pending.first?.id)
+        let waiting = try #require(try await store.observe.status().pending.first?.id)
         for id in [4711, waiting] {
             let error = await #expect(throws: ODataError.self) { try await store.delete("ErrorArchive(\(id))") }
             #expect(error?.status == 404)
         }
         #expect(try await store.rows("ErrorArchive").map { $0["Entity"] } == ["Products(8)"])
         #expect(try await store.rows("Products(8)").first?["Stock"] == -4)
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
     }
 
     @Test("AffectedEntity and RequestEntity can be expanded and followed over HTTP")
@@ -254,7 +255,7 @@ struct EngineSetTests {
         let root = "http://shop.test/v2/"
         let handler = try ODataV2Handler(provider: shop.database, serviceRoot: root)
         let transport = LoopbackTransport(handle: { await handler.handle($0, $1) })
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("older").path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(serviceRoot: root, transport: transport))
         try await store.download()
@@ -328,8 +329,8 @@ struct EngineSetTests {
     func events() async throws {
         let shop = try await Shop()
         let meter = TransferMeter()
-        var options = OfflineODataProvider.Options()
-        options.meter = meter
+        var options = OfflineStore.Options()
+        options.runtime.meter = meter
         let store = try await shop.store(
             options: options, through: try shop.client(over: meter.transport(over: shop.wire)))
         try await store.download(["Products"])
@@ -357,7 +358,7 @@ struct EngineSetTests {
         #expect(try await store.rows("RequestQueue").count == 3)
         #expect(try await store.rows("EventLog").count > 2)
         let second = try await shop.clone(named: "second", through: store)
-        #expect(try await second.definingQueries().count == shop.database.model.container.entitySets.count)
+        #expect(try await second.queries.all().count == shop.database.model.container.entitySets.count)
         #expect(second.serviceModel.entitySet("ErrorArchive") == nil)
         #expect(try await second.rows("ErrorArchive").isEmpty)
         #expect(try await second.rows("RequestQueue").isEmpty)
@@ -367,7 +368,7 @@ struct EngineSetTests {
 
 @Suite("The method of a queued or archived request")
 struct RequestMethodTests {
-    private func methods(_ store: OfflineODataProvider) async throws -> [ODataValue?] {
+    private func methods(_ store: OfflineStore) async throws -> [ODataValue?] {
         try await store.rows("RequestQueue?$orderby=RequestID").map { $0["Method"] }
     }
 
@@ -379,7 +380,7 @@ struct RequestMethodTests {
         try await store.replaceStream("Pictures(1)/$value", "two")
         _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Pictures(1)/Thumb")))
         #expect(try await methods(store) == ["PUT", "DELETE"])
-        #expect(try await store.status().pending.map(\.method) == ["PUT", "DELETE"])
+        #expect(try await store.observe.status().pending.map(\.method) == ["PUT", "DELETE"])
     }
 
     @Test("is PUT for a relation to a single entity and for what an entity contains one of, else POST")
@@ -406,8 +407,8 @@ struct RequestMethodTests {
     @Test("is PUT for a change where the service takes whole entities only", arguments: [true, false])
     func wholeEntities(hasPatch: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.service.supportsPatch = hasPatch
+        var options = OfflineStore.Options()
+        options.service.capabilities.supportsPatch = hasPatch
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.update("Products(6)", ["Stock": -4])
@@ -493,12 +494,12 @@ struct StateFunctionTests {
         let product = try #require(try await store.rows("Products(1)").first)
         #expect(product.isLocal && product.hasPendingChanges && product.isUpdated)
         #expect(!product.inErrorState && !product.isCreated)
-        #expect(try await store.original(of: ODataURL(parsing: "Products(1)"))?["Stock"] == stock)
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Products(1)"))?["Stock"] == stock)
         #expect(try await store.rows("Categories(-1)").first?.isCreated == true)
-        #expect(try await store.original(of: ODataURL(parsing: "Categories(-1)")) == nil)
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Categories(-1)")) == nil)
         #expect(try await store.rows("Products(2)").first?.isLocal == false)
         try await store.delete("Products(1)")
-        #expect(try await store.original(of: ODataURL(parsing: "Products(1)"))?["Stock"] == stock)
-        #expect(try await store.original(of: ODataURL(parsing: "Products(2)"))?["ProductID"] == 2)
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Products(1)"))?["Stock"] == stock)
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Products(2)"))?["ProductID"] == 2)
     }
 }

@@ -26,7 +26,7 @@ struct EntityStateTests {
         }
     }
 
-    private func entity(_ url: String, of store: OfflineODataProvider) async throws -> ODataEntity {
+    private func entity(_ url: String, of store: OfflineStore) async throws -> ODataEntity {
         try #require(try await store.rows(url).first)
     }
 
@@ -42,7 +42,7 @@ struct EntityStateTests {
         #expect(
             pending.isLocal && pending.hasPendingChanges && pending.isUpdated && !pending.isCreated && !pending.isNew)
         #expect(pending.control.etag != before.control.etag, "it is another version")
-        let original = try #require(try await store.original(of: ODataURL(parsing: "Products(1)")))
+        let original = try #require(try await store.changes.original(of: ODataURL(parsing: "Products(1)")))
         #expect(original.control.etag == before.control.etag && original["Stock"] == before["Stock"])
         try await store.upload()
         let uploaded = try await entity("Products(1)", of: store)
@@ -110,7 +110,7 @@ struct EntityStateTests {
         try await expect(5, of: "Categories")
         try await store.upload()
         try await expect(5, of: "Categories")
-        try await store.add(DefiningQuery("all", "Products"))
+        try await store.queries.add(DefiningQuery("all", "Products"))
         try await store.download(["all"])
         try await expect(30, of: "Products")
         try await expect(0, of: "Categories")
@@ -185,7 +185,7 @@ struct EntityStateTests {
         let failed = try await entity("Products(1)", of: store)
         #expect(failed.offlineState == .failed && failed.inErrorState && failed.hasPendingChanges)
         #expect(failed.changeFlags == .updated)
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await entity("Products(1)", of: store).offlineState == .unchanged)
     }
 
@@ -199,7 +199,7 @@ struct EntityStateTests {
         try await store.update("Categories(-1)", ["Name": "Newer"])
         #expect(try await entity("Categories(-1)", of: store).changeFlags == [.created, .updated])
         try await store.delete("Products(1)")
-        let deleted = try #require(try await store.original(of: ODataURL(parsing: "Products(1)")))
+        let deleted = try #require(try await store.changes.original(of: ODataURL(parsing: "Products(1)")))
         #expect(deleted.isDeleted && deleted.changeFlags == .deleted && deleted.offlineState == .pending)
         try await shop.sql("INSERT INTO Categories(Name) VALUES ('New')")
         #expect(try await store.upload().failed.count == 2, "the name is taken, and the product is in orders")
@@ -239,17 +239,17 @@ struct EntityStateTests {
         #expect(others.map { $0["ID"] } == [1, 2])
         isRefusing.set()
         #expect(try await store.upload().failed.map(\.kind) == [.link])
-        #expect(try await store.status().failed.map(\.state) == [.refused])
+        #expect(try await store.observe.status().failed.map(\.state) == [.refused])
         try await expect(.failed, isFound: true, by: "inErrorState")
         try await expect(.failed, isFound: true, by: "hasPendingChanges")
         isRefusing.clear()
-        try await store.retry()
+        try await store.changes.retry()
         isUnreadable.set()
         #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
         try await expect(.failed, isFound: true, by: "inErrorState")
         try await expect(.failed, isFound: true, by: "hasPendingChanges")
         isUnreadable.clear()
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.map(\.kind) == [.link])
         try await expect(.uploaded, isFound: true, by: "isLocal")
         try await expect(.uploaded, isFound: false, by: "hasPendingChanges")
@@ -260,11 +260,11 @@ struct EntityStateTests {
     @Test("A draft says that it is one")
     func draft() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.localDrafts = ["ProductDrafts": "Products"]
+        var options = OfflineStore.Options()
+        options.creation.localDrafts = ["ProductDrafts": "Products"]
         let store = try await shop.store(options: options)
         try await store.download()
-        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"), in: "ProductDrafts")
+        try await store.drafts.make(of: ODataURL(parsing: "Products(1)"), in: "ProductDrafts")
         #expect(try await entity("ProductDrafts(1)", of: store).isDraft)
         #expect(try await !entity("Products(1)", of: store).isDraft)
     }

@@ -38,7 +38,7 @@ struct StateFunctionPlaceTests {
 
     private struct Store {
         var shop: Shop
-        var store: OfflineODataProvider
+        var store: OfflineStore
 
         init() async throws {
             shop = try await Shop()

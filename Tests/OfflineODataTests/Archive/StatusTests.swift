@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The status of a store")
 struct StatusTests {
-    private func rows(_ store: OfflineODataProvider) async throws -> [String: Int] {
-        Dictionary(uniqueKeysWithValues: try await store.status().queries.map { ($0.name, $0.rows) })
+    private func rows(_ store: OfflineStore) async throws -> [String: Int] {
+        Dictionary(uniqueKeysWithValues: try await store.observe.status().queries.map { ($0.name, $0.rows) })
     }
 
     @Test("counts the rows of each query, not of its entity set")

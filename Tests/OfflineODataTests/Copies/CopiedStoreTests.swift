@@ -42,23 +42,23 @@ struct CopiedStoreTests {
             }
         }
 
-        private func options(_ notes: String?) -> OfflineODataProvider.Options {
-            var options = OfflineODataProvider.Options()
-            options.incarnations = IncarnationNotes(folder: notes ?? self.notes)
+        private func options(_ notes: String?) -> OfflineStore.Options {
+            var options = OfflineStore.Options()
+            options.runtime.incarnations = IncarnationNotes(folder: notes ?? self.notes)
             return options
         }
 
-        func clone(_ name: String = "a") async throws -> OfflineODataProvider {
-            let store = try await OfflineODataProvider.create(
+        func clone(_ name: String = "a") async throws -> OfflineStore {
+            let store = try await OfflineStore.create(
                 at: path(name), protection: .unencrypted, serviceRoot: way == .v2 ? Self.v2Root : Shop.serviceRoot,
                 remote: client(), options: options(nil))
             try await store.download()
             return store
         }
 
-        func open(_ name: String, notes: String? = nil) async throws -> OfflineODataProvider {
+        func open(_ name: String, notes: String? = nil) async throws -> OfflineStore {
             let client = try client()
-            return try await OfflineODataProvider.open(
+            return try await OfflineStore.open(
                 at: path(name), protection: .unencrypted, options: options(notes), connect: { _, _ in client })
         }
 
@@ -110,21 +110,21 @@ struct CopiedStoreTests {
         try store.close()
         try scene.copy("a", to: "b")
         store = try await scene.open("a")
-        #expect(try await store.queueHold() == nil)
+        #expect(try await store.changes.hold() == nil)
         #expect(try await store.upload().accepted.count == 1)
         try store.close()
         let copy = try await scene.open("b")
-        let status = try await copy.status()
+        let status = try await copy.observe.status()
         #expect(status.hold == QueueHold(reason: .otherFile, count: 1) && status.pending.count == 1)
         let refusal = await #expect(throws: OfflineError.self) { try await copy.upload() }
         #expect(hold(of: refusal)?.reason == .otherFile)
         await #expect(throws: OfflineError.self) { try await copy.sync() }
-        #expect(try await copy.status().pending.map(\.state) == [.pending])
+        #expect(try await copy.observe.status().pending.map(\.state) == [.pending])
         #expect(try await scene.products("Once") == 1)
         // Reading, downloading and editing still work.
         try await copy.download()
         try await copy.update("Products(1)", ["Stock": 7])
-        #expect(try await copy.queueHold()?.count == 2)
+        #expect(try await copy.changes.hold()?.count == 2)
         try copy.close()
     }
 
@@ -149,7 +149,7 @@ struct CopiedStoreTests {
         // From then on, the copy and the original are separate stores.
         for store in [copy, original] {
             try await store.create("Products", Scene.product("Later"))
-            #expect(try await store.queueHold() == nil)
+            #expect(try await store.changes.hold() == nil)
             #expect(try await store.upload().accepted.count == 1)
             try store.close()
         }
@@ -162,7 +162,7 @@ struct CopiedStoreTests {
         let store = try await scene.clone()
         try await store.create("Products", Scene.product("First"))
         #expect(try await store.upload().accepted.count == 1)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Products", Scene.product("Once"))
             try changes.update("Products(1)", ["Stock": 5])
         }
@@ -171,7 +171,7 @@ struct CopiedStoreTests {
         try scene.copy("a", to: "b")
         for name in ["a", "b"] {
             let store = try await scene.open(name)
-            #expect(try await store.queueHold() == nil)
+            #expect(try await store.changes.hold() == nil)
             let report = try await store.upload()
             #expect(report.failed.map(\.description) == [])
             #expect(report.accepted.count == 3)
@@ -196,9 +196,9 @@ struct CopiedStoreTests {
         let original = try await scene.open("a")
         #expect(try await original.upload().accepted.count == 3)
         let proxy = Proxy(base: try scene.client())
-        var options = OfflineODataProvider.Options()
-        options.incarnations = IncarnationNotes(folder: scene.notes)
-        let copy = try await OfflineODataProvider.open(
+        var options = OfflineStore.Options()
+        options.runtime.incarnations = IncarnationNotes(folder: scene.notes)
+        let copy = try await OfflineStore.open(
             at: scene.path("b"), protection: .unencrypted, options: options, connect: { _, _ in proxy })
         let refusal = await #expect(throws: OfflineError.self) { try await copy.upload() }
         #expect(hold(of: refusal) == QueueHold(reason: .otherFile, count: 2))
@@ -213,7 +213,7 @@ struct CopiedStoreTests {
         try store.close()
         try FileManager.default.moveItem(atPath: scene.path("a"), toPath: scene.path("elsewhere"))
         let moved = try await scene.open("elsewhere")
-        #expect(try await moved.queueHold() == nil)
+        #expect(try await moved.changes.hold() == nil)
         #expect(try await moved.upload().accepted.count == 1)
     }
 
@@ -244,12 +244,12 @@ struct CopiedStoreTests {
         #expect(hold(of: refusal)?.reason == (inPlace ? .rolledBack : .otherFile))
         #expect(try await scene.products("Once") == 1)
         // After an undo, the store works as any other.
-        try await restored.undoAll()
-        #expect(try await restored.queueHold() == nil)
+        try await restored.changes.undoAll()
+        #expect(try await restored.changes.hold() == nil)
         try await restored.create("Products", Scene.product("Later"))
         try restored.close()
         let later = try await scene.open("a")
-        #expect(try await later.queueHold() == nil, "it was a store of its own when the change was made")
+        #expect(try await later.changes.hold() == nil, "it was a store of its own when the change was made")
     }
 
     @Test(
@@ -286,7 +286,7 @@ struct CopiedStoreTests {
         try await store.create("Products", Scene.product("Once"))
         try store.close()
         let other = try await scene.open("a", notes: scene.path("other-notes"))
-        #expect(try await other.queueHold()?.reason == .unknown)
+        #expect(try await other.changes.hold()?.reason == .unknown)
         await #expect(throws: OfflineError.self) { try await other.upload() }
     }
 
@@ -298,7 +298,7 @@ struct CopiedStoreTests {
         for name in ["b", "a"] {
             let store = try await scene.open(name)
             try await store.create("Products", Scene.product("Own"))
-            #expect(try await store.queueHold() == nil)
+            #expect(try await store.changes.hold() == nil)
             #expect(try await store.upload().accepted.count == 1)
             try store.close()
         }
@@ -330,8 +330,8 @@ struct CopiedStoreTests {
         let scene = try await Scene()
         let store = try await scene.clone()
         try await store.create("Products", Scene.product("Named"))
-        let id = try #require(try await store.status().pending.first?.requestID)
-        #expect(try await store.status().pending.first?.firstSent == nil)
+        let id = try #require(try await store.observe.status().pending.first?.requestID)
+        #expect(try await store.observe.status().pending.first?.firstSent == nil)
         await scene.shop.wire.cut { _, _ in nil }
         #expect(try await store.upload().accepted.count == 1)
         let field = try #require(HTTPField.Name("Repeatability-Request-ID"))
@@ -347,7 +347,7 @@ struct CopiedStoreTests {
         try await store.setKeptText("other", to: nil)
         #expect(try await store.keptTexts() == ["tenant": "blue"])
         try store.close()
-        let again = try await OfflineODataProvider.open(
+        let again = try await OfflineStore.open(
             at: scene.path("a"), protection: .unencrypted,
             connecting: { basis in
                 #expect(basis.texts == ["tenant": "blue"] && basis.serviceRoot == Shop.serviceRoot)

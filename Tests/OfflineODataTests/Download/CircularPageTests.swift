@@ -38,7 +38,7 @@ struct CircularPageTests {
     }
 
     private func expectError(
-        _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         let error = await #expect(throws: ODataError.self, sourceLocation: sourceLocation) {
             try await store.download()
@@ -60,7 +60,7 @@ struct CircularPageTests {
         let plain = PlainService(base: try shop.client(), hasDeltaLinks: hasDeltaLinks)
         let service = circular(plain) { _, page in if isCircular.isSet { page.nextLink = "circle-1" } }
         let store = try await shop.clone([DefiningQuery(entitySet: "Orders")], through: service)
-        #expect(try await store.status().queries.map(\.hasDeltaLink) == [hasDeltaLinks])
+        #expect(try await store.observe.status().queries.map(\.hasDeltaLink) == [hasDeltaLinks])
         isCircular.set()
         await expectError(store)
         #expect(try await store.rows("Orders").count == 200)

@@ -45,7 +45,7 @@ struct ContainedOnceTests {
         _ = try await studio.service.execute(ODataRequest(.delete, try ODataURL(parsing: "Albums(2)/Cover")))
         try await store.download()
         #expect(try await colours(store) == ["blue", nil])
-        try await store.removeQuery("albums")
+        try await store.queries.remove("albums")
         #expect(try await store.lacks("Albums"))
     }
 

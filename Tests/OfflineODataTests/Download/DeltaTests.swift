@@ -88,12 +88,12 @@ struct DeltaTests {
     /// An observer of the changed rows in a store.
     private final class Look: Sendable {
         private let counts = Mutex<[Int]>([])
-        private let store = Mutex<OfflineODataProvider?>(nil)
+        private let store = Mutex<OfflineStore?>(nil)
 
         /// The number of changed orders at each look.
         var seen: [Int] { counts.withLock { $0 } }
 
-        func begin(at store: OfflineODataProvider) { self.store.withLock { $0 = store } }
+        func begin(at store: OfflineStore) { self.store.withLock { $0 = store } }
 
         func take() async throws {
             guard let store = store.withLock({ $0 }) else { return }
@@ -218,7 +218,7 @@ struct DeltaTests {
         #expect(refusals.map(\.error.status) == [404] && refusals.allSatisfy(\.wasLoaded))
         #expect(refusals.first?.description.contains("query Categories (Categories): 404") == true)
         #expect(report.updated == 1 && !report.queries.map(\.name).contains("Categories"))
-        let event = try #require(try await store.events(newest: 1).first)
+        let event = try #require(try await store.observe.events(newest: 1).first)
         #expect(event.requests == report.received && event.failures == 1)
         #expect(event.text.hasSuffix("refused: Categories"))
         #expect(try await store.rows("Orders(1001)").first?["Freight"] == .decimal(ODataDecimal(7)))
@@ -285,7 +285,7 @@ struct DeltaTests {
         ])
         let folder = Folder()
         let root = "http://delta.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         var texts: [[ODataValue?]] = []
@@ -329,7 +329,7 @@ struct DeltaTests {
         ])
         let folder = Folder()
         let root = "http://delta.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         func paths() async throws -> [[UInt8]] {

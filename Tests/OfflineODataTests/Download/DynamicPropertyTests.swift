@@ -20,7 +20,7 @@ struct DynamicPropertyTests {
 
     /// Returns a store with a narrow query that selects only the colour, to which the service returns a newer
     /// value.
-    private func store(in folder: Folder, _ transport: PagesTransport) async throws -> OfflineODataProvider {
+    private func store(in folder: Folder, _ transport: PagesTransport) async throws -> OfflineStore {
         let root = "http://dynamic.test/"
         let service = Gateway(
             base: try ODataClient(serviceRoot: root, transport: transport),
@@ -35,7 +35,7 @@ struct DynamicPropertyTests {
                 response.body = .page(page)
                 return response
             })
-        return try await OfflineODataProvider.create(
+        return try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: service,
             queries: [DefiningQuery("wide", "Things"), DefiningQuery("narrow", "Things?$select=ID,Colour")])

@@ -54,17 +54,17 @@ struct EncodedDownloadTests {
 
     private func store(
         _ pages: [String: String], chunk: Int = 65_536, decoding: Bool = false, in folder: URL
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         var answers = pages
         answers["$metadata"] = Self.metadata
         let client = try ODataClient(
             serviceRoot: "http://bytes.test/", transport: PagesTransport(answers: answers, chunk: chunk))
-        return try await OfflineODataProvider.create(
+        return try await OfflineStore.create(
             at: folder.appendingPathComponent(UUID().uuidString).path, protection: .unencrypted,
             serviceRoot: "http://bytes.test/", remote: decoding ? Decoding(remote: client) : client)
     }
 
-    private func everything(_ store: OfflineODataProvider) async throws -> [String] {
+    private func everything(_ store: OfflineStore) async throws -> [String] {
         var rows: [String] = []
         for set in ["Things", "OpenThings"] {
             rows += try await store.rows("\(set)?$orderby=ID").map { row in
@@ -141,7 +141,7 @@ struct EncodedDownloadTests {
         let folder = Folder()
         let answers = ["Things": text, "OpenThings": page("OpenThings", []), "$metadata": Self.metadata]
         let transport = PagesTransport(answers: answers)
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("broken").path, protection: .unencrypted,
             serviceRoot: "http://bytes.test/",
             remote: ODataClient(serviceRoot: "http://bytes.test/", transport: transport))

@@ -97,14 +97,14 @@ struct EndlessDownloadTests {
     /// Downloads from a service into a new store and returns the error of the endless query.
     private func failure(
         of service: EndlessService, _ limits: DownloadLimits = DownloadLimits(),
-        _ queries: [DefiningQuery] = [], _ then: (OfflineODataProvider) async throws -> Void = { _ in }
+        _ queries: [DefiningQuery] = [], _ then: (OfflineStore) async throws -> Void = { _ in }
     ) async throws -> ODataError? {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        var options = OfflineODataProvider.Options()
-        options.downloadLimits = limits
+        var options = OfflineStore.Options()
+        options.sync.downloadLimits = limits
         let root = "http://endless.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(serviceRoot: root, transport: service), queries: queries, options: options)
         defer { try? store.close() }

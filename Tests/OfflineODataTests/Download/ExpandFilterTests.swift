@@ -40,10 +40,10 @@ struct ExpandFilterTests {
                 if request.url.path.segments.last != .count { asked.append(request.url.description) }
                 return ODataResponse(body: .page(EntityPage()))
             })
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: service, queries: [try DefiningQuery("q", "\(set)?$filter=\(filter)&$expand=\(expand)")])
-        for (name, value) in parameters { try await store.setParameter(name, to: value) }
+        for (name, value) in parameters { try await store.queries.setParameter(name, to: value) }
         try await store.download()
         return asked.names
     }

@@ -20,15 +20,15 @@ struct ExpandTests {
         #expect(try await store.rows("Orders").count == mine)
         #expect(try await store.rows("Order_Lines").count == lines)
         #expect(try await store.rows("Customers").count == customers)
-        #expect(try await store.definingQueries().map(\.name) == ["mine"])
-        let explanation = try #require(try await store.explainDownloads().first)
+        #expect(try await store.queries.all().map(\.name) == ["mine"])
+        let explanation = try #require(try await store.queries.explainDownloads().first)
         #expect(explanation.parts.count == 2 && explanation.parts.allSatisfy { $0.contains("split") })
         try await shop.sql(
             "UPDATE \"Order Lines\" SET Quantity = 77 WHERE OrderID = (SELECT MIN(OrderID) FROM Orders WHERE EmployeeID = 1) AND LineNumber = 1"
         )
         try await store.download()
         #expect(try await store.rows("Order_Lines?$filter=Quantity eq 77").count == 1)
-        try await store.removeQuery("mine")
+        try await store.queries.remove("mine")
         for set in ["Orders", "Order_Lines", "Customers"] { #expect(try await store.lacks(set), "\(set)") }
     }
 
@@ -77,7 +77,7 @@ struct ExpandTests {
         let lines = try await shop.count(
             "SELECT COUNT(*) FROM \"Order Lines\" WHERE OrderID IN (SELECT OrderID FROM Orders WHERE EmployeeID = 1)")
         #expect(try await store.rows("Order_Lines").count == lines)
-        let explanation = try #require(try await store.explainDownloads().first)
+        let explanation = try #require(try await store.queries.explainDownloads().first)
         #expect(explanation.parts.contains { $0.contains("whole") })
         try await shop.sql(
             "DELETE FROM \"Order Lines\" WHERE OrderID = (SELECT MIN(OrderID) FROM Orders WHERE EmployeeID = 1) AND LineNumber = 1"
@@ -106,7 +106,7 @@ struct ExpandTests {
         let lines = try await shop.count(
             "SELECT COUNT(*) FROM \"Order Lines\" WHERE OrderID IN (SELECT OrderID FROM Orders WHERE EmployeeID = 1)")
         #expect(try await store.rows("Order_Lines").count == lines)
-        let explanation = try #require(try await store.explainDownloads().first)
+        let explanation = try #require(try await store.queries.explainDownloads().first)
         #expect(explanation.parts.allSatisfy { $0.contains("split") } && !explanation.parts.isEmpty)
     }
 
@@ -132,7 +132,7 @@ struct ExpandTests {
         )
         try await store.download()
         #expect(try await store.rows("Order_Lines").count == lines - 1)
-        try await store.removeQuery("mine")
+        try await store.queries.remove("mine")
         #expect(try await store.lacks("Order_Lines"))
     }
 
@@ -163,8 +163,8 @@ struct ExpandTests {
         try await store.delete("Albums(1)")
         for _ in 1...2 { try await store.download() }
         #expect(try await store.rows("Tags?$orderby=ID").map { $0["Name"] } == ["mine", "blue"])
-        #expect(try await store.original(of: ODataURL(parsing: "Tags(1)"))?["Name"] == "red")
-        #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Tags(1)"))?["Name"] == "red")
+        #expect(try await store.changes.undo([ODataURL(parsing: "Albums(1)")]) == 1)
         #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["mine", "blue"])
         try await store.download()
         #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["mine", "blue"])
@@ -181,7 +181,7 @@ struct ExpandTests {
         try await store.delete("Boxes(1)/Slips(1)")
         for _ in 1...2 { try await store.download() }
         #expect(try await store.rows("Headers").map { $0["Title"] } == ["first"])
-        #expect(try await store.undoAll() == 1)
+        #expect(try await store.changes.undoAll() == 1)
         #expect(try await store.rows("Boxes(1)/Slips(1)/Header").map { $0["Title"] } == ["first"])
     }
 
@@ -200,7 +200,7 @@ struct ExpandTests {
         let change = ODataRequest(.update, try ODataURL(parsing: "Me"), body: .entity(profile))
         _ = try await store.execute(change)
         #expect(try await store.rows("Me").map { $0["Owner"] } == ["Cy"])
-        #expect(try await store.undo([ODataURL(parsing: "Me")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Me")]) == 1)
         _ = try await store.execute(change)
         #expect(try await store.rows("RequestQueue").map { $0["URL"] } == ["Me"])
         try await store.download()
@@ -279,7 +279,7 @@ struct ExpandTests {
         for text in [
             "Albums?$expand=Tags($top=1)", "Albums?$expand=Tags($expand=Albums($top=1))", "Albums?$expand=Tags/$ref",
         ] {
-            await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("x", text)) }
+            await #expect(throws: OfflineError.self) { try await store.queries.add(DefiningQuery("x", text)) }
         }
     }
 }

@@ -143,8 +143,8 @@ struct FirstDownloadTests {
                 isExpired.clear()
                 throw ODataError(status: 410, code: "Gone", message: "The link has expired.")
             })
-        var options = OfflineODataProvider.Options()
-        options.parallelQueries = 1
+        var options = OfflineStore.Options()
+        options.sync.parallelQueries = 1
         let store = try await shop.store(
             [DefiningQuery("some", "Orders?$filter=OrderID le 1010"), DefiningQuery("all", "Orders")],
             options: options, through: service)
@@ -158,7 +158,7 @@ struct FirstDownloadTests {
         isExpired.set()
         try await store.download()
         #expect(!isExpired.isSet)
-        try await store.undoAll()
+        try await store.changes.undoAll()
         try await store.download()
         #expect(try await store.rows("Orders").count == 198)
     }

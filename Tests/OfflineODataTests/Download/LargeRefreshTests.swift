@@ -11,7 +11,7 @@ struct LargeRefreshTests {
     private static let count = 6000
 
     /// Returns a store of a service with many rows and without delta links.
-    private func store(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func store(_ shop: Shop) async throws -> OfflineStore {
         try await shop.clone(
             [DefiningQuery(entitySet: "Readings")], through: PlainService(base: shop.client(), hasETags: false))
     }
@@ -25,7 +25,7 @@ struct LargeRefreshTests {
                 """)
     }
 
-    private func expectEqual(_ store: OfflineODataProvider, _ shop: Shop) async throws {
+    private func expectEqual(_ store: OfflineStore, _ shop: Shop) async throws {
         let theirs = try await shop.database.rows("Readings?$orderby=ReadingID").map(\.values)
         let ours = try await store.rows("Readings?$orderby=ReadingID").map(\.values)
         #expect(ours == theirs)
@@ -39,7 +39,7 @@ struct LargeRefreshTests {
         let report = try await store.download()
         #expect(report.queries.first?.method == .refresh)
         #expect(report.received == Self.count && report.inserted + report.updated + report.removed == 0)
-        try await store.compact()
+        try await store.maintenance.compact()
         try await store.download()
         let size = try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int ?? 0
         #expect(size < 100_000, "the log has \(size) bytes")
@@ -72,7 +72,8 @@ struct LargeRefreshTests {
         let steps = LockedNames()
         let task = Task { try await store.download() }
         let watch = Task {
-            for try await rows in store.observe(try ODataURL(parsing: "Readings?$filter=Value lt 0&$top=1")) {
+            for try await rows in store.observe.results(of: try ODataURL(parsing: "Readings?$filter=Value lt 0&$top=1"))
+            {
                 steps.append("\(rows.count)")
                 if !rows.isEmpty { task.cancel() }
             }

@@ -28,9 +28,9 @@ struct LenientDownloadTests {
         let rule: OddService.Rule = { $0.target.contains("$orderby") ? .refusal(500) : nil }
         service.answer(rule)
         let store = try await service.clone()
-        #expect(try await store.explainDownloads().first?.leftOut == [])
+        #expect(try await store.queries.explainDownloads().first?.leftOut == [])
         try await store.download()
-        #expect(try await store.explainDownloads().first?.leftOut == ["$orderby"])
+        #expect(try await store.queries.explainDownloads().first?.leftOut == ["$orderby"])
         service.answer(rule)
         try await store.download()
         #expect(!service.lines.contains { $0.contains("$orderby") })
@@ -104,7 +104,7 @@ struct LenientDownloadTests {
         #expect(survey.withoutKey == ["Loose"])
         let store = try await service.clone()
         #expect(try await store.rows("Items").count == 1)
-        await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("l", "Loose?$top=1")) }
+        await #expect(throws: OfflineError.self) { try await store.queries.add(DefiningQuery("l", "Loose?$top=1")) }
     }
 
     @Test("A set or singleton whose type the metadata do not declare is named, and the others come")
@@ -121,7 +121,7 @@ struct LenientDownloadTests {
         #expect(named.withoutType == [])
         let store = try await service.clone()
         #expect(try await store.rows("Items").count == 1)
-        #expect(try await store.setsOfUnknownTypes() == ["People", "Me"])
+        #expect(try await store.queries.setsOfUnknownTypes() == ["People", "Me"])
         let person = """
             <EntityType Name="Person"><Key><PropertyRef Name="ID"/></Key>\
             <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
@@ -129,8 +129,8 @@ struct LenientDownloadTests {
         service.metadata = OddService.schema(
             types: person, sets: #"<EntitySet Name="People" EntityType="N.Person"/>"#)
         let client = try service.client()
-        let renewed = try await store.refreshMetadata { _, _ in client }.store
-        #expect(try await renewed.setsOfUnknownTypes() == [])
+        let renewed = try await store.maintenance.refreshMetadata { _, _ in client }.store
+        #expect(try await renewed.queries.setsOfUnknownTypes() == [])
     }
 
     @Test(
@@ -205,12 +205,12 @@ struct LenientDownloadTests {
             return OddService.Answer(fields: ["Content-Type": "application/xml", "ETag": "\"1\""], body: document)
         }
         let store = try await service.clone()
-        #expect(try await store.metadataDifferences().isEmpty)
-        #expect(try await store.metadataDifferences().isEmpty)
+        #expect(try await store.maintenance.metadataDifferences().isEmpty)
+        #expect(try await store.maintenance.metadataDifferences().isEmpty)
         #expect(service.requests.last?.fields[.ifNoneMatch] == "\"1\"")
         service.answer { _ in nil }
         service.metadata = OddService.schema(#"<Property Name="New" Type="Edm.String"/>"#)
-        #expect(try await store.metadataDifferences().count == 1)
+        #expect(try await store.maintenance.metadataDifferences().count == 1)
         #expect(try await store.rows("Items").count == 1)
     }
 }

@@ -21,7 +21,7 @@ struct MembershipTests {
         try await store.download(["bergen"])
         try await store.download(["norway"])
         #expect(try await store.upload().failed.count == 1)
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await store.rows("Customers('C0001')").first?["Country"] == "Sweden", "it still is in Bergen")
         try await shop.sql("UPDATE Customers SET City = 'Malmö' WHERE CustomerID = 'C0001'")
         try await store.download(["bergen"])
@@ -30,9 +30,9 @@ struct MembershipTests {
 
     /// Returns a store with Norway's customers, in which the first download of all customers was interrupted
     /// after its first page.
-    private func cloneBesideBrokenDownload(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func cloneBesideBrokenDownload(_ shop: Shop) async throws -> OfflineStore {
         let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
-        try await store.add(DefiningQuery("all", "Customers"))
+        try await store.queries.add(DefiningQuery("all", "Customers"))
         await shop.wire.cut { _, request in request.path?.contains("skiptoken") == true ? .lostOnTheWay : nil }
         await #expect(throws: TransportError.self) { try await store.download(["all"]) }
         await shop.wire.mend()
@@ -49,8 +49,8 @@ struct MembershipTests {
         #expect(try await store.rows("Customers('C0001')").map { $0["CompanyName"] } == ["Mine"])
         try await store.download()
         #expect(try await store.rows("Customers").count == 40)
-        try await store.undoAll()
-        try await store.removeQuery("all")
+        try await store.changes.undoAll()
+        try await store.queries.remove("all")
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
@@ -61,10 +61,10 @@ struct MembershipTests {
         try await store.update("Customers('C0001')", ["CompanyName": "Mine"])
         try await shop.sql("UPDATE Customers SET Country = 'Sweden' WHERE CustomerID = 'C0001'")
         try await store.download(["norway"])
-        try await store.removeQuery("all")
+        try await store.queries.remove("all")
         #expect(try await store.rows("Customers('C0001')").map { $0["CompanyName"] } == ["Mine"])
         if isUndone {
-            try await store.undoAll()
+            try await store.changes.undoAll()
         } else {
             #expect(try await store.upload(options: UploadOptions(conflictPolicy: .clientWins)).accepted.count == 1)
         }
@@ -76,7 +76,7 @@ struct MembershipTests {
     func handedOverToComplete() async throws {
         let shop = try await Shop(pageSize: 10)
         let store = try await cloneBesideBrokenDownload(shop)
-        try await store.add(DefiningQuery("bergen", "Customers?$filter=City eq 'Bergen'"))
+        try await store.queries.add(DefiningQuery("bergen", "Customers?$filter=City eq 'Bergen'"))
         try await store.download(["bergen"])
         try await shop.sql("UPDATE Customers SET Country = 'Sweden' WHERE CustomerID = 'C0001'")
         try await store.download(["norway"])
@@ -180,10 +180,10 @@ struct MembershipTests {
         #expect(made?["ProductID"] == -1)
         try await store.update("Products(-1)", ["Stock": -4])
         try await store.sync()
-        #expect(try await store.status().failed.count == 1)
+        #expect(try await store.observe.status().failed.count == 1)
         try await store.update("Products(-1)", ["Stock": 4])
         try await store.sync()
-        #expect(try await store.status().failed.map(\.entityText) == [])
+        #expect(try await store.observe.status().failed.map(\.entityText) == [])
         #expect(try await store.rows("Products").isEmpty)
     }
 
@@ -254,12 +254,12 @@ struct MembershipTests {
         let store = try await shop.clone([DefiningQuery("one", "Categories?$filter=CategoryID eq 1")], through: service)
         try await store.create("Customers", ["CustomerID": "A0001", "CompanyName": "New", "Country": "Norway"])
         #expect(try await store.upload().accepted.count == 1)
-        try await store.add(DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'"))
+        try await store.queries.add(DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'"))
         await #expect(throws: TransportError.self) { try await store.download(["norway"]) }
         #expect(try await store.rows("Customers").count == 1, "what is seen stays seen")
         try await shop.sql("UPDATE Customers SET Country = 'Sweden' WHERE CustomerID = 'A0001'")
         if ending == .isRemoved {
-            try await store.removeQuery("norway")
+            try await store.queries.remove("norway")
         } else {
             if ending == .beginsAgainBehindChange {
                 try await store.update("Customers('A0001')", ["City": "Mine"])
@@ -272,7 +272,7 @@ struct MembershipTests {
         try await store.download()
         if ending == .isRemoved {
             #expect(try await store.lacks("Customers"))
-            try await store.add(DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'"))
+            try await store.queries.add(DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'"))
             try await store.download()
         }
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'A0001'").isEmpty)
@@ -320,16 +320,16 @@ struct MembershipTests {
             try await store.delete("Customers('A0001')")
         }
         if deletion == .takenBackAtOnce {
-            try await store.undoAll()
+            try await store.changes.undoAll()
             #expect(try await store.rows("Customers").map { $0["CustomerID"] } == ["A0001"], "what was seen stays seen")
         }
         #expect(try await store.download().received == 31, "the first page did not travel again")
         if deletion == .refusedBehindUpdate { try await store.delete("Customers('A0001')") }
-        if deletion == .takenBackBehindDownload { try await store.undoAll() }
+        if deletion == .takenBackBehindDownload { try await store.changes.undoAll() }
         try await shop.sql("INSERT INTO Orders(CustomerID, OrderedAt) VALUES ('A0001', '2026-01-01 09:00:00')")
         let report = try await store.sync().upload
         #expect(report.failed.count == ([.refused, .refusedBehindUpdate].contains(deletion) ? 1 : 0))
-        try await store.discard()
+        try await store.changes.discard()
         try await store.download()
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'A0001'").count == 1)
         #expect(try await store.rows("Customers").count == 41)
@@ -343,11 +343,11 @@ struct MembershipTests {
             DefiningQuery("bergen", "Customers?$filter=City eq 'Bergen'"),
         ])
         try await store.delete("Customers('C0001')")
-        #expect(try await store.repair() == [])
-        try await store.undoAll()
+        #expect(try await store.maintenance.repair() == [])
+        try await store.changes.undoAll()
         for query in ["norway", "bergen"] {
             #expect(try await store.rows("Customers('C0001')").count == 1)
-            try await store.removeQuery(query)
+            try await store.queries.remove(query)
         }
         #expect(try await store.lacks("Customers?$filter=CustomerID eq 'C0001'"))
     }
@@ -363,7 +363,7 @@ struct MembershipTests {
             try await store.download()
             #expect(try await store.rows("Customers").count == all - 1)
         }
-        try await store.undoAll()
+        try await store.changes.undoAll()
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").count == 1)
         try await store.download()
         #expect(try await store.rows("Customers").count == all)

@@ -11,14 +11,14 @@ struct NarrowQueryTests {
         UPDATE Orders SET Freight = 99, OrderedAt = '2026-01-01 09:00:00' WHERE OrderID = 1001
         """
 
-    private func freight(_ store: OfflineODataProvider) async throws -> ODataValue? {
+    private func freight(_ store: OfflineStore) async throws -> ODataValue? {
         try await store.rows(Self.order).first?["Freight"]
     }
 
     /// Returns a store with all orders, and a second query for their dates.
     private func clone(
         _ shop: Shop, wide: String = "Orders", through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         try await shop.sql("UPDATE Orders SET Freight = 10 WHERE OrderID = 1001")
         return try await shop.clone(
             [DefiningQuery("all", wide), DefiningQuery("dates", "Orders?$select=OrderedAt")], through: remote)
@@ -36,7 +36,7 @@ struct NarrowQueryTests {
         try await store.update(Self.order, ["Freight": 12])
         #expect(try await store.upload().failed.count == 1)
         #expect(try await shop.text("SELECT Freight FROM Orders WHERE OrderID = 1001") == "99")
-        try await store.discard()
+        try await store.changes.discard()
         try await store.download()
         #expect(try await freight(store) == .decimal(99))
         try await store.update(Self.order, ["Freight": 12])
@@ -66,7 +66,7 @@ struct NarrowQueryTests {
         try await store.update(Self.order, ["ShippedOn": .date(ODataDate(daysSinceEpoch: 20_000))])
         try await shop.sql(Self.othersChange)
         try await store.download(["dates"])
-        try await store.undoAll()
+        try await store.changes.undoAll()
         try await store.update(Self.order, ["Freight": 12])
         #expect(try await store.upload().failed.count == 1)
         #expect(try await shop.text("SELECT Freight FROM Orders WHERE OrderID = 1001") == "99")
@@ -100,11 +100,11 @@ struct NarrowQueryTests {
         let store = try await shop.store(isOwner ? queries : queries.reversed())
         for query in isOwner ? ["all", "dates"] : ["dates", "all"] { try await store.download([query]) }
         try await store.update("Orders(1002)", ["EmployeeID": 3])
-        try await store.removeQuery("all")
+        try await store.queries.remove("all")
         #expect(try await store.rows(Self.order).first?["Freight"] == nil)
         let changed = try #require(try await store.rows("Orders(1002)").first)
         #expect(changed["EmployeeID"] == 3 && changed["Freight"] == nil)
-        try await store.undoAll()
+        try await store.changes.undoAll()
         #expect(try await store.rows("Orders(1002)").first?["Freight"] == nil)
         try await store.download()
         try await store.update(Self.order, ["EmployeeID": 2])

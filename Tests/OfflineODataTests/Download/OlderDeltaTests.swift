@@ -11,7 +11,7 @@ import Testing
 /// SAP Gateway and Apache Olingo behave in this way, since V2 has no preference for delta links.
 @Suite("A service of OData 2.0 that gives delta links by itself")
 struct OlderDeltaTests {
-    private func names(_ store: OfflineODataProvider) async throws -> [ODataValue?] {
+    private func names(_ store: OfflineStore) async throws -> [ODataValue?] {
         try await store.rows("Rooms?$orderby=Id").map { $0["Name"] }
     }
 
@@ -20,14 +20,14 @@ struct OlderDeltaTests {
         arguments: [("application/json", "application/atom+xml"), ("application/atom+xml", "application/json")])
     func changes(format: String, deltaFormat: String) async throws {
         let hotel = Hotel()
-        var options = OfflineODataProvider.Options()
-        options.definingQueryFormat = format
-        options.deltaQueryFormat = deltaFormat
+        var options = OfflineStore.Options()
+        options.sync.definingQueryFormat = format
+        options.sync.deltaQueryFormat = deltaFormat
         let store = try await hotel.store(options)
         let first = try await store.download()
         #expect(first.queries.map(\.method) == [.first])
         #expect(first.inserted == 3)
-        #expect(try await store.status().queries.map(\.hasDeltaLink) == [true])
+        #expect(try await store.observe.status().queries.map(\.hasDeltaLink) == [true])
         hotel.put(1, "Changed")
         hotel.remove(2)
         hotel.put(4, "New")
@@ -154,8 +154,8 @@ private final class Hotel: HTTPTransport {
     }
 
     /// Creates a store without a download.
-    func store(_ options: OfflineODataProvider.Options = .init()) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.create(
+    func store(_ options: OfflineStore.Options = .init()) async throws -> OfflineStore {
+        try await OfflineStore.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted, serviceRoot: Self.root,
             remote: try ODataClient(serviceRoot: Self.root, transport: self), options: options)
     }

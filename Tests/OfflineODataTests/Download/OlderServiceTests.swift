@@ -8,11 +8,11 @@ import Testing
 
 @Suite("A service of OData 2.0")
 struct OlderServiceTests {
-    private func store(_ shop: Shop) async throws -> (OfflineODataProvider, Wire) {
+    private func store(_ shop: Shop) async throws -> (OfflineStore, Wire) {
         let root = "http://shop.test/v2/"
         let handler = try ODataV2Handler(provider: shop.database, serviceRoot: root)
         let wire = Wire(LoopbackTransport(handle: { await handler.handle($0, $1) }))
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("older").path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(serviceRoot: root, transport: wire))
         try await store.download()
@@ -27,7 +27,7 @@ struct OlderServiceTests {
         #expect(try await store.rows("Orders").count == 200)
         try await store.update("Products(1)", ["Stock": 5])
         try await store.update("Products(6)", ["Stock": -4])
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             let category = try changes.create("Categories", ["Name": "New"])
             try changes.create(
                 "Products",
@@ -43,14 +43,14 @@ struct OlderServiceTests {
         #expect(await wire.requests.contains { $0.path?.hasSuffix("$batch") == true })
         #expect(try await store.rows("ErrorArchive?$expand=CustomHeaders").count == 1)
         #expect(try await store.rows("Products?$filter=sap.islocal()").count == 3)
-        try await store.discard()
+        try await store.changes.discard()
         try await shop.sql("UPDATE Customers SET City = 'Changed' WHERE CustomerID = 'C0001'")
         try await shop.sql("DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1")
         try await store.sync()
         #expect(try await store.rows("Customers('C0001')").first?["City"] == "Changed")
         #expect(try await store.rows("Order_Lines?$filter=OrderID eq 1003 and LineNumber eq 1").isEmpty)
         #expect(try await store.rows("Products?$filter=Name eq 'X' and CategoryID gt 0").count == 1)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("has links of collections made and taken away, though it has no $id")
@@ -59,7 +59,7 @@ struct OlderServiceTests {
         let root = "http://studio.test/v2/"
         let handler = try ODataV2Handler(provider: studio.service, serviceRoot: root)
         let transport = LoopbackTransport(handle: { await handler.handle($0, $1) })
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: studio.directory.appendingPathComponent("older").path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(serviceRoot: root, transport: transport),
             queries: [try DefiningQuery("albums", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags")])

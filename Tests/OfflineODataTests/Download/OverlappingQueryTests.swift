@@ -43,7 +43,7 @@ struct OverlappingQueryTests {
         _ = try await studio.service.execute(ODataRequest(.delete, try ODataURL(parsing: "Albums(1)/Pages(3)")))
         try await store.download()
         #expect(try await pages(store) == [1, 2])
-        try await store.removeQuery("low")
+        try await store.queries.remove("low")
         #expect(try await pages(store) == [2])
         try await store.download()
         #expect(try await pages(store) == [2])
@@ -58,12 +58,12 @@ struct OverlappingQueryTests {
         ])
         try await store.download()
         try await store.change(.update, "Albums(1)/Pages(2)", "Page", ["Title": "Mine"])
-        try await store.removeQuery(first)
+        try await store.queries.remove(first)
         #expect(try await pages(store) == (first == "low" ? [2, 3] : [1, 2]))
         #expect(try await store.upload().failed.map(\.entityText) == [])
         try await store.download()
         #expect(try await pages(store) == (first == "low" ? [2, 3] : [1, 2]))
-        try await store.removeQuery(first == "low" ? "high" : "low")
+        try await store.queries.remove(first == "low" ? "high" : "low")
         #expect(try await store.lacks("Albums"), "what contains it goes too")
     }
 
@@ -109,7 +109,7 @@ struct OverlappingQueryTests {
         try await store.link("Albums(1)/Tags", to: "Tags(3)")
         try await unlink(studio, "Tags(1)")
         if isRemoved {
-            try await store.removeQuery("summer")
+            try await store.queries.remove("summer")
         } else {
             try await studio.service.update("Albums(1)", ["Name": "Autumn"])
             try await store.download()
@@ -118,7 +118,8 @@ struct OverlappingQueryTests {
         #expect(try await store.rows("Tags").count == 3)
         #expect(try await store.lacks("Albums(1)/Tags"), "no query reads it any more")
         #expect(
-            try await store.status().pending.map(\.kind) == [.link], "what was changed here still goes to the service")
+            try await store.observe.status().pending.map(\.kind) == [.link],
+            "what was changed here still goes to the service")
     }
 
     @Test("keep a relation that one of them may still bring until all have said that it is gone")
@@ -153,8 +154,8 @@ struct OverlappingQueryTests {
                 response.body = .page(page)
                 return response
             })
-        var options = OfflineODataProvider.Options()
-        options.parallelQueries = 1
+        var options = OfflineStore.Options()
+        options.sync.parallelQueries = 1
         let store = try await studio.clone(
             [try DefiningQuery("tags", "Albums?$expand=Tags"), try DefiningQuery("pages", "Albums?$expand=Pages")],
             options: options, through: service)

@@ -8,12 +8,12 @@ import Testing
 
 @Suite("The progress of a synchronisation")
 struct ProgressTests {
-    private final class Listener: OfflineODataProviderDelegate {
+    private final class Listener: OfflineStoreDelegate {
         private let note: @Sendable (SyncProgress) -> Void
 
         init(_ note: @escaping @Sendable (SyncProgress) -> Void) { self.note = note }
 
-        func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) { note(progress) }
+        func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) { note(progress) }
     }
 
     /// A progress report, and the result of a statement in the file of the store at that time.
@@ -23,14 +23,14 @@ struct ProgressTests {
     }
 
     /// Returns the progress reports of a download.
-    private func reports(of store: OfflineODataProvider, finding sql: String) async throws -> [Report] {
+    private func reports(of store: OfflineStore, finding sql: String) async throws -> [Report] {
         let path = store.directory + "/store.db"
         let heard = Mutex<[Report]>([])
         let listener = Listener { progress in
             let found = try? DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: sql) }
             heard.withLock { $0.append(Report(progress: progress, found: found)) }
         }
-        store.setDelegate(listener)
+        store.observe.setDelegate(listener)
         try await store.download()
         withExtendedLifetime(listener) {}
         return heard.withLock { $0 }
@@ -53,7 +53,7 @@ struct ProgressTests {
             })
         let store = try await shop.store([DefiningQuery(entitySet: "Orders")], through: service)
         let listener = Listener { names.append(Self.text($0)) }
-        store.setDelegate(listener)
+        store.observe.setDelegate(listener)
         try await store.download()
         #expect(Array(names.names.prefix(2)) == ["downloading Orders 0/?", "asks"])
         #expect(Array(names.names.suffix(2)) == ["downloading Orders 200/200", "finished all 0/?"])
@@ -66,8 +66,8 @@ struct ProgressTests {
     func laterDownload(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop()
         let meter = TransferMeter()
-        var options = OfflineODataProvider.Options()
-        options.meter = meter
+        var options = OfflineStore.Options()
+        options.runtime.meter = meter
         let client = try shop.client(over: meter.transport(over: shop.wire))
         let service: any ODataProvider
         if hasDeltaLinks { service = client } else { service = PlainService(base: client) }
@@ -119,7 +119,7 @@ struct ProgressTests {
         try await store.update("Products(2)", ["Stock": 502])
         let names = LockedNames()
         let listener = Listener { names.append(Self.text($0)) }
-        store.setDelegate(listener)
+        store.observe.setDelegate(listener)
         try await store.sync()
         withExtendedLifetime(listener) {}
         #expect(Array(names.names.prefix(3)) == ["uploading all 0/2", "uploading all 1/2", "uploading all 2/2"])

@@ -9,17 +9,17 @@ import Testing
 struct QueryFailureTests {
     /// Returns a store of categories and orders. The service intercepts the requests for categories.
     private func store(
-        _ shop: Shop, options: OfflineODataProvider.Options = .init(),
+        _ shop: Shop, options: OfflineStore.Options = .init(),
         before: @escaping @Sendable (ODataRequest) async throws -> ODataResponse? = { _ in nil },
         after: @escaping @Sendable (ODataRequest, ODataResponse) async throws -> ODataResponse = { $1 }
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let service = Gateway(base: PlainService(base: try shop.client()), before: before, after: after)
         return try await shop.store(
             [DefiningQuery(entitySet: "Categories"), DefiningQuery(entitySet: "Orders")], options: options,
             through: service)
     }
 
-    private func expectRefused(_ store: OfflineODataProvider, code: String) async throws {
+    private func expectRefused(_ store: OfflineStore, code: String) async throws {
         let error = await #expect(throws: OfflineError.self) { try await store.download() }
         guard case .queriesRefused(let refusals, let report)? = error else { throw try #require(error) }
         #expect(refusals.map(\.name) == ["Categories"] && refusals.map(\.error.code) == [code])
@@ -55,8 +55,8 @@ struct QueryFailureTests {
     @Test("when it is answered with a value beyond what the metadata promise, where such values are to be refused")
     func value() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.refusesUnreadableValues = true
+        var options = OfflineStore.Options()
+        options.sync.refusesUnreadableValues = true
         let store = try await store(
             shop, options: options,
             after: { request, response in

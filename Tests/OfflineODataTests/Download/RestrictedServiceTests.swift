@@ -86,7 +86,7 @@ struct RestrictedServiceTests {
             try await store.create("Items", ["HeaderID": 1, "No": 1])
         }
         try await store.create("Papers", ["ID": 1, "Text": "of his own"])
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Papers", ["ID": 2, "Text": "of his own"])
             try changes.create("Headers", ["Title": "with a paper"])
         }
@@ -95,10 +95,10 @@ struct RestrictedServiceTests {
         #expect(report.accepted.map(\.entityText) == ["Headers(2)"])
         #expect(report.failed.map(\.failure?.status) == [403, 403, 403])
         #expect(try await depot.service.rows("Headers?$orderby=ID").map { $0["Title"] } == ["first", "changed"])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         // The refusal of one set does not make the engine avoid change sets.
-        try await store.discard()
-        try await store.transaction { changes in
+        try await store.changes.discard()
+        try await store.changes.transaction { changes in
             try changes.create("Headers", ["Title": "third"])
             try changes.create("Headers", ["Title": "fourth"])
         }
@@ -120,7 +120,7 @@ struct RestrictedServiceTests {
         for number in 1...2 {
             let text = ODataValue.string("changed \(number)")
             if isTogether {
-                try await store.transaction { changes in
+                try await store.changes.transaction { changes in
                     try changes.update("Headers(2)", ["Title": text])
                     try changes.update("Papers(1)", ["Text": text])
                 }

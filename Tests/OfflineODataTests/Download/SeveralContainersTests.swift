@@ -56,7 +56,7 @@ struct SeveralContainersTests {
         let store = try await service.clone()
         let directory = store.directory
         try store.close()
-        let again = try await OfflineODataProvider.open(
+        let again = try await OfflineStore.open(
             at: directory, protection: .unencrypted,
             connect: { root, model in
                 let session = try HTTPSession(
@@ -70,7 +70,7 @@ struct SeveralContainersTests {
         try await again.upload()
         _ = try await again.execute(ODataRequest(.delete, try ODataURL(parsing: "Archive_Items(7)")))
         try await again.upload()
-        #expect(try await again.status().failed.isEmpty)
+        #expect(try await again.observe.status().failed.isEmpty)
         let changes = service.lines.filter { !$0.hasPrefix("GET") && !$0.contains("$batch") }
         #expect(
             changes == ["MERGE Archive.Photos(7)", "POST Archive.Items", "DELETE Archive.Items(7)"], "\(service.lines)")

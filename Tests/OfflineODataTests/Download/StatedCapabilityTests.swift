@@ -7,9 +7,9 @@ import Testing
 
 @Suite("What an app states of its service")
 struct StatedCapabilityTests {
-    private func stated(_ state: (inout StatedCapabilities) -> Void) -> OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
-        state(&options.service)
+    private func stated(_ state: (inout StatedCapabilities) -> Void) -> OfflineStore.Options {
+        var options = OfflineStore.Options()
+        state(&options.service.capabilities)
         return options
     }
 
@@ -24,10 +24,10 @@ struct StatedCapabilityTests {
     func delta() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery(entitySet: "Products")])
-        #expect(try await store.status().queries.map(\.hasDeltaLink) == [true])
+        #expect(try await store.observe.status().queries.map(\.hasDeltaLink) == [true])
         try store.close()
         let client = try shop.client()
-        let reopened = try await OfflineODataProvider.open(
+        let reopened = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, options: stated { $0.supportsDelta = false },
             connect: { _, _ in client })
         try await shop.sql("UPDATE Products SET Stock = 4711 WHERE ProductID = 1")
@@ -35,7 +35,7 @@ struct StatedCapabilityTests {
         let report = try await reopened.download()
         #expect(report.queries.map(\.method) == [.refresh])
         #expect(report.updated == 1)
-        #expect(try await reopened.status().queries.map(\.hasDeltaLink) == [false])
+        #expect(try await reopened.observe.status().queries.map(\.hasDeltaLink) == [false])
         let preferences = await shop.wire.requests.flatMap { request in
             request.headerFields.filter { $0.name.canonicalName == "prefer" }.map(\.value)
         }
@@ -59,7 +59,7 @@ struct StatedCapabilityTests {
                 return answer
             })
         var options = stated { $0.supportsNext = false }
-        options.downloadPageSize = 30
+        options.sync.downloadPageSize = 30
         let store = try await shop.store(
             [DefiningQuery(entitySet: "Customers"), try DefiningQuery("few", "Orders?$orderby=OrderID desc&$top=9")],
             options: options, through: isCapped ? capped : nil)
@@ -81,7 +81,7 @@ struct StatedCapabilityTests {
     func resumedPages() async throws {
         let shop = try await Shop()
         var options = stated { $0.supportsNext = false }
-        options.downloadPageSize = 30
+        options.sync.downloadPageSize = 30
         let store = try await shop.store([DefiningQuery(entitySet: "Customers")], options: options)
         await shop.wire.cut { _, request in request.path?.contains("skip=30") == true ? .lostOnTheWay : nil }
         await #expect(throws: (any Error).self) { try await store.download() }
@@ -149,15 +149,15 @@ struct StatedCapabilityTests {
     /// Returns a store of two queries that are downloaded in batches. A change set of two changes was uploaded
     /// before.
     private func synchronised(
-        _ shop: Shop, _ options: OfflineODataProvider.Options, through service: Gateway
-    ) async throws -> OfflineODataProvider {
+        _ shop: Shop, _ options: OfflineStore.Options, through service: Gateway
+    ) async throws -> OfflineStore {
         var options = options
-        options.batchesDefiningQueries = true
+        options.sync.batchesDefiningQueries = true
         let store = try await shop.store(
             [DefiningQuery(entitySet: "Products"), DefiningQuery(entitySet: "Customers")], options: options,
             through: service)
         try await store.download()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 501])
             try changes.update("Products(2)", ["Stock": 502])
         }

@@ -18,8 +18,8 @@ struct StatedLimitTests {
 
     @Test("pages are asked for with at most as many rows as sap:maxpagesize says", arguments: [(nil, 100), (30, 30)])
     func pageSize(wanted: Int?, expected: Int) async throws {
-        var options = OfflineODataProvider.Options()
-        if let wanted { options.downloadPageSize = wanted }
+        var options = OfflineStore.Options()
+        if let wanted { options.sync.downloadPageSize = wanted }
         let attribute = #"xmlns:sap="http://www.sap.com/Protocols/SAPData" sap:maxpagesize="100""#
         let service = OddService(
             OddService.schema().replacing(
@@ -28,7 +28,7 @@ struct StatedLimitTests {
         try await store.download()
         #expect(Set(Self.sizes(service)) == ["\(expected)"], "\(service.lines)")
         // Pages requested by number, as in V2, have the same size.
-        options.service.supportsNext = false
+        options.service.capabilities.supportsNext = false
         let older = OddService(OddService.olderSchema(set: #"sap:maxpagesize="100""#))
         let counting = try await older.store([:], options)
         older.answer { $0.target.contains("$skip") ? .json(#"{"d":{"results":[]}}"#) : nil }
@@ -51,10 +51,10 @@ struct StatedLimitTests {
         }
         service.answer(rule)
         let later = LockedFlag()
-        var options = OfflineODataProvider.Options()
-        options.environment.now = { ODataDateTimeOffset(seconds: 1_000_000 + (later.isSet ? Int64(age) : 0)) }
+        var options = OfflineStore.Options()
+        options.runtime.environment.now = { ODataDateTimeOffset(seconds: 1_000_000 + (later.isSet ? Int64(age) : 0)) }
         let store = try await service.clone(options)
-        #expect(try await store.status().queries.map(\.hasDeltaLink) == [true])
+        #expect(try await store.observe.status().queries.map(\.hasDeltaLink) == [true])
         later.set()
         service.answer(rule)
         let report = try await store.download()

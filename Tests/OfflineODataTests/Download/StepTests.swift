@@ -21,10 +21,10 @@ struct StepTests {
         func clear() { reports.withLock { $0 = [] } }
     }
 
-    private func options(_ reports: Reports, meter: TransferMeter? = nil) -> OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
-        options.observer = { reports.add($0) }
-        options.meter = meter
+    private func options(_ reports: Reports, meter: TransferMeter? = nil) -> OfflineStore.Options {
+        var options = OfflineStore.Options()
+        options.runtime.observer = { reports.add($0) }
+        options.runtime.meter = meter
         return options
     }
 
@@ -36,21 +36,22 @@ struct StepTests {
         #expect(reports.states == [.opening, .initializing, .open])
         #expect(reports.steps.map(\.kind) == [.loadingMetadata, .buildingEntityStore, .creatingRequestQueueDatabase])
         #expect(reports.steps.map(\.number) == [1, 2, 3] && reports.steps.allSatisfy { $0.total == 3 })
-        #expect(store.state == .open)
+        #expect(store.observe.state == .open)
         reports.clear()
         try await store.download()
         try await store.update("Products(1)", ["Stock": 501])
         try await store.upload()
         try await store.sync()
-        try await store.copy(to: shop.directory.appendingPathComponent("copy.db").path, key: .key(.generate()))
+        try await store.maintenance.copy(
+            to: shop.directory.appendingPathComponent("copy.db").path, key: .key(.generate()))
         try store.close()
         #expect(
             reports.states == [
                 .populating, .open, .uploading, .open, .uploading, .downloading, .open, .sendingStore, .open, .closed,
             ])
-        #expect(store.state == .closed)
+        #expect(store.observe.state == .closed)
         reports.clear()
-        let again = try await OfflineODataProvider.open(
+        let again = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, options: options(reports))
         #expect(reports.states == [.opening, .open] && reports.steps.map(\.kind) == [.loadingMetadata])
         #expect(reports.interrupted.isEmpty)
@@ -111,7 +112,7 @@ struct StepTests {
         _ = try? await store.download()
         try store.close()
         let reports = Reports()
-        let second = try await OfflineODataProvider.open(
+        let second = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, options: options(reports), connect: { _, _ in service })
         #expect(reports.interrupted == [.download])
         try await second.create(
@@ -119,7 +120,7 @@ struct StepTests {
         _ = try? await second.upload()
         try second.close()
         reports.clear()
-        let third = try await OfflineODataProvider.open(
+        let third = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, options: options(reports))
         #expect(reports.interrupted.contains(.upload))
         try third.close()
@@ -131,8 +132,8 @@ struct StepTests {
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])
         let heard = Reports()
         let listener = Listener(heard)
-        store.setDelegate(listener)
-        let stream = store.reports()
+        store.observe.setDelegate(listener)
+        let stream = store.observe.reports()
         try await store.download()
         withExtendedLifetime(listener) {}
         #expect(heard.states == [.populating, .open])
@@ -142,12 +143,12 @@ struct StepTests {
         #expect(states == [.populating, .open, .closed])
     }
 
-    private final class Listener: OfflineODataProviderDelegate {
+    private final class Listener: OfflineStoreDelegate {
         private let reports: Reports
 
         init(_ reports: Reports) { self.reports = reports }
 
-        func offlineODataProvider(_ provider: OfflineODataProvider, didReport report: StoreReport) {
+        func offlineStore(_ store: OfflineStore, didReport report: StoreReport) {
             reports.add(report)
         }
     }

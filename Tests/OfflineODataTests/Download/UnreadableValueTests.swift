@@ -35,7 +35,7 @@ struct UnreadableValueTests {
     func unreadable(_ members: String, _ property: String) async throws {
         let service = service(members)
         let store = try await service.clone()
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.unreadable.map(\.entity) == ["Items(1)"])
         #expect(status.unreadable.map(\.property) == [property])
         #expect(try await store.rows("Items").map { $0["Name"] } == ["a", "b"])
@@ -62,7 +62,7 @@ struct UnreadableValueTests {
             OddService.schema(Self.properties, types: Self.types), rows: [1: #"{"ID":1,\#(member)}"#])
         let store = try await service.clone()
         #expect(try await store.rows("Items(1)").first?[property] == value)
-        #expect(try await store.status().unreadable.isEmpty)
+        #expect(try await store.observe.status().unreadable.isEmpty)
     }
 
     @Test("The verbose JSON of version 2 is read in the same way")
@@ -74,7 +74,7 @@ struct UnreadableValueTests {
         let row = try #require(try await store.rows("Items(1)").first)
         #expect(row["B"] == .boolean(true))
         #expect(row["Name"] == .string("5"))
-        #expect(try await store.status().unreadable.map(\.property) == ["M"])
+        #expect(try await store.observe.status().unreadable.map(\.property) == ["M"])
     }
 
     @Test("A value that can be read again is loaded, and its name goes from the status")
@@ -84,7 +84,7 @@ struct UnreadableValueTests {
         service.rows[1] = #"{"ID":1,"Name":"a","D":"2026-01-02"}"#
         try await store.download()
         #expect(try await store.rows("Items(1)").first?["D"] != nil)
-        #expect(try await store.status().unreadable.isEmpty)
+        #expect(try await store.observe.status().unreadable.isEmpty)
     }
 
     @Test("A value that cannot be read any more takes the place of the one that was loaded")
@@ -94,7 +94,7 @@ struct UnreadableValueTests {
         service.rows[1] = #"{"ID":1,"Name":"a","D":"nonsense"}"#
         try await store.download()
         #expect(try await store.rows("Items(1)").first?["D"] == nil)
-        #expect(try await store.status().unreadable.map(\.property) == ["D"])
+        #expect(try await store.observe.status().unreadable.map(\.property) == ["D"])
     }
 
     @Test("A change leaves the property alone")
@@ -125,19 +125,19 @@ struct UnreadableValueTests {
         let service = OddService(rows: [1: row, 2: #"{"ID":2,"Name":"b"}"#])
         let store = try await service.clone()
         #expect(try await store.rows("Items").map { $0["Name"] } == ["b"])
-        let unreadable = try await store.status().unreadable
+        let unreadable = try await store.observe.status().unreadable
         #expect(unreadable.count == 1)
         #expect(unreadable.first?.entity == nil)
         // The value is listed once, even if it is downloaded again.
         try await store.download()
-        #expect(try await store.status().unreadable.count == 1)
+        #expect(try await store.observe.status().unreadable.count == 1)
     }
 
     @Test("In strict mode, such a value refuses its set")
     func strict() async throws {
         let service = service(#""D":"nonsense""#)
-        var options = OfflineODataProvider.Options()
-        options.refusesUnreadableValues = true
+        var options = OfflineStore.Options()
+        options.sync.refusesUnreadableValues = true
         let store = try await service.store([:], options)
         await #expect(throws: (any Error).self) { try await store.download() }
         #expect(try await store.rows("Items").isEmpty)

@@ -51,7 +51,7 @@ struct WholeServiceTests {
     func journeys(query: String) async throws {
         let journeys = try await Journeys()
         let store = try await journeys.clone()
-        #expect(try await store.missingParts().map(\.name) == [])
+        #expect(try await store.queries.missingParts().map(\.name) == [])
         #expect(try await text(store, query) == text(journeys.service, query))
     }
 
@@ -130,9 +130,11 @@ struct WholeServiceTests {
         #expect(try await values() == ["y", "z"])
         #expect(try await store.rows("Loose?$filter=A eq 'z'").count == 1)
         await #expect(throws: ODataError.self) { try await store.create("Loose", ["A": "q"]) }
-        await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("m", "Loose")) }
-        await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("n", "Loose?$filter=A eq 'x'")) }
-        #expect(try await store.removeQuery("l") == 2)
+        await #expect(throws: OfflineError.self) { try await store.queries.add(DefiningQuery("m", "Loose")) }
+        await #expect(throws: OfflineError.self) {
+            try await store.queries.add(DefiningQuery("n", "Loose?$filter=A eq 'x'"))
+        }
+        #expect(try await store.queries.remove("l") == 2)
         service.answer { $0.target.hasPrefix("Loose") ? .refusal(501) : nil }
         let refused = try await ServiceSurvey.take(of: service.client())
         #expect(refused.withoutKey == ["Loose"] && refused.missing.map(\.name) == ["Loose"])

@@ -25,12 +25,12 @@ struct CutStoreTests {
     private func used(_ shop: Shop) async throws -> Used {
         let directory = shop.directory.appendingPathComponent("clone").path
         let client = try shop.client()
-        var store = try await OfflineODataProvider.create(
+        var store = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: client)
         try await store.download()
         try store.close()
         for number in 0..<3 {
-            store = try await OfflineODataProvider.open(
+            store = try await OfflineStore.open(
                 at: directory, protection: protection, connect: { _, _ in client })
             if number == 1 { try await store.update("Products(1)", ["Stock": 7]) }
             if number == 2 { try await store.create("Categories", ["Name": "Mine"]) }
@@ -61,7 +61,7 @@ struct CutStoreTests {
     private func salvage(_ file: Data, _ name: String, _ shop: Shop) async throws -> SalvageReport {
         let directory = try shop.folder(name, ["store.db": file])
         let origin = StoreOrigin(serviceRoot: Shop.serviceRoot, model: try await shop.client().model)
-        return try await OfflineODataProvider.salvage(at: directory, protection: protection, origin: origin)
+        return try await OfflineStore.salvage(at: directory, protection: protection, origin: origin)
     }
 
     @Test("Cut at any page, it gives back the changes that wait in what is left, and can be opened")
@@ -79,9 +79,9 @@ struct CutStoreTests {
                 let report = try await salvage(file, "cut-\(page)", shop)
                 #expect(report.savedChanges == (isThere ? 2 : 0), "cut at \(page) of \(used.count): \(report)")
                 saved += 1
-                let store = try await OfflineODataProvider.open(
+                let store = try await OfflineStore.open(
                     at: shop.directory.appendingPathComponent("cut-\(page)").path, protection: protection)
-                #expect(try await store.status().pending.count == (isThere ? 2 : 0))
+                #expect(try await store.observe.status().pending.count == (isThere ? 2 : 0))
                 opened += 1
                 try store.close()
             } catch {
@@ -105,9 +105,9 @@ struct CutStoreTests {
                 let expected = used.queue.contains(page) ? 0 : 2
                 #expect(report.savedChanges >= expected, "damaged in \(page): \(report)")
                 #expect(report.savedRows > 0)
-                let store = try await OfflineODataProvider.open(
+                let store = try await OfflineStore.open(
                     at: shop.directory.appendingPathComponent("flip-\(page)").path, protection: protection)
-                #expect(try await store.status().pending.count >= expected)
+                #expect(try await store.observe.status().pending.count >= expected)
                 try store.close()
             } catch {
                 Issue.record("damaged in \(page) of \(used.count): \(error)")
@@ -132,12 +132,12 @@ struct CutStoreTests {
         } else {
             try file.write(to: URL(fileURLWithPath: path), options: .atomic)
         }
-        let report = try await OfflineODataProvider.salvage(
+        let report = try await OfflineStore.salvage(
             at: directory, protection: protection,
             origin: StoreOrigin(serviceRoot: Shop.serviceRoot, model: try await shop.client().model))
         #expect(report.savedChanges == 2 && report.savedRows > 100, "\(report)")
         let client = try shop.client()
-        let store = try await OfflineODataProvider.open(
+        let store = try await OfflineStore.open(
             at: directory, protection: protection, connect: { _, _ in client })
         var options = UploadOptions()
         // The missing first page could have contained earlier changes, so the store counts as a copy.

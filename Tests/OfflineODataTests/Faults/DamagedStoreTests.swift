@@ -16,7 +16,7 @@ struct DamagedStoreTests {
     /// Returns the files of a store with rows and pending changes: after a crash, with a log, or after closing.
     private func files(_ shop: Shop, closed: Bool) async throws -> [String: Data] {
         let directory = shop.directory.appendingPathComponent("clone").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
             queries: [DefiningQuery("customers", "Customers")])
         try await store.download()
@@ -47,7 +47,7 @@ struct DamagedStoreTests {
         for (number, length) in (lengths + [whole.count - 1]).enumerated() where length < whole.count {
             let directory = try write(["store.db": whole.prefix(length)], in: shop, "cut\(number)")
             do {
-                let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+                let found = try await OfflineStore.verify(at: directory, protection: protection)
                 #expect(!found.isWhole, "cut at \(length) of \(whole.count)")
             } catch {
                 #expect(error is StoreError || error is OfflineError, "cut at \(length): \(error)")
@@ -71,14 +71,14 @@ struct DamagedStoreTests {
             cut["store.db-wal"] = log.prefix(length)
             let directory = try write(cut, in: shop, "log\(number)")
             do {
-                let store = try await OfflineODataProvider.open(at: directory, protection: protection)
-                let changes = try await store.status().pending.map(\.entityText)
+                let store = try await OfflineStore.open(at: directory, protection: protection)
+                let changes = try await store.observe.status().pending.map(\.entityText)
                 #expect(changes == (2..<2 + changes.count).map { "Customers('C000\($0)')" }, "cut at \(length)")
                 for number in 2..<2 + changes.count {
                     #expect(try await store.rows("Customers('C000\(number)')").first?["City"] == "Mine")
                 }
                 try store.close()
-                #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
+                #expect(try await OfflineStore.verify(at: directory, protection: protection).isWhole)
                 counts.insert(changes.count)
             } catch {
                 #expect(error is StoreError || error is OfflineError, "cut at \(length): \(error)")
@@ -109,7 +109,7 @@ struct DamagedStoreTests {
         }
         await #expect { _ = try await shop.reopen() } throws: { isRefusal($0) }
         await #expect {
-            try await OfflineODataProvider.verify(at: store.directory, protection: .unencrypted)
+            try await OfflineStore.verify(at: store.directory, protection: .unencrypted)
         } throws: {
             isRefusal($0)
         }
@@ -130,7 +130,7 @@ struct DamagedStoreTests {
     func strangeQueue() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("customers", "Customers")])
-        try await store.changing(ChangeOptions(tag: "tag")).update("Customers('C0002')", ["City": "Mine"])
+        try await store.changes.provider(with: ChangeOptions(tag: "tag")).update("Customers('C0002')", ["City": "Mine"])
         try store.close()
         let database = try DatabaseQueue(path: store.directory + "/store.db")
         let columns = try await database.read {
@@ -155,7 +155,7 @@ struct DamagedStoreTests {
                     try database.execute(sql: "UPDATE outpost_queue SET \(name) = ?", arguments: [value])
                 }
                 // Verification itself does not throw an error.
-                let found = try await OfflineODataProvider.verify(at: store.directory, protection: .unencrypted)
+                let found = try await OfflineStore.verify(at: store.directory, protection: .unencrypted)
                 if !found.isWhole { damaged += 1 }
             }
             let again = try await shop.reopen()
@@ -190,7 +190,7 @@ struct DamagedStoreTests {
         try database.close()
         let client = try studio.client()
         for uploads in [false, true] {
-            let again = try await OfflineODataProvider.open(
+            let again = try await OfflineStore.open(
                 at: store.directory, protection: .unencrypted, connect: { _, _ in client })
             do {
                 if uploads { try await again.upload() }

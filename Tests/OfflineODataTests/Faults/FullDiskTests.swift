@@ -21,7 +21,7 @@ struct FullDiskTests {
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let disk = try FaultDisk(folder: directory)
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
             queries: [DefiningQuery("customers", "Customers")])
         try await store.download()
@@ -36,8 +36,8 @@ struct FullDiskTests {
         let (directory, disk) = try await store(shop)
         let before = try Data(contentsOf: URL(fileURLWithPath: directory + "/store.db"))
         disk.break(.diskFull(from: 1))
-        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
-        let status = try await store.status()
+        let store = try await OfflineStore.open(at: directory, protection: protection)
+        let status = try await store.observe.status()
         #expect(status.pending.count == 1 && status.queries.first?.rows ?? 0 > 0)
         #expect(try await store.rows("Customers('C0002')").first?["City"] == .string("Mine"))
         let refusal = await #expect(throws: ODataError.self) {
@@ -52,11 +52,11 @@ struct FullDiskTests {
         #expect(still?.message.contains("opened again") == true)
         disk.break(.diskFull(from: disk.operations + 1))
         try store.close()
-        let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+        let found = try await OfflineStore.verify(at: directory, protection: protection)
         #expect(found.isWhole, "\(found.damages) \(found.problems)")
         #expect(try Data(contentsOf: URL(fileURLWithPath: directory + "/store.db")) == before)
         disk.mend()
-        let again = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let again = try await OfflineStore.open(at: directory, protection: protection)
         try await again.update("Customers('C0003')", ["City": "Mine"])
         try again.close()
     }
@@ -65,7 +65,7 @@ struct FullDiskTests {
     func crashed() async throws {
         let shop = try await Shop()
         let (directory, _) = try await store(shop)
-        let open = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let open = try await OfflineStore.open(at: directory, protection: protection)
         try await open.update("Customers('C0003')", ["City": "In the log"])
         let copy = shop.directory.appendingPathComponent("copy").path
         try FileManager.default.createDirectory(
@@ -77,8 +77,8 @@ struct FullDiskTests {
         let log = try Data(contentsOf: URL(fileURLWithPath: copy + "/store.db-wal"))
         let disk = try FaultDisk(folder: copy)
         disk.break(.diskFull(from: 1))
-        let store = try await OfflineODataProvider.open(at: copy, protection: protection)
-        let waiting = try await store.status().pending.count
+        let store = try await OfflineStore.open(at: copy, protection: protection)
+        let waiting = try await store.observe.status().pending.count
         #expect(waiting == 2)
         #expect(try await store.rows("Customers('C0003')").first?["City"] == .string("In the log"))
         try store.close()
@@ -90,14 +90,14 @@ struct FullDiskTests {
         let shop = try await Shop()
         let (directory, disk) = try await store(shop)
         disk.break(.diskFull(from: 1))
-        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let store = try await OfflineStore.open(at: directory, protection: protection)
         disk.mend()
-        var options = OfflineODataProvider.Options()
-        options.database.busyTimeout = 0.1
+        var options = OfflineStore.Options()
+        options.runtime.database.busyTimeout = 0.1
         await #expect(throws: (any Error).self) {
-            try await OfflineODataProvider.open(at: directory, protection: protection, options: options).close()
+            try await OfflineStore.open(at: directory, protection: protection, options: options).close()
         }
         try store.close()
-        try await OfflineODataProvider.open(at: directory, protection: protection).close()
+        try await OfflineStore.open(at: directory, protection: protection).close()
     }
 }

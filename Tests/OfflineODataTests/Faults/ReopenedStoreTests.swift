@@ -18,17 +18,17 @@ import Testing
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let disk = try FaultDisk(folder: folder)
         let client = try shop.client()
-        try await OfflineODataProvider.create(
+        try await OfflineStore.create(
             at: folder, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: client
         ).close()
-        let store = try await OfflineODataProvider.open(
+        let store = try await OfflineStore.open(
             at: folder, protection: .encrypted(.key(key)), connect: { _, _ in client })
         try await store.create(
             "Customers", ["CustomerID": "NEW", "CompanyName": "New", "Country": "Norway"])
         let after = shop.directory.appendingPathComponent("after").path
         try disk.restart(into: after, with: remains)
-        let again = try await OfflineODataProvider.open(at: after, protection: .encrypted(.key(key)))
-        #expect(try await again.status().pending.map(\.entityText) == ["Customers('NEW')"])
+        let again = try await OfflineStore.open(at: after, protection: .encrypted(.key(key)))
+        #expect(try await again.observe.status().pending.map(\.entityText) == ["Customers('NEW')"])
         try again.close()
         try store.close()
     }

@@ -14,13 +14,13 @@ struct SalvagedLogTests {
     /// C0006 are only in the log, one transaction each.
     private func crashedFiles(_ shop: Shop) async throws -> (files: [String: Data], transactions: [Int]) {
         let directory = shop.directory.appendingPathComponent("clone").path
-        let made = try await OfflineODataProvider.create(
+        let made = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
             queries: [DefiningQuery("customers", "Customers")])
         try await made.download()
         try await made.update("Customers('C0002')", ["City": "Mine"])
         try made.close()
-        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let store = try await OfflineStore.open(at: directory, protection: protection)
         var transactions: [Int] = []
         for number in 3...6 {
             let log = try? FileManager.default.attributesOfItem(atPath: directory + "/store.db-wal")[.size] as? Int
@@ -42,9 +42,9 @@ struct SalvagedLogTests {
     }
 
     private func waiting(in directory: String) async throws -> [String] {
-        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let store = try await OfflineStore.open(at: directory, protection: protection)
         defer { try? store.close() }
-        return try await store.status().pending.map(\.entityText)
+        return try await store.observe.status().pending.map(\.entityText)
     }
 
     @Test("A flipped bit in the log loses nothing behind it, is told, and the damaged files stay byte by byte")
@@ -56,7 +56,7 @@ struct SalvagedLogTests {
             var files = whole
             files["store.db-wal"]?[start + 24 + 777] ^= 0x10
             let directory = try shop.folder("flipped\(number)", files)
-            let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            let report = try await OfflineStore.salvage(at: directory, protection: protection)
             #expect(report.savedChanges == 5, "\(number)")
             #expect(report.losses["store.db-wal"] == 1, "\(number): \(report.losses)")
             let kept = URL(fileURLWithPath: report.damagedFile).lastPathComponent
@@ -65,7 +65,7 @@ struct SalvagedLogTests {
             #expect(after[kept] == files["store.db"])
             #expect(after[kept + "-wal"] == files["store.db-wal"])
             #expect(try await waiting(in: directory) == all, "\(number)")
-            #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
+            #expect(try await OfflineStore.verify(at: directory, protection: protection).isWhole)
         }
     }
 
@@ -75,7 +75,7 @@ struct SalvagedLogTests {
         var files = try await crashedFiles(shop).files
         files["store.db-wal"]?[18] ^= 0x10
         let directory = try shop.folder("flipped", files)
-        let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+        let report = try await OfflineStore.salvage(at: directory, protection: protection)
         #expect(report.savedChanges == 5)
         #expect(report.losses == [:])
     }
@@ -88,9 +88,9 @@ struct SalvagedLogTests {
             var files = whole
             files["store.db"]?[place] ^= 0x20
             let directory = try shop.folder("block\(place)", files)
-            let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+            let found = try await OfflineStore.verify(at: directory, protection: protection)
             #expect(found.damages.map(\.expected) == [.keyBlock], "byte \(place)")
-            let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            let report = try await OfflineStore.salvage(at: directory, protection: protection)
             #expect(report.savedChanges == 5 && report.losses == [:], "byte \(place): \(report)")
             #expect(try await waiting(in: directory).count == 5)
         }
@@ -103,7 +103,7 @@ struct SalvagedLogTests {
         let shop = try await Shop()
         let protection = isEncrypted ? protection : .unencrypted
         let directory = shop.directory.appendingPathComponent("clone").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client())
         try await store.download()
         for number in 2...4 { try await store.update("Customers('C000\(number)')", ["City": "Mine"]) }
@@ -112,17 +112,17 @@ struct SalvagedLogTests {
         for count in [4096, 3 * 4096, 2 * 4096 + 100] {
             let directory = try shop.folder("cut\(count)", ["store.db": whole.dropLast(count)])
             if isEncrypted {
-                let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+                let found = try await OfflineStore.verify(at: directory, protection: protection)
                 #expect(found.damages.contains { $0.expected == .rest }, "\(count)")
             }
-            let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            let report = try await OfflineStore.salvage(at: directory, protection: protection)
             #expect(report.savedChanges == 3, "\(count): \(report)")
             #expect(report.savedRows > 0)
             #expect(try Data(contentsOf: URL(fileURLWithPath: report.damagedFile)) == whole.dropLast(count))
             let client = try shop.client()
-            let saved = try await OfflineODataProvider.open(
+            let saved = try await OfflineStore.open(
                 at: directory, protection: protection, connect: { _, _ in client })
-            #expect(try await saved.status().pending.count == 3)
+            #expect(try await saved.observe.status().pending.count == 3)
             try await saved.download()
             #expect(try await saved.rows("Customers('C0002')").first?["City"] == "Mine")
             try saved.close()
@@ -138,15 +138,15 @@ struct SalvagedLogTests {
             files["store.db"]?.removeLast(bytes)
             let directory = try shop.folder("cut\(number)", files)
             await #expect {
-                _ = try await OfflineODataProvider.open(at: directory, protection: protection)
+                _ = try await OfflineStore.open(at: directory, protection: protection)
             } throws: {
                 guard case StoreError.corrupt? = $0 as? StoreError else { return false }
                 return true
             }
             #expect(try Self.files(in: directory) == files)
-            let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+            let found = try await OfflineStore.verify(at: directory, protection: protection)
             #expect(found.damages.contains { $0.expected == .rest })
-            let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            let report = try await OfflineStore.salvage(at: directory, protection: protection)
             #expect(report.savedChanges == 5, "\(report)")
             #expect(try Data(contentsOf: URL(fileURLWithPath: report.damagedFile)) == files["store.db"])
             #expect(try await waiting(in: directory).count == 5)
@@ -158,15 +158,15 @@ struct SalvagedLogTests {
         let shop = try await Shop()
         let files = try await crashedFiles(shop).files
         let directory = try shop.folder("open", files)
-        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let store = try await OfflineStore.open(at: directory, protection: protection)
         let before = try Self.files(in: directory)
         await #expect(throws: StoreError.locked) {
-            _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            _ = try await OfflineStore.salvage(at: directory, protection: protection)
         }
         #expect(try Self.files(in: directory) == before)
         try await store.update("Customers('C0007')", ["City": "Mine"])
         try store.close()
-        let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+        let report = try await OfflineStore.salvage(at: directory, protection: protection)
         #expect(report.savedChanges == 6)
     }
 
@@ -177,7 +177,7 @@ struct SalvagedLogTests {
         let shop = try await Shop()
         let protection = isEncrypted ? protection : .unencrypted
         let directory = shop.directory.appendingPathComponent("clone").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client())
         try await store.download()
         try await store.update("Customers('C0002')", ["City": "Mine"])
@@ -186,11 +186,11 @@ struct SalvagedLogTests {
         let start = isEncrypted ? 4096 : 0
         for place in 100..<400 { files["store.db"]?[start + place] ^= 0x55 }
         _ = try shop.folder("clone", files)
-        let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+        let report = try await OfflineStore.salvage(at: directory, protection: protection)
         #expect(report.savedChanges == 1 && report.savedRows > 100, "\(report)")
         #expect(try Data(contentsOf: URL(fileURLWithPath: report.damagedFile)) == files["store.db"])
-        let saved = try await OfflineODataProvider.open(at: directory, protection: protection)
-        #expect(try await saved.status().pending.count == 1)
+        let saved = try await OfflineStore.open(at: directory, protection: protection)
+        #expect(try await saved.observe.status().pending.count == 1)
         #expect(try await saved.rows("Customers('C0002')").first?["City"] == "Mine")
         try saved.close()
     }

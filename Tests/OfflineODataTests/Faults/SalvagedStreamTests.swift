@@ -14,14 +14,14 @@ struct SalvagedStreamTests {
     private let key = EncryptionKey.generate()
     private var protection: StoreProtection { .encrypted(.key(key)) }
 
-    private func open(_ studio: Studio, _ directory: String) async throws -> OfflineODataProvider {
+    private func open(_ studio: Studio, _ directory: String) async throws -> OfflineStore {
         let client = try studio.client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: directory, protection: protection, connect: { _, _ in client })
     }
 
-    private func clone(_ studio: Studio) async throws -> OfflineODataProvider {
-        let store = try await OfflineODataProvider.create(
+    private func clone(_ studio: Studio) async throws -> OfflineStore {
+        let store = try await OfflineStore.create(
             at: studio.directory.appendingPathComponent("clone").path, protection: protection,
             serviceRoot: "http://studio.test/", remote: try studio.client(),
             queries: [try DefiningQuery("p", "Pictures", retrievesStreams: true)])
@@ -60,12 +60,12 @@ struct SalvagedStreamTests {
         _ = try await store.createMedia("Pictures", Self.text(chunks: 20))
         try store.close()
         try await damage(store.directory, leaf: 0)
-        let report = try await OfflineODataProvider.salvage(at: store.directory, protection: protection)
+        let report = try await OfflineStore.salvage(at: store.directory, protection: protection)
         #expect(report.saved["outpost_stream_chunk"] ?? 0 >= 17, "\(report.saved)")
         #expect(report.losses["outpost_stream_chunk"] != nil)
         #expect(report.losses["outpost_stream"] == 1, "nobody else has its bytes")
         #expect(report.savedChanges == 1)
-        let found = try await OfflineODataProvider.verify(at: store.directory, protection: protection)
+        let found = try await OfflineStore.verify(at: store.directory, protection: protection)
         #expect(found.problems == ["A stream of Pictures that was made here lacks bytes."])
     }
 
@@ -78,12 +78,12 @@ struct SalvagedStreamTests {
         #expect(try await store.stream("Pictures(1)/$value") == text)
         try store.close()
         try await damage(store.directory, leaf: 1)
-        let report = try await OfflineODataProvider.salvage(at: store.directory, protection: protection)
+        let report = try await OfflineStore.salvage(at: store.directory, protection: protection)
         #expect(report.losses["outpost_stream_chunk"] != nil)
         #expect(report.losses["outpost_stream"] == nil)
-        #expect(try await OfflineODataProvider.verify(at: store.directory, protection: protection).isWhole)
+        #expect(try await OfflineStore.verify(at: store.directory, protection: protection).isWhole)
         let saved = try await open(studio, store.directory)
-        #expect(try await !saved.isStreamLoaded(ODataURL(parsing: "Pictures(1)/$value")))
+        #expect(try await !saved.streams.isLoaded(ODataURL(parsing: "Pictures(1)/$value")))
         try await saved.download()
         #expect(try await saved.stream("Pictures(1)/$value") == text)
         try saved.close()
@@ -99,13 +99,13 @@ struct SalvagedStreamTests {
         let database = try StoreDatabase.open(path: store.directory + "/store.db", protection: protection)
         try await database.write { try $0.execute(sql: "DELETE FROM outpost_stream_chunk WHERE position = 1") }
         try database.close()
-        let found = try await OfflineODataProvider.verify(at: store.directory, protection: protection)
+        let found = try await OfflineStore.verify(at: store.directory, protection: protection)
         #expect(found.problems == ["A stream of Pictures lacks bytes."])
         let opened = try await open(studio, store.directory)
-        #expect(try await opened.repair().count == 1)
+        #expect(try await opened.maintenance.repair().count == 1)
         try await opened.download()
         #expect(try await opened.stream("Pictures(1)/$value") == text)
         try opened.close()
-        #expect(try await OfflineODataProvider.verify(at: store.directory, protection: protection).isWhole)
+        #expect(try await OfflineStore.verify(at: store.directory, protection: protection).isWhole)
     }
 }

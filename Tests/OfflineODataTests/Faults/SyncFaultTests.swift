@@ -19,7 +19,7 @@ private struct SyncScenario {
     private(set) var acknowledged: [Edit] = []
     /// The edits that failed or were interrupted, each of which may reach the service.
     private(set) var doubtful: [Edit] = []
-    private var store: OfflineODataProvider?
+    private var store: OfflineStore?
     private var goesOn = false
     private(set) var failure: (any Error)?
     /// The number of messages on the wire.
@@ -28,7 +28,7 @@ private struct SyncScenario {
     /// A change that can be recognised at the service.
     struct Edit: Sendable {
         var name: String
-        var apply: @Sendable (OfflineODataProvider) async throws -> Void
+        var apply: @Sendable (OfflineStore) async throws -> Void
         /// The SQL that counts the effects of the change; 1 is correct.
         var count: String
         /// The effects at the service as its triggers record them, each of which must occur once. Counting rows
@@ -89,7 +89,7 @@ private struct SyncScenario {
         Edit(
             name: "pair \(key) \(city)",
             apply: { store in
-                try await store.transaction { changes in
+                try await store.changes.transaction { changes in
                     try changes.create(
                         "Customers",
                         ["CustomerID": .string(key), "CompanyName": .string(city), "Country": .string("Norway")])
@@ -187,7 +187,7 @@ private struct SyncScenario {
 
     private mutating func work(_ rounds: [[Edit]]) async throws {
         let store = try await overWire {
-            try await OfflineODataProvider.create(
+            try await OfflineStore.create(
                 at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client(),
                 options: storeOptions)
         }
@@ -235,16 +235,17 @@ private struct SyncScenario {
     }
 
     /// Opens the store in a directory.
-    func open(at directory: String) async throws -> OfflineODataProvider {
+    func open(at directory: String) async throws -> OfflineStore {
         let client = try shop.client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: directory, protection: .encrypted(.key(key)), options: storeOptions, connect: { _, _ in client })
     }
 
     /// The identity of the files is constant, because a restarted machine has the same files.
-    private var storeOptions: OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
-        options.incarnations = IncarnationNotes(folder: shop.directory.appendingPathComponent("notes").path) { _ in
+    private var storeOptions: OfflineStore.Options {
+        var options = OfflineStore.Options()
+        options.runtime.incarnations = IncarnationNotes(folder: shop.directory.appendingPathComponent("notes").path) {
+            _ in
             StoreFileIdentity(volume: "disk", file: 1)
         }
         return options
@@ -254,7 +255,7 @@ private struct SyncScenario {
     ///
     /// - Parameter wire: the faults of messages in the first synchronization, by their numbers.
     func finish(at directory: String, wire: [Int: Wire.Fault] = [:], _ what: Comment) async throws {
-        let store: OfflineODataProvider
+        let store: OfflineStore
         do {
             store = try await open(at: directory)
         } catch {
@@ -262,7 +263,7 @@ private struct SyncScenario {
             // must open.
             let wasMade = !acknowledged.isEmpty || !doubtful.isEmpty
             #expect(!wasMade, "\(error) \(what)")
-            try await OfflineODataProvider.create(
+            try await OfflineStore.create(
                 at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client()
             ).close()
             return
@@ -290,7 +291,7 @@ private struct SyncScenario {
             #expect(Set(acts).count == 1 && acts.allSatisfy { $0 <= 1 }, "\(edit.name) acted \(acts) times \(what)")
         }
         try store.close()
-        #expect(try await OfflineODataProvider.verify(at: directory, protection: .encrypted(.key(key))).isWhole, what)
+        #expect(try await OfflineStore.verify(at: directory, protection: .encrypted(.key(key))).isWhole, what)
     }
 
     /// Returns the number of times that each effect of a change occurred.
@@ -320,7 +321,7 @@ private struct SyncScenario {
     /// sectors, which are reported as damage.
     func expectWholeOrNamed(at directory: String, _ what: Comment) async {
         do {
-            let found = try await OfflineODataProvider.verify(at: directory, protection: .encrypted(.key(key)))
+            let found = try await OfflineStore.verify(at: directory, protection: .encrypted(.key(key)))
             guard found.isWhole else { return }
         } catch {
             let isTyped = error is StoreError || error is OfflineError
@@ -330,7 +331,7 @@ private struct SyncScenario {
         do {
             let store = try await open(at: directory)
             defer { try? store.close() }
-            _ = try await store.status()
+            _ = try await store.observe.status()
             do {
                 try await store.sync(options: Self.options)
             } catch OfflineError.queueHeld(let hold) {

@@ -66,9 +66,9 @@ struct TokenExpiryTests {
             serviceRoot: "http://127.0.0.1:\(server.port)/", transport: transport,
             authentication: Authentication(TokenAuthentication(.bearer) { _ in gate.newToken() }))
         // Parallel queries must not use up the token of another request.
-        var options = OfflineODataProvider.Options()
-        options.parallelQueries = 1
-        let store = try await OfflineODataProvider.create(
+        var options = OfflineStore.Options()
+        options.sync.parallelQueries = 1
+        let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted,
             serviceRoot: "http://127.0.0.1:\(server.port)/", remote: client, options: options)
         let download = try await store.download()

@@ -16,9 +16,9 @@ struct VerifyTests {
     // MARK: Stores
 
     /// Returns the directory of a closed store with rows and a pending change.
-    private func store(_ shop: Shop, options: OfflineODataProvider.Options = .init()) async throws -> String {
+    private func store(_ shop: Shop, options: OfflineStore.Options = .init()) async throws -> String {
         let directory = shop.directory.appendingPathComponent("clone").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
             queries: [DefiningQuery("customers", "Customers")], options: options)
         try await store.download()
@@ -30,7 +30,7 @@ struct VerifyTests {
     /// Returns the files of such a store after a crash, with two more changes that are only in the log.
     private func crashedFiles(_ shop: Shop) async throws -> [String: Data] {
         let directory = try await store(shop)
-        let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+        let store = try await OfflineStore.open(at: directory, protection: protection)
         for number in 3...4 { try await store.update("Customers('C000\(number)')", ["City": "Mine"]) }
         let files = try Self.files(in: directory)
         try store.close()
@@ -83,7 +83,7 @@ struct VerifyTests {
 
     private func found(in directory: String) async throws -> Result<[String], StoreError> {
         do {
-            let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+            let found = try await OfflineStore.verify(at: directory, protection: protection)
             #expect(found.problems == [])
             return .success(
                 found.damages.map {
@@ -130,9 +130,9 @@ struct VerifyTests {
                 flipped[name]?[place] ^= Self.flip
                 let directory = try shop.folder("\(name)-\(place)", flipped)
                 do {
-                    let store = try await OfflineODataProvider.open(at: directory, protection: protection)
+                    let store = try await OfflineStore.open(at: directory, protection: protection)
                     defer { try? store.close() }
-                    let waiting = try await store.status().pending.map(\.entityText)
+                    let waiting = try await store.observe.status().pending.map(\.entityText)
                     let rows = try await store.rows("Customers?$orderby=CustomerID")
                     var expected = cities
                     for index in waiting.indices { expected[index + 1] = "Mine" }
@@ -165,14 +165,14 @@ struct VerifyTests {
         let whole = try Self.files(in: directory, named: ["store.db"])
         for wrong: KeySource in [.key(.generate()), .passphrase(Secret("correct horse"))] {
             await #expect(throws: StoreError.wrongKey(path: path)) {
-                try await OfflineODataProvider.verify(at: directory, protection: .encrypted(wrong))
+                try await OfflineStore.verify(at: directory, protection: .encrypted(wrong))
             }
             await #expect(throws: StoreError.wrongKey(path: path)) {
-                try await OfflineODataProvider.open(at: directory, protection: .encrypted(wrong))
+                try await OfflineStore.open(at: directory, protection: .encrypted(wrong))
             }
         }
         await #expect(throws: StoreError.protectionMismatch(path: path, isEncrypted: true)) {
-            try await OfflineODataProvider.verify(at: directory, protection: .unencrypted)
+            try await OfflineStore.verify(at: directory, protection: .unencrypted)
         }
         #expect(try Self.files(in: directory, named: ["store.db"]) == whole)
         var later = whole
@@ -181,21 +181,21 @@ struct VerifyTests {
         later["store.db"]?[1100] ^= 1
         _ = try shop.folder("clone", later)
         await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 2)) {
-            try await OfflineODataProvider.verify(at: directory, protection: protection)
+            try await OfflineStore.verify(at: directory, protection: protection)
         }
         await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 2)) {
-            try await OfflineODataProvider.open(at: directory, protection: protection)
+            try await OfflineStore.open(at: directory, protection: protection)
         }
         #expect(try Self.files(in: directory, named: ["store.db"]) == later)
         await #expect {
-            try await OfflineODataProvider.verify(at: directory + "x", protection: protection)
+            try await OfflineStore.verify(at: directory + "x", protection: protection)
         } throws: {
             guard case OfflineError.noStore(directory + "x")? = $0 as? OfflineError else { return false }
             return true
         }
         try Data("nothing of ours".utf8).write(to: URL(fileURLWithPath: path))
         await #expect(throws: StoreError.notAStore(path: path)) {
-            try await OfflineODataProvider.verify(at: directory, protection: protection)
+            try await OfflineStore.verify(at: directory, protection: protection)
         }
     }
 
@@ -218,7 +218,7 @@ struct VerifyTests {
         for place in [directory, crashed] {
             let names = place == crashed ? ["store.db", "store.db-wal"] : ["store.db"]
             let before = try Self.files(in: place, named: names)
-            let found = try await OfflineODataProvider.verify(at: place, protection: protection)
+            let found = try await OfflineStore.verify(at: place, protection: protection)
             #expect(found.damages.isEmpty && found.problems.count == 1, "\(found)")
             #expect(try Self.files(in: place, named: names) == before)
         }
@@ -231,16 +231,16 @@ struct VerifyTests {
         var files = try await crashedFiles(shop)
         files["store.db"] = files["store.db"]?.prefix(4096)
         let directory = try shop.folder("cut", files)
-        let found = try await OfflineODataProvider.verify(at: directory, protection: protection)
+        let found = try await OfflineStore.verify(at: directory, protection: protection)
         #expect(found.damages.map(\.expected) == [.rest])
         #expect(found.damages.map(\.offset) == [4096])
         #expect(try Self.files(in: directory) == files)
         let damage = StoreError.corrupt(message: "the file was cut to nothing; its log is there")
         await #expect(throws: damage) {
-            _ = try await OfflineODataProvider.open(at: directory, protection: protection)
+            _ = try await OfflineStore.open(at: directory, protection: protection)
         }
         await #expect {
-            _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+            _ = try await OfflineStore.salvage(at: directory, protection: protection)
         } throws: {
             // The log alone does not identify the tables or the service of the store.
             if case StoreError.corrupt? = $0 as? StoreError { return true }
@@ -264,7 +264,7 @@ struct VerifyTests {
         }
         func problems() async throws -> [String] {
             let before = try files()
-            let found = try await OfflineODataProvider.verify(at: directory.path, protection: .encrypted(key))
+            let found = try await OfflineStore.verify(at: directory.path, protection: .encrypted(key))
             #expect(found.damages == [])
             #expect(try files() == before, "nothing changes, and nothing is left beside the store")
             return found.problems
@@ -279,13 +279,13 @@ struct VerifyTests {
     @Test("A store with sets of the app's own is whole also for who does not name them, and keeps them")
     func ownSets() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.localDrafts = ["Drafts": "Customers"]
+        var options = OfflineStore.Options()
+        options.creation.localDrafts = ["Drafts": "Customers"]
         let directory = try await store(shop, options: options)
-        #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
-        let again = try await OfflineODataProvider.open(at: directory, protection: protection, options: options)
+        #expect(try await OfflineStore.verify(at: directory, protection: protection).isWhole)
+        let again = try await OfflineStore.open(at: directory, protection: protection, options: options)
         #expect(again.model.entitySet("Drafts") != nil)
-        #expect(try await again.status().pending.count == 1)
+        #expect(try await again.observe.status().pending.count == 1)
         try again.close()
     }
 }

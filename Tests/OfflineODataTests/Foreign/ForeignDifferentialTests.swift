@@ -63,7 +63,7 @@ struct ForeignDifferentialTests {
             rows[set.name] = page.entities
         }
         #expect(queries.count >= 3)
-        let clone = try await OfflineODataProvider.create(
+        let clone = try await OfflineStore.create(
             at: folder.appendingPathComponent("clone").path, protection: .unencrypted, serviceRoot: root,
             remote: client,
             queries: queries)

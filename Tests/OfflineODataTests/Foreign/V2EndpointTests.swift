@@ -149,7 +149,7 @@ struct V2EndpointTests {
         let wire = Wire(LoopbackTransport { await handler.handle($0, $1) })
         let session = try HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none))
         let client = try ODataClient(serviceRoot: root, transport: session)
-        let clone = try await OfflineODataProvider.create(
+        let clone = try await OfflineStore.create(
             at: site.folder.appendingPathComponent("clone").path, protection: .unencrypted, serviceRoot: root,
             remote: client,
             queries: [

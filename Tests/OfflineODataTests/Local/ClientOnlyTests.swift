@@ -8,9 +8,9 @@ import Testing
 
 @Suite("Entity sets that only the store has")
 struct ClientOnlyTests {
-    static func options(_ properties: String = "", key: String = "") throws -> OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
-        options.clientOnlyModel = try CSDLReader.read(
+    static func options(_ properties: String = "", key: String = "") throws -> OfflineStore.Options {
+        var options = OfflineStore.Options()
+        options.creation.clientOnlyModel = try CSDLReader.read(
             xml: Array(
                 """
                 <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
@@ -21,12 +21,12 @@ struct ClientOnlyTests {
                   <EntityContainer Name="C"><EntitySet Name="Filters" EntityType="App.Filter"/></EntityContainer>
                 </Schema></edmx:DataServices></edmx:Edmx>
                 """.utf8))
-        options.localDrafts = ["ProductDrafts": "Products"]
+        options.creation.localDrafts = ["ProductDrafts": "Products"]
         return options
     }
 
-    private func reopened(_ shop: Shop, _ options: OfflineODataProvider.Options) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.open(
+    private func reopened(_ shop: Shop, _ options: OfflineStore.Options) async throws -> OfflineStore {
+        try await OfflineStore.open(
             at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted, options: options)
     }
 
@@ -39,12 +39,12 @@ struct ClientOnlyTests {
         try await store.create("Filters", ["Name": "open"])
         try await store.delete("Filters('open')")
         #expect(try await store.rows("Filters?$filter=contains(Name,'i')").count == 1)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         await shop.wire.mend()
         try await store.sync()
         #expect(await shop.wire.requests.allSatisfy { $0.path?.contains("Filters") != true })
         #expect(try await store.rows("Filters").count == 1, "a download leaves them alone")
-        try await store.purgeClientOnlyData()
+        try await store.drafts.purgeClientOnlyData()
         #expect(try await store.rows("Filters").isEmpty)
         try await shop.expectEqual(store)
     }
@@ -63,7 +63,7 @@ struct ClientOnlyTests {
         try second.close()
         await #expect(throws: OfflineError.self) { try await reopened(shop, try Self.options()) }
         var options = try Self.options()
-        options.purgesClientOnlyData = true
+        options.creation.purgesClientOnlyData = true
         let third = try await reopened(shop, options)
         #expect(try await third.rows("Filters").isEmpty)
         #expect(try await third.rows("Customers").count == 40, "the service's rows stay")
@@ -73,7 +73,7 @@ struct ClientOnlyTests {
         "keep their values where a decimal gets more places or digits, whether it is of the key or not",
         arguments: [true, false], [#"Precision="20" Scale="4""#, #"Precision="20" Scale="2""#])
     func widened(isKey: Bool, size: String) async throws {
-        func options(_ size: String) throws -> OfflineODataProvider.Options {
+        func options(_ size: String) throws -> OfflineStore.Options {
             try Self.options(
                 "<Property Name=\"Weight\" Type=\"Edm.Decimal\" \(size) Nullable=\"\(!isKey)\"/>",
                 key: isKey ? "<PropertyRef Name=\"Weight\"/>" : "")
@@ -133,19 +133,19 @@ struct ClientOnlyTests {
                     <EntityContainer Name="C"><EntitySet Name="Notes" EntityType="App.Note"/></EntityContainer></Schema>
                     """
                 ).utf8))
-        var options = OfflineODataProvider.Options()
-        options.clientOnlyModel = try EntityDataModel(
+        var options = OfflineStore.Options()
+        options.creation.clientOnlyModel = try EntityDataModel(
             schemas: both.schemas.filter { $0.namespace == "App" },
             includedSchemas: both.schemas.filter { $0.namespace == "T" })
         let folder = Folder()
         let path = folder.url.appendingPathComponent("store").path
         let root = "http://values.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         try await store.download()
         try store.close()
-        let second = try await OfflineODataProvider.open(
+        let second = try await OfflineStore.open(
             at: path, protection: .unencrypted, options: options,
             connect: { try ODataClient(serviceRoot: $0, transport: transport, model: $1) })
         for isDownloaded in [false, true] {
@@ -164,22 +164,22 @@ struct ClientOnlyTests {
         let store = try await shop.store(options: try Self.options())
         try await store.download()
         try await store.create("Filters", ["Name": "mine"])
-        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        try await store.drafts.make(of: ODataURL(parsing: "Products(1)"))
         try await store.update("ProductDrafts(1)", ["Stock": 4711])
         try store.close()
         for _ in 1...2 {
-            let again = try await reopened(shop, OfflineODataProvider.Options())
+            let again = try await reopened(shop, OfflineStore.Options())
             #expect(try await again.rows("Filters").map { $0["Name"] } == ["mine"])
             #expect(again.serviceModel.entitySet("Filters") == nil)
-            #expect(again.options.localDrafts == ["ProductDrafts": "Products"])
+            #expect(again.options.creation.localDrafts == ["ProductDrafts": "Products"])
             try again.close()
         }
-        let last = try await reopened(shop, OfflineODataProvider.Options())
-        try await last.activateDraft(ODataURL(parsing: "ProductDrafts(1)"))
-        #expect(try await last.status().pending.map(\.entityText) == ["Products(1)"])
+        let last = try await reopened(shop, OfflineStore.Options())
+        try await last.drafts.activate(ODataURL(parsing: "ProductDrafts(1)"))
+        #expect(try await last.observe.status().pending.map(\.entityText) == ["Products(1)"])
         try last.close()
-        var options = OfflineODataProvider.Options()
-        options.purgesClientOnlyData = true
+        var options = OfflineStore.Options()
+        options.creation.purgesClientOnlyData = true
         let purged = try await reopened(shop, options)
         #expect(purged.model.entitySet("Filters") == nil, "who wants them gone says so")
     }
@@ -189,14 +189,14 @@ struct ClientOnlyTests {
         let shop = try await Shop()
         let store = try await shop.store(options: try Self.options())
         try await store.download()
-        let draft = try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        let draft = try await store.drafts.make(of: ODataURL(parsing: "Products(1)"))
         #expect(draft["ProductID"] == 1)
         try await store.update("ProductDrafts(1)", ["Stock": 3])
         try await store.update("ProductDrafts(1)", ["Stock": 4])
         #expect(try await store.rows("ProductDrafts(1)").first?.isDraft == true)
         #expect(try await store.rows("Products(1)").first?["Stock"] != 4)
-        #expect(try await store.status().pending.isEmpty)
-        try await store.activateDraft(ODataURL(parsing: "ProductDrafts(1)"))
+        #expect(try await store.observe.status().pending.isEmpty)
+        try await store.drafts.activate(ODataURL(parsing: "ProductDrafts(1)"))
         #expect(try await store.rows("ProductDrafts").isEmpty)
         #expect(try await store.rows("Products(1)").first?["Stock"] == 4)
         #expect(try await store.upload().accepted.map(\.kind) == [.update])
@@ -208,7 +208,7 @@ struct ClientOnlyTests {
     func incompatibleService() async throws {
         let shop = try await Shop()
         var options = try Self.options()
-        options.clientOnlyModel = try CSDLReader.read(
+        options.creation.clientOnlyModel = try CSDLReader.read(
             xml: Array(
                 """
                 <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
@@ -226,15 +226,15 @@ struct ClientOnlyTests {
         let leg = ODataEntity(shape: try #require(store.model.shape(QualifiedName("App", "Leg"))), ["No": 1])
         _ = try await store.execute(
             ODataRequest(.create, try ODataURL(parsing: "Trips(1)/Legs"), body: .entity(leg)))
-        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        try await store.drafts.make(of: ODataURL(parsing: "Products(1)"))
         try await store.update("ProductDrafts(1)", ["Stock": 4711])
         try store.close()
         try await shop.sql("ALTER TABLE Products DROP COLUMN Name; ALTER TABLE Products ADD COLUMN Colour VARCHAR(20)")
         let newer = try await Shop(at: shop.directory)
-        let second = try await OfflineODataProvider.open(
+        let second = try await OfflineStore.open(
             at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted, options: options,
             connect: { _, _ in try newer.client() })
-        let refresh = try await second.refreshMetadata { _, _ in try newer.client() }
+        let refresh = try await second.maintenance.refreshMetadata { _, _ in try newer.client() }
         #expect(refresh.isRebuilt)
         #expect(try await refresh.store.rows("Trips(1)/Legs").map { $0["No"] } == [1])
         #expect(try await refresh.store.rows("ProductDrafts").map { $0["Stock"] } == [4711])
@@ -243,8 +243,8 @@ struct ClientOnlyTests {
     @Test("keep their streams to themselves")
     func streams() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.clientOnlyModel = try CSDLReader.read(
+        var options = OfflineStore.Options()
+        options.creation.clientOnlyModel = try CSDLReader.read(
             xml: Array(
                 """
                 <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
@@ -259,10 +259,10 @@ struct ClientOnlyTests {
         let scan = try await store.createMedia("Scans", "mine")
         let id = try #require(scan.control.id)
         try await store.replaceStream("\(id)/Thumb", "small")
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         await shop.wire.mend()
         try await store.sync()
-        try await store.compact()
+        try await store.maintenance.compact()
         #expect(await shop.wire.requests.allSatisfy { $0.path?.contains("Scans") != true })
         for (url, text) in [("\(id)/$value", "mine"), ("\(id)/Thumb", "small")] {
             guard case .raw(let stream, _) = try await store.execute(ODataRequest(.read, ODataURL(parsing: url))).body

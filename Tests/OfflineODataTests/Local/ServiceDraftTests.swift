@@ -114,25 +114,25 @@ struct ServiceDraftTests {
             serviceRoot: "http://sales.test/", transport: LoopbackTransport(ODataHandler(provider: service)))
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: "http://sales.test/", remote: client)
         try await store.download()
-        let draft = try await store.editServiceDraft(of: ODataURL(parsing: "Offers(ID=7,IsActiveEntity=true)"))
+        let draft = try await store.drafts.editServiceDraft(of: ODataURL(parsing: "Offers(ID=7,IsActiveEntity=true)"))
         #expect(draft["Title"] == "first" && draft["IsActiveEntity"] == .boolean(false))
         let address = "Offers(ID=7,IsActiveEntity=false)"
         try await store.update(address, ["Title": "second"])
         let waiting = await #expect(throws: ODataError.self) {
-            try await store.activateServiceDraft(ODataURL(parsing: address))
+            try await store.drafts.activateServiceDraft(ODataURL(parsing: address))
         }
         #expect(waiting?.status == 409 && waiting?.code == "ChangesWait")
         #expect(try await store.upload().accepted.count == 1)
-        #expect(try await store.activateServiceDraft(ODataURL(parsing: address))["Title"] == "second")
+        #expect(try await store.drafts.activateServiceDraft(ODataURL(parsing: address))["Title"] == "second")
         #expect(try await store.rows("Offers").map { $0["Title"] } == ["second"])
         try await store.download()
         #expect(try await store.rows("Offers").map { $0["Title"] } == ["second"])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         let without = await #expect(throws: ODataError.self) {
-            try await store.editServiceDraft(of: ODataURL(parsing: "Plains(1)"))
+            try await store.drafts.editServiceDraft(of: ODataURL(parsing: "Plains(1)"))
         }
         #expect(without?.status == 501)
     }
@@ -146,13 +146,13 @@ struct ServiceDraftTests {
             serviceRoot: "http://sales.test/", transport: LoopbackTransport(ODataHandler(provider: service)))
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: "http://sales.test/", remote: client)
         for isActive in [true, false] {
             try await service.create("Lines", ["ID": 1, "IsActiveEntity": .boolean(isActive), "OfferID": 7])
         }
         try await store.download()
-        try await store.editServiceDraft(of: ODataURL(parsing: "Offers(ID=7,IsActiveEntity=true)"))
+        try await store.drafts.editServiceDraft(of: ODataURL(parsing: "Offers(ID=7,IsActiveEntity=true)"))
         let draft = try ODataURL(parsing: "Offers(ID=7,IsActiveEntity=false)")
         let line = "Lines(ID=1,IsActiveEntity=false)"
         switch change {
@@ -166,11 +166,11 @@ struct ServiceDraftTests {
         default: try await store.update("Lines(ID=1,IsActiveEntity=true)", ["Count": 3])
         }
         if change != "an active line" {
-            let refusal = await #expect(throws: ODataError.self) { try await store.activateServiceDraft(draft) }
+            let refusal = await #expect(throws: ODataError.self) { try await store.drafts.activateServiceDraft(draft) }
             #expect(refusal?.status == 409)
             let report = try await store.upload()
             #expect(report.failed.map { $0.failure?.message } == [])
         }
-        #expect(try await store.activateServiceDraft(draft)["IsActiveEntity"] == .boolean(true))
+        #expect(try await store.drafts.activateServiceDraft(draft)["IsActiveEntity"] == .boolean(true))
     }
 }

@@ -31,7 +31,7 @@ struct DueStreamTests {
 
     private func clone(
         _ studio: Studio, _ faults: Faults
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let service = Gateway(
             base: try studio.client(),
             before: { request in
@@ -61,10 +61,10 @@ struct DueStreamTests {
                 try await store.download()
             }
             #expect(try await store.stream(Self.content) == "one", "until then, what was there is seen")
-            #expect(try await store.isStreamLoaded(ODataURL(parsing: Self.content)))
+            #expect(try await store.streams.isLoaded(ODataURL(parsing: Self.content)))
         }
         faults.set(nil)
-        try await store.compact()
+        try await store.maintenance.compact()
         try await store.download()
         #expect(try await store.stream(Self.content) == "two")
         let asked = faults.asked.names.count
@@ -97,7 +97,7 @@ struct DueStreamTests {
         await #expect(throws: TransportError.self) { try await clone(studio, faults) }
         faults.set(nil)
         let service = try studio.client()
-        let store = try await OfflineODataProvider.open(
+        let store = try await OfflineStore.open(
             at: studio.directory.appendingPathComponent("clone").path, protection: .unencrypted,
             connect: { _, _ in service })
         #expect(try await store.stream(Self.content) == "one")
@@ -197,7 +197,7 @@ struct DueStreamTests {
         let url = try ODataURL(parsing: Self.content)
         let download = Task { try await store.download() }
         let one = try await begun()
-        let load = Task { try await store.loadStream(url) }
+        let load = Task { try await store.streams.load(url) }
         _ = try await begun(but: one)
         first.set()
         _ = try await download.value
@@ -242,8 +242,8 @@ struct DueStreamTests {
                 transport: HTTPSession(
                     transport, serviceRoot: "http://studio.test/", configuration: .init(retry: .none))))
         let url = try ODataURL(parsing: Self.content)
-        await #expect(throws: TransportError.self) { try await store.loadStream(url) }
-        #expect(try await store.loadStream(url))
+        await #expect(throws: TransportError.self) { try await store.streams.load(url) }
+        #expect(try await store.streams.load(url))
         #expect(transport.ranges.names == ["all", "bytes=\(size)-", "all"])
         #expect(try await store.stream(Self.content) == String(repeating: "B", count: size))
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Rule 9: a media entity made offline below another entity")
 struct MediaCreationTests {
     private func expectSent(
-        _ store: OfflineODataProvider, _ kinds: [QueuedRequest.Kind], sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, _ kinds: [QueuedRequest.Kind], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [], sourceLocation: sourceLocation)
@@ -24,7 +24,7 @@ struct MediaCreationTests {
         try await store.change(.update, "Albums(1)/Scans(-1)", "Picture", ["Title": "Page"])
         #expect(try await store.stream("Albums(1)/Scans(-1)/$value") == "scan")
         #expect(try await store.rows("Albums(2)/Scans").isEmpty)
-        #expect(try await store.status().pending.map(\.url) == ["Albums(1)/Scans", "Albums(1)/Scans(-1)"])
+        #expect(try await store.observe.status().pending.map(\.url) == ["Albums(1)/Scans", "Albums(1)/Scans(-1)"])
         try await expectSent(store, [.create, .update])
         let made = try #require(try await studio.service.rows("Albums(1)/Scans").first)
         #expect(made["Title"] == "Page")
@@ -56,11 +56,11 @@ struct MediaCreationTests {
         #expect(report.waiting.map(\.entityText) == ["Albums(-1)/Scans(-1)"])
         isRefusing.clear()
         if isTakenBack {
-            #expect(try await store.undo([ODataURL(parsing: "Albums(-1)")]) == 1)
-            let status = try await store.status()
+            #expect(try await store.changes.undo([ODataURL(parsing: "Albums(-1)")]) == 1)
+            let status = try await store.observe.status()
             #expect(status.pending.isEmpty && status.failed.isEmpty)
         } else {
-            #expect(try await store.retry() == 1)
+            #expect(try await store.changes.retry() == 1)
             try await expectSent(store, [.create, .create])
             #expect(try await studio.service.rows("Albums(3)/Scans").count == 1)
         }
@@ -116,7 +116,7 @@ struct MediaCreationTests {
         let store = try await studio.clone()
         let before = try await store.keptStreams()
         await #expect(throws: ODataError.self) { _ = try await store.createMedia(path, "lost") }
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         #expect(try await store.keptStreams() == before)
         #expect(try await store.rows("Pictures").count == 1)
     }

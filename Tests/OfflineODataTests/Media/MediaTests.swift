@@ -41,7 +41,7 @@ struct MediaTests {
         let id = try #require(pictures.first?["ID"])
         guard case .integer(let number) = id else { throw ODataError.notFound("ID") }
         try await studio.service.replaceStream("Pictures(\(number))/$value", "theirs")
-        #expect(try await store.loadStream(ODataURL(parsing: "Pictures(-1)/$value")))
+        #expect(try await store.streams.load(ODataURL(parsing: "Pictures(-1)/$value")))
         #expect(try await store.stream("Pictures(\(number))/$value") == "theirs")
     }
 
@@ -52,7 +52,7 @@ struct MediaTests {
         try await store.replaceStream("Pictures(1)/$value", "two")
         try await store.replaceStream("Pictures(1)/$value", "three")
         try await store.update("Pictures(1)", ["Title": "Sea"])
-        #expect(try await store.status().pending.map(\.entityText) == ["Pictures(1)/$value", "Pictures(1)"])
+        #expect(try await store.observe.status().pending.map(\.entityText) == ["Pictures(1)/$value", "Pictures(1)"])
         await studio.wire.cut { _, request in request.method == .put ? .answerLost : nil }
         _ = try? await store.upload()
         await studio.wire.mend()
@@ -78,7 +78,7 @@ struct MediaTests {
         // The first chunk has been written when the second one is requested.
         while asked.names.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
         try await store.download()
-        try await store.compact()
+        try await store.maintenance.compact()
         source.yield([66])
         source.finish()
         _ = try await created
@@ -141,8 +141,8 @@ struct MediaTests {
         let store = try await studio.clone([try DefiningQuery("pictures", "Pictures", retrievesStreams: true)])
         try await store.delete("Pictures(1)")
         try await store.download()
-        try await store.compact()
-        #expect(try await store.undo([ODataURL(parsing: "Pictures(1)")]) == 1)
+        try await store.maintenance.compact()
+        #expect(try await store.changes.undo([ODataURL(parsing: "Pictures(1)")]) == 1)
         #expect(try await store.stream("Pictures(1)/$value") == "one")
     }
 
@@ -152,7 +152,7 @@ struct MediaTests {
         let store = try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)])
         try await store.replaceStream("Pictures(1)/$value", "two")
         _ = try await store.createMedia("Pictures", "new")
-        #expect(try await store.undoAll() == 2)
+        #expect(try await store.changes.undoAll() == 2)
         #expect(try await store.rows("Pictures").count == 1)
         #expect(try await store.stream("Pictures(1)/$value") == "one")
     }
@@ -203,12 +203,12 @@ struct MediaTests {
             through: try ODataClient(
                 serviceRoot: "http://studio.test/", transport: CuttingTransport(base: studio.wire, ranges: ranges)))
         let url = try ODataURL(parsing: "Pictures(1)/$value")
-        #expect(try await !store.isStreamLoaded(url))
-        await #expect(throws: TransportError.self) { try await store.loadStream(url) }
-        #expect(try await !store.isStreamLoaded(url), "a part of it")
+        #expect(try await !store.streams.isLoaded(url))
+        await #expect(throws: TransportError.self) { try await store.streams.load(url) }
+        #expect(try await !store.streams.isLoaded(url), "a part of it")
         await #expect(throws: ODataError.self, "half a stream is none") { try await store.stream("Pictures(1)/$value") }
-        #expect(try await store.loadStream(url))
-        #expect(try await store.isStreamLoaded(url))
+        #expect(try await store.streams.load(url))
+        #expect(try await store.streams.isLoaded(url))
         #expect(try await store.stream("Pictures(1)/$value") == text)
         #expect(ranges.names == ["all", "bytes=524288-"])
     }
@@ -223,10 +223,10 @@ struct MediaTests {
             through: try ODataClient(
                 serviceRoot: "http://studio.test/", transport: CuttingTransport(base: studio.wire, ranges: ranges)))
         let url = try ODataURL(parsing: "Pictures(1)/$value")
-        await #expect(throws: TransportError.self) { try await store.loadStream(url) }
+        await #expect(throws: TransportError.self) { try await store.streams.load(url) }
         let text = String(repeating: "fedcba9876543210", count: 1 << 16)
         try await studio.service.replaceStream("Pictures(1)/$value", text)
-        #expect(try await store.loadStream(url))
+        #expect(try await store.streams.load(url))
         #expect(try await store.stream("Pictures(1)/$value") == text)
         #expect(ranges.names == ["all", "bytes=524288-"])
     }
@@ -236,9 +236,9 @@ struct MediaTests {
         let studio = try await Studio()
         let plain = try await studio.clone()
         await #expect(throws: ODataError.self) { try await plain.stream("Pictures(1)/$value") }
-        #expect(try await plain.loadStream(ODataURL(parsing: "Pictures(1)/$value")))
+        #expect(try await plain.streams.load(ODataURL(parsing: "Pictures(1)/$value")))
         #expect(try await plain.stream("Pictures(1)/$value") == "one")
-        #expect(try await !plain.loadStream(ODataURL(parsing: "Pictures(1)/$value")), "nothing changed")
+        #expect(try await !plain.streams.load(ODataURL(parsing: "Pictures(1)/$value")), "nothing changed")
 
         let store = try await studio.clone(
             [try DefiningQuery("p", "Pictures", retrievesStreams: true)], named: "second")
@@ -246,7 +246,7 @@ struct MediaTests {
         try await studio.service.replaceStream("Pictures(1)/$value", "two")
         try await store.download()
         #expect(try await store.stream("Pictures(1)/$value") == "two")
-        #expect(try await store.definingQueries().map(\.retrievesStreams) == [true])
+        #expect(try await store.queries.all().map(\.retrievesStreams) == [true])
     }
 
     @Test("come again where their own ETag alone tells that they were replaced (OData JSON Format 4.01, 4.6.14)")
@@ -303,7 +303,7 @@ struct MediaTests {
         try await studio.picture("Pictures", Array("two".utf8))
         isFailing.set()
         let error = await #expect(throws: (any Error).self) { try await store.download() }
-        let event = try #require(try await store.events(newest: 1).first)
+        let event = try #require(try await store.observe.events(newest: 1).first)
         #expect(event.kind == "download" && (event.requests ?? 0) > 0)
         if isRefusing {
             guard case .queriesRefused(let refusals, let report)? = error as? OfflineError else {
@@ -353,8 +353,8 @@ struct CallTests {
         _ = try await rename(store, "Albums(1)", "")
         #expect(try await store.upload().failed.map(\.kind) == [.call])
         #expect(try await store.rows("ErrorArchive").first?["RequestURL"] == "Albums(1)/Studio.Rename")
-        try await store.discard()
-        #expect(try await store.status().failed.isEmpty)
+        try await store.changes.discard()
+        #expect(try await store.observe.status().failed.isEmpty)
     }
 
     @Test("an action whose answer was lost is in doubt and not called again")
@@ -373,7 +373,7 @@ struct CallTests {
     func online() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        _ = try await rename(store.changing(ChangeOptions(operationMode: .online)), "Albums(2)", "Spring")
+        _ = try await rename(store.changes.provider(with: ChangeOptions(operationMode: .online)), "Albums(2)", "Spring")
         #expect(studio.calls.names == ["Spring"])
         await studio.wire.mend()
         let answer = try await store.execute(ODataRequest(.read, try ODataURL(parsing: "CountAlbums()")))
@@ -381,13 +381,13 @@ struct CallTests {
         #expect(count == 42)
         let requests = await studio.wire.requests
         #expect(requests.count == 1 && requests.first?.path?.contains("CountAlbums") == true)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 }
 
 @Suite("Deep changes")
 struct DeepChangeTests {
-    private func album(_ store: OfflineODataProvider, notes: [[String: ODataValue]], tags: [String] = []) throws
+    private func album(_ store: OfflineStore, notes: [[String: ODataValue]], tags: [String] = []) throws
         -> ODataEntity
     {
         let note = try #require(store.model.shape(ofSet: "Notes"))
@@ -498,11 +498,11 @@ struct RelationTests {
         var unlink = ODataRequest(.delete, try ODataURL(parsing: "Albums(2)/Tags/$ref"))
         unlink.url.options.id = "Tags(3)"
         _ = try await store.execute(unlink)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         _ = try await store.execute(
             ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(3)")))
-        try await store.undoAll()
+        try await store.changes.undoAll()
         #expect(try await store.rows("Albums(2)/Tags").isEmpty)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 }

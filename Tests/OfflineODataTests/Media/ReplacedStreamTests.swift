@@ -13,7 +13,7 @@ struct ReplacedStreamTests {
     /// Returns a store of pictures with streams. The service refuses stream changes while a flag is set.
     private func clone(
         _ studio: Studio, refusing flag: LockedFlag = LockedFlag()
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let service = Gateway(
             base: try studio.client(),
             before: { request in
@@ -32,16 +32,16 @@ struct ReplacedStreamTests {
         let store = try await clone(studio)
         for text in ["two", "three"] { try await store.replaceStream(Self.content, text) }
         try await store.download()
-        try await store.compact()
+        try await store.maintenance.compact()
         #expect(try await store.stream(Self.content) == "three")
         switch way {
-        case "undo": #expect(try await store.undo([ODataURL(parsing: "Pictures(1)")]) == 1)
-        case "cancel": #expect(try await store.cancel(store.status().pending.map(\.id)) == 1)
-        default: #expect(try await store.undoAll() == 1)
+        case "undo": #expect(try await store.changes.undo([ODataURL(parsing: "Pictures(1)")]) == 1)
+        case "cancel": #expect(try await store.changes.cancel(store.observe.status().pending.map(\.id)) == 1)
+        default: #expect(try await store.changes.undoAll() == 1)
         }
         await studio.wire.cut { _, _ in .lostOnTheWay }
         #expect(try await store.stream(Self.content) == "one")
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("is what was downloaded again when its deletion is taken back")
@@ -51,8 +51,8 @@ struct ReplacedStreamTests {
         let store = try await clone(studio)
         let thumb = try ODataURL(parsing: "Pictures(1)/Thumb")
         _ = try await store.execute(ODataRequest(.delete, thumb))
-        #expect(try await !store.isStreamLoaded(thumb))
-        #expect(try await store.undo([ODataURL(parsing: "Pictures(1)")]) == 1)
+        #expect(try await !store.streams.isLoaded(thumb))
+        #expect(try await store.changes.undo([ODataURL(parsing: "Pictures(1)")]) == 1)
         #expect(try await store.stream("Pictures(1)/Thumb") == "small")
     }
 
@@ -70,10 +70,10 @@ struct ReplacedStreamTests {
         isRefusing.clear()
         try await store.delete("Pictures(1)")
         if isCancelled {
-            try await store.cancel([try #require(try await store.status().pending.last).id])
-            #expect(try await store.status().pending.map(\.kind) == [.update])
+            try await store.changes.cancel([try #require(try await store.observe.status().pending.last).id])
+            #expect(try await store.observe.status().pending.map(\.kind) == [.update])
         } else {
-            try await store.undoAll()
+            try await store.changes.undoAll()
         }
         #expect(try await store.stream(Self.content) == "one")
         #expect(try await store.keptStreams() == [1, 1])
@@ -87,7 +87,7 @@ struct ReplacedStreamTests {
         try await studio.service.replaceStream(Self.content, "theirs")
         try await store.download()
         #expect(try await store.stream(Self.content) == "mine")
-        try await store.undoAll()
+        try await store.changes.undoAll()
         #expect(try await store.stream(Self.content) == "theirs")
     }
 
@@ -113,7 +113,7 @@ struct ReplacedStreamTests {
         switch way {
         case .archived:
             #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
-            try await store.discard()
+            try await store.changes.discard()
         case .yielded:
             let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
             #expect(report.givenUp.map(\.kind) == [.stream])
@@ -124,9 +124,9 @@ struct ReplacedStreamTests {
             }
             let report = try await store.upload(options: UploadOptions(conflictPolicy: policy))
             #expect(report.failed.map(\.failure?.status) == [415])
-            try await store.discard()
+            try await store.changes.discard()
         }
-        #expect(try await !store.isStreamLoaded(ODataURL(parsing: Self.content)))
+        #expect(try await !store.streams.isLoaded(ODataURL(parsing: Self.content)))
         try await store.download()
         #expect(try await store.stream(Self.content) == "theirs")
     }
@@ -161,7 +161,7 @@ struct ReplacedStreamTests {
         #expect(try await store.stream(stream) == "good")
         #expect(try await store.upload().accepted.map(\.kind) == [.stream, .update])
         #expect(try await studio.service.stream(stream) == "good")
-        #expect(try await store.status().failed.isEmpty)
+        #expect(try await store.observe.status().failed.isEmpty)
     }
 
     @Test("mends the creation of a media entity that the service refused for its stream")
@@ -202,7 +202,7 @@ struct ReplacedStreamTests {
         #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
         try await studio.service.replaceStream(Self.content, "theirs again")
         if way == "retry" {
-            try await store.retry()
+            try await store.changes.retry()
         } else {
             try await store.replaceStream(Self.content, "mine again")
         }
@@ -219,9 +219,9 @@ struct ReplacedStreamTests {
         isRefusing.set()
         #expect(try await store.upload().failed.map(\.kind) == [.stream])
         isRefusing.clear()
-        try await store.changing(ChangeOptions(isUnmodifiable: true)).replaceStream(Self.content, "good")
+        try await store.changes.provider(with: ChangeOptions(isUnmodifiable: true)).replaceStream(Self.content, "good")
         #expect(try await store.upload().waiting.map(\.kind) == [.stream])
-        #expect(try await store.status().failed.map(\.kind) == [.stream])
+        #expect(try await store.observe.status().failed.map(\.kind) == [.stream])
     }
 
     // MARK: Contained streams
@@ -243,7 +243,7 @@ struct ReplacedStreamTests {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Returns the numbers of streams and chunks in the file of the store.
     func keptStreams() async throws -> [Int?] {
         try await DatabaseQueue(path: directory + "/store.db").read { database in

@@ -11,7 +11,7 @@ import Testing
 struct StreamConflictTests {
     private func clone(
         _ studio: Studio, through service: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)], through: service)
     }
 
@@ -65,7 +65,7 @@ struct StreamConflictTests {
         let report = try await store.upload()
         #expect(report.failed.map(\.failure?.isConflict) == [true])
         #expect(try await studio.service.stream("Pictures(1)/$value") == "theirs")
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.map(\.kind) == [.stream])
         #expect(try await studio.service.stream("Pictures(1)/$value") == "mine")
     }
@@ -81,7 +81,7 @@ struct StreamConflictTests {
             options: UploadOptions(conflictPolicy: winner == "mine" ? .clientWins : .serverWins))
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(try await studio.service.stream("Pictures(1)/$value") == winner)
-        try await store.loadStream(ODataURL(parsing: "Pictures(1)/$value"))
+        try await store.streams.load(ODataURL(parsing: "Pictures(1)/$value"))
         #expect(try await store.stream("Pictures(1)/$value") == winner)
     }
 
@@ -104,9 +104,9 @@ struct StreamConflictTests {
         let store = try await studio.clone()
         _ = try await store.createMedia("Pictures", "new")
         try await store.replaceStream("Pictures(-1)/$value", "newer")
-        let last = try #require(try await store.status().pending.last)
+        let last = try #require(try await store.observe.status().pending.last)
         #expect(last.kind == .stream)
-        try await store.cancel([last.id])
+        try await store.changes.cancel([last.id])
         #expect(try await store.stream("Pictures(-1)/$value") == "new")
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])

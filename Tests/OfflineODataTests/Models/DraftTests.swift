@@ -10,17 +10,17 @@ struct DraftTests {
     /// Returns a store with a draft of the first product.
     private func drafted(
         _ shop: Shop, through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
-        options.localDrafts = ["ProductDrafts": "Products", "CategoryDrafts": "Categories"]
+    ) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
+        options.creation.localDrafts = ["ProductDrafts": "Products", "CategoryDrafts": "Categories"]
         let store = try await shop.store(options: options, through: remote)
         try await store.download()
-        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+        try await store.drafts.make(of: ODataURL(parsing: "Products(1)"))
         return store
     }
 
-    private func activate(_ store: OfflineODataProvider) async throws {
-        try await store.activateDraft(ODataURL(parsing: "ProductDrafts(1)"))
+    private func activate(_ store: OfflineStore) async throws {
+        try await store.drafts.activate(ODataURL(parsing: "ProductDrafts(1)"))
     }
 
     private func there(_ shop: Shop) async throws -> String? {
@@ -38,7 +38,7 @@ struct DraftTests {
         try await shop.sql(Self.theirName)
         try await store.download()
         try await activate(store)
-        let pending = try await store.status().pending
+        let pending = try await store.observe.status().pending
         #expect(pending.map { $0.changes["Stock"] } == [4])
         #expect(pending.map { $0.changes["Name"] } == [nil])
         #expect(try await store.rows("Products(1)").first?["Name"] == "Theirs")
@@ -74,7 +74,7 @@ struct DraftTests {
         #expect(failed.map(\.failure?.isConflict) == [true])
         #expect(failed.first?.failure?.theirs?["Stock"] == 77)
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 77)
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.count == 1)
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 4)
     }
@@ -101,10 +101,10 @@ struct DraftTests {
         let store = try await drafted(shop)
         if isBefore { try await store.delete("ProductDrafts(1)") }
         try await store.update("Products(1)", ["Name": "Mine", "Stock": 6])
-        if isBefore { try await store.makeDraft(of: ODataURL(parsing: "Products(1)")) }
+        if isBefore { try await store.drafts.make(of: ODataURL(parsing: "Products(1)")) }
         try await store.update("ProductDrafts(1)", ["Stock": 4])
         try await activate(store)
-        #expect(try await store.status().pending.map(\.entityText) == ["Products(1)", "Products(1)"])
+        #expect(try await store.observe.status().pending.map(\.entityText) == ["Products(1)", "Products(1)"])
         #expect(try await store.upload().failed.map(\.description) == [])
         #expect(try await there(shop) == "Mine, 4")
         try await store.download()
@@ -130,7 +130,7 @@ struct DraftTests {
         #expect(versions.all.count == 1)
         #expect(conflict.mine["Name"] == "Mine" && conflict.mine["Stock"] == 4)
         #expect(conflict.base?["Stock"] != 77 && conflict.theirs?["Stock"] == 77)
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.count == 1)
         #expect(try await there(shop) == "Mine, 4")
         try await store.download()
@@ -149,7 +149,7 @@ struct DraftTests {
         #expect(error?.status == 409 && error?.code == "ChangesWait")
         #expect(try await store.rows("ProductDrafts(1)").first?["Stock"] == 4)
         #expect(try await store.rows("Products(1)").first?["Stock"] == 77)
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
         #expect(try await store.upload().accepted.count == 1)
         try await activate(store)
         #expect(try await store.upload().failed.map(\.failure?.isConflict) == [true])
@@ -165,8 +165,8 @@ struct DraftTests {
             "Name": "X", "CategoryID": 1, "Price": .decimal(ODataDecimal(1)), "Stock": 3, "Discontinued": true,
         ]
         try await store.create("ProductDrafts", values.merging(["ProductID": 2]) { $1 })
-        try await store.activateDraft(ODataURL(parsing: "ProductDrafts(2)"))
-        let changes = try #require(try await store.status().pending.first?.changes)
+        try await store.drafts.activate(ODataURL(parsing: "ProductDrafts(2)"))
+        let changes = try #require(try await store.observe.status().pending.first?.changes)
         #expect(try await store.upload().failed.map(\.description) == [])
         let product = try #require(try await shop.database.rows("Products(2)").first)
         for (name, value) in values {
@@ -180,10 +180,10 @@ struct DraftTests {
         let shop = try await Shop()
         let store = try await drafted(shop)
         try await store.create("Categories", ["Name": "First"])
-        try await store.makeDraft(of: ODataURL(parsing: "Categories(-1)"))
+        try await store.drafts.make(of: ODataURL(parsing: "Categories(-1)"))
         #expect(try await store.upload().accepted.count == 1)
         try await store.update("CategoryDrafts(-1)", ["Name": "Second"])
-        try await store.activateDraft(ODataURL(parsing: "CategoryDrafts(-1)"))
+        try await store.drafts.activate(ODataURL(parsing: "CategoryDrafts(-1)"))
         #expect(try await store.upload().accepted.map(\.kind) == [.update])
         #expect(try await shop.text("SELECT Name FROM Categories WHERE CategoryID = 6") == "Second")
         #expect(try await shop.count("SELECT COUNT(*) FROM Categories") == 6)
@@ -194,16 +194,16 @@ struct DraftTests {
         let shop = try await Shop()
         let store = try await drafted(shop)
         try await store.update("ProductDrafts(1)", ["Stock": 4])
-        #expect(try await store.repair().isEmpty)
+        #expect(try await store.maintenance.repair().isEmpty)
         try await shop.sql(Self.theirName)
         try await store.download()
         try await activate(store)
-        #expect(try await store.status().pending.map { $0.changes["Name"] } == [nil])
-        #expect(try await store.repair().isEmpty)
+        #expect(try await store.observe.status().pending.map { $0.changes["Name"] } == [nil])
+        #expect(try await store.maintenance.repair().isEmpty)
         try await store.upload()
-        try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
-        try await store.purgeClientOnlyData()
-        #expect(try await store.repair().isEmpty)
+        try await store.drafts.make(of: ODataURL(parsing: "Products(1)"))
+        try await store.drafts.purgeClientOnlyData()
+        #expect(try await store.maintenance.repair().isEmpty)
     }
 }
 

@@ -10,8 +10,8 @@ extension NamedFailureTests {
         arguments: [-20_000, -400, -3, 3, 400])
     func clockSkew(days: Int) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(days * 86_400)) }
+        var options = OfflineStore.Options()
+        options.runtime.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(days * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create(
@@ -26,7 +26,7 @@ extension NamedFailureTests {
         #expect(report.upload.failed.first?.failure?.isConflict == true)
         try await shop.sql("UPDATE Customers SET City = 'Later' WHERE CustomerID = 'C0004'")
         #expect(try await store.download().updated == 1)
-        try await store.discard()
+        try await store.changes.discard()
         try await store.download()
         try await shop.expectEqual(store)
     }
@@ -36,8 +36,8 @@ extension NamedFailureTests {
     func clockJump(days: Int) async throws {
         let shop = try await Shop()
         let hasJumped = LockedFlag()
-        var options = OfflineODataProvider.Options()
-        options.environment.now = {
+        var options = OfflineStore.Options()
+        options.runtime.environment.now = {
             EngineEnvironment.system.now().advanced(by: .seconds(hasJumped.isSet ? days * 86_400 : 0))
         }
         let store = try await shop.store(options: options)
@@ -58,11 +58,11 @@ extension NamedFailureTests {
     )
     func slowChangeSet() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
+        var options = OfflineStore.Options()
+        options.runtime.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create(
                 "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
             try changes.update("Products(1)", ["Stock": 5])
@@ -77,8 +77,8 @@ extension NamedFailureTests {
     @Test("Clock skew: behind all that the service remembers, a lost answer is a doubt, and nothing acts twice")
     func slowClock() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
+        var options = OfflineStore.Options()
+        options.runtime.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create(
@@ -91,7 +91,7 @@ extension NamedFailureTests {
         await shop.wire.mend()
         _ = try? await store.upload()
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
-        #expect(try await store.status().failed.map(\.state) == [.inDoubt])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().failed.map(\.state) == [.inDoubt])
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 }

@@ -22,7 +22,7 @@ extension NamedFailureTests {
         try await store.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
         try await store.create("Orders", Self.order(of: "NEWCO"))
         // The last change has the highest priority and must still follow the other ones.
-        try await store.changing(ChangeOptions(priority: 9)).create(
+        try await store.changes.provider(with: ChangeOptions(priority: 9)).create(
             "Order_Lines", ["OrderID": -1, "LineNumber": 1, "ProductID": -1, "Quantity": 2, "Price": price])
         // An existing order is moved to the new customer; old entities are deleted.
         try await store.update("Orders(1001)", ["CustomerID": "NEWCO"])
@@ -53,7 +53,7 @@ extension NamedFailureTests {
         for _ in 1...3 { try await store.sync() }
         #expect(await shop.wire.requests.allSatisfy { $0.method == .get })
         #expect(try await store.rows("Customers('C0009')").first?["City"] == "Theirs")
-        let archived = try #require(try await store.status().failed.first)
+        let archived = try #require(try await store.observe.status().failed.first)
         #expect(archived.entityText == "Products(1)" && archived.failure?.message.isEmpty == false)
     }
 
@@ -73,7 +73,7 @@ extension NamedFailureTests {
             await shop.wire.mend()
             let report = try await store.sync()
             #expect(report.upload.failed.map(\.entityText) == [])
-            #expect(try await store.status().pending.map(\.entityText) == [], "round \(round)")
+            #expect(try await store.observe.status().pending.map(\.entityText) == [], "round \(round)")
             #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 200 + round)
         }
         try await shop.expectEqual(store)

@@ -10,8 +10,8 @@ extension NamedFailureTests {
     func massDelete() async throws {
         let count = 60_000
         let shop = try await Shop(pageSize: 10_000, with: Self.readings(count))
-        var options = OfflineODataProvider.Options()
-        options.downloadPageSize = 10_000
+        var options = OfflineStore.Options()
+        options.sync.downloadPageSize = 10_000
         // The store is connected directly, because JSON would take most of the time.
         let store = try await shop.store(
             [DefiningQuery("readings", "Readings")], options: options, through: shop.database)
@@ -45,7 +45,7 @@ extension NamedFailureTests {
         // allows for a busy machine.
         #expect(longest < max(deleting / 2, .seconds(5)), "a read waited \(longest) of \(deleting)")
         #expect(try await store.rows("Readings").isEmpty)
-        #expect(try await store.status().queries.map(\.rows) == [0], "no row is left behind")
+        #expect(try await store.observe.status().queries.map(\.rows) == [0], "no row is left behind")
         #expect(deleting < downloading * 5, "\(deleting) to delete what took \(downloading) to bring")
     }
 
@@ -69,7 +69,9 @@ extension NamedFailureTests {
                 let set = query.name == "norway" ? "Customers" : "Orders"
                 let ours = try await store.rows(set)
                 #expect(Set(ours.compactMap(\.key)) == Set(theirs.compactMap(\.key)), what)
-                #expect(try await store.status().queries.first { $0.name == query.name }?.rows == theirs.count, what)
+                #expect(
+                    try await store.observe.status().queries.first { $0.name == query.name }?.rows == theirs.count, what
+                )
             }
         }
         try await expectSame("at first")

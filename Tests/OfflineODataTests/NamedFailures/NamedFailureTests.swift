@@ -18,7 +18,7 @@ struct NamedFailureTests {
     }
 
     /// Installs a trigger that counts the writes of download positions.
-    private static func tokenWrites(in store: OfflineODataProvider) throws -> DatabaseQueue {
+    private static func tokenWrites(in store: OfflineStore) throws -> DatabaseQueue {
         let database = try DatabaseQueue(path: store.directory + "/store.db")
         try database.write {
             try $0.execute(

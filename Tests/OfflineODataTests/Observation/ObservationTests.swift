@@ -12,7 +12,7 @@ struct ObservationTests {
     func results() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        var results = store.observe(try ODataURL(parsing: norway)).makeAsyncIterator()
+        var results = store.observe.results(of: try ODataURL(parsing: norway)).makeAsyncIterator()
         let first = try #require(try await results.next())
         #expect(first == (try await store.rows(norway)))
         try await store.update("Customers('C0001')", ["CompanyName": "Renamed"])
@@ -27,7 +27,7 @@ struct ObservationTests {
     func nothingSpurious() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        var results = store.observe(try ODataURL(parsing: norway)).makeAsyncIterator()
+        var results = store.observe.results(of: try ODataURL(parsing: norway)).makeAsyncIterator()
         _ = try await results.next()
         try await store.update("Products(1)", ["Stock": 7])
         try await store.sync()
@@ -37,9 +37,9 @@ struct ObservationTests {
     }
 
     /// Returns options that record the statements that read a table.
-    private func tracing(_ table: String, _ reads: LockedNames) -> OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
-        options.trace = .statements { statement in
+    private func tracing(_ table: String, _ reads: LockedNames) -> OfflineStore.Options {
+        var options = OfflineStore.Options()
+        options.runtime.trace = .statements { statement in
             if statement.hasPrefix("SELECT"), statement.contains("\"\(table)\"") { reads.append(statement) }
         }
         return options
@@ -53,7 +53,7 @@ struct ObservationTests {
         let reads = LockedNames()
         let store = try await shop.store(options: tracing("Customers", reads))
         try await store.download()
-        var results = store.observe(try ODataURL(parsing: text)).makeAsyncIterator()
+        var results = store.observe.results(of: try ODataURL(parsing: text)).makeAsyncIterator()
         _ = try await results.next()
         let next = Task { [results] in
             var results = results
@@ -79,13 +79,13 @@ struct ObservationTests {
         let store = try await shop.clone()
         let order = try #require(try await store.rows("Orders(1001)").first)
         let customer = try #require(order["CustomerID"]?.lexicalText)
-        var results = store.observe(try ODataURL(parsing: text)).makeAsyncIterator()
+        var results = store.observe.results(of: try ODataURL(parsing: text)).makeAsyncIterator()
         _ = try await results.next()
         try await store.update("Customers('\(customer)')", ["Country": "Chile"])
         let second = try #require(try await results.next())
         #expect(second.contains { $0["OrderID"] == 1001 })
         try await shop.sql("UPDATE Customers SET Country = 'Peru' WHERE CustomerID = '\(customer)'")
-        try await store.undoAll()
+        try await store.changes.undoAll()
         try await store.download()
         let third = try #require(try await results.next())
         #expect(third != second)
@@ -95,7 +95,7 @@ struct ObservationTests {
     func loaded() async throws {
         let shop = try await Shop()
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])
-        var results = store.observe(try ODataURL(parsing: "Products?$top=3")).makeAsyncIterator()
+        var results = store.observe.results(of: try ODataURL(parsing: "Products?$top=3")).makeAsyncIterator()
         #expect(try await results.next()?.isEmpty == true)
         try await store.download()
         #expect(try await results.next()?.count == 3)
@@ -105,7 +105,8 @@ struct ObservationTests {
     func coalesced() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        var results = store.observe(try ODataURL(parsing: "Products?$orderby=ProductID&$top=3")).makeAsyncIterator()
+        var results = store.observe.results(of: try ODataURL(parsing: "Products?$orderby=ProductID&$top=3"))
+            .makeAsyncIterator()
         _ = try await results.next()
         for stock in 1...50 { try await store.update("Products(1)", ["Stock": .integer(Int64(1000 + stock))]) }
         let next = try #require(try await results.next())
@@ -122,8 +123,8 @@ struct ObservationTests {
     @Test("never joins pages that were not together")
     func pages() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.localPageSize = 1
+        var options = OfflineStore.Options()
+        options.runtime.localPageSize = 1
         let store = try await shop.store(options: options)
         try await store.download()
         let url = "Products?$filter=ProductID le 6&$orderby=ProductID"
@@ -131,7 +132,7 @@ struct ObservationTests {
         #expect(keys.count > 3)
         let writing = Task {
             for stock in 1...50 {
-                try await store.transaction { transaction in
+                try await store.changes.transaction { transaction in
                     for key in keys {
                         try transaction.update(
                             "Products(\(key.lexicalText ?? ""))", ["Stock": .integer(Int64(stock))])
@@ -140,7 +141,7 @@ struct ObservationTests {
                 try await Task.sleep(for: .milliseconds(10))
             }
         }
-        var results = store.observe(try ODataURL(parsing: url)).makeAsyncIterator()
+        var results = store.observe.results(of: try ODataURL(parsing: url)).makeAsyncIterator()
         var seen = 0
         while let products = try await results.next() {
             let stocks = Set(products.map { $0["Stock"] })
@@ -158,8 +159,8 @@ struct ObservationTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         let query = try ODataURL(parsing: "Products(1)")
-        var results = store.observe(query).makeAsyncIterator()
-        var changes = store.observeChanges(query).makeAsyncIterator()
+        var results = store.observe.results(of: query).makeAsyncIterator()
+        var changes = store.observe.changes(of: query).makeAsyncIterator()
         _ = try await (results.next(), changes.next())
         try await store.update("Products(1)", ["Stock": 7])
         #expect(try await results.next()?.first?.offlineState == .pending)
@@ -176,8 +177,8 @@ struct ObservationTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         let query = try ODataURL(parsing: "Products(1)?$expand=Category")
-        var results = store.observe(query).makeAsyncIterator()
-        var changes = store.observeChanges(query).makeAsyncIterator()
+        var results = store.observe.results(of: query).makeAsyncIterator()
+        var changes = store.observe.changes(of: query).makeAsyncIterator()
         let first = try #require(try await results.next()?.first)
         _ = try await changes.next()
         func category(_ product: ODataEntity?) throws -> ODataEntity {
@@ -198,7 +199,7 @@ struct ObservationTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         let query = try ODataURL(parsing: "Customers?$apply=groupby((Country),aggregate($count as Customers))")
-        var changes = store.observeChanges(query).makeAsyncIterator()
+        var changes = store.observe.changes(of: query).makeAsyncIterator()
         func count(_ country: String, in groups: [ODataEntity]) -> ODataValue? {
             groups.first { $0["Country"] == .string(country) }?["Customers"]
         }
@@ -221,7 +222,7 @@ struct ObservationTests {
     func downloads() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        var changes = store.observeChanges(try ODataURL(parsing: norway)).makeAsyncIterator()
+        var changes = store.observe.changes(of: try ODataURL(parsing: norway)).makeAsyncIterator()
         let all = try #require(try await changes.next())
         #expect(all.updated.isEmpty && all.removed.isEmpty && !all.inserted.isEmpty)
         try await shop.sql(
@@ -234,7 +235,7 @@ struct ObservationTests {
         #expect(next.inserted.isEmpty && next.removed.isEmpty)
         try await store.delete("Customers('C0001')")
         #expect(try await changes.next()?.removed.map { $0["CustomerID"] } == ["C0001"])
-        try await store.undoAll()
+        try await store.changes.undoAll()
         #expect(try await changes.next()?.inserted.map { $0["CustomerID"] } == ["C0001"])
     }
 
@@ -243,7 +244,8 @@ struct ObservationTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         let other = try await shop.reopen()
-        var results = store.observe(try ODataURL(parsing: "Products(1)?$select=ProductID,Stock")).makeAsyncIterator()
+        var results = store.observe.results(of: try ODataURL(parsing: "Products(1)?$select=ProductID,Stock"))
+            .makeAsyncIterator()
         _ = try await results.next()
         try await other.update("Products(1)", ["Stock": 4321])
         #expect(try await results.next()?.first?["Stock"] == 4321)
@@ -254,7 +256,7 @@ struct ObservationTests {
     func closed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        var results = store.observe(try ODataURL(parsing: norway)).makeAsyncIterator()
+        var results = store.observe.results(of: try ODataURL(parsing: norway)).makeAsyncIterator()
         #expect(try await results.next() != nil)
         let next = Task { [results] in
             var results = results

@@ -35,7 +35,7 @@ private struct Probe {
 
 /// A downloaded store that several processes use.
 private struct SharedStore {
-    let store: OfflineODataProvider
+    let store: OfflineStore
     let protection: StoreProtection
     /// The file from which other processes read the key; `nil` for an unencrypted store.
     let keyFile: String?
@@ -50,7 +50,7 @@ private struct SharedStore {
             keyFile = nil
             protection = .unencrypted
         }
-        store = try await OfflineODataProvider.create(
+        store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("shared").path, protection: protection,
             serviceRoot: Shop.serviceRoot, remote: shop.client())
         try await store.download()
@@ -67,7 +67,7 @@ struct StoreProcessTests {
         let shared = try await SharedStore(shop, isEncrypted: isEncrypted)
         let store = shared.store
         let query = try ODataURL(parsing: "Customers?$filter=startswith(CustomerID,'P')&$orderby=CustomerID")
-        var results = store.observe(query).makeAsyncIterator()
+        var results = store.observe.results(of: query).makeAsyncIterator()
         #expect(try await results.next()?.isEmpty == true)
         let probes = try ["PA", "PB"].map { try Probe(shared, "edit", $0, "15") }
         var seen = 0
@@ -94,18 +94,18 @@ struct StoreProcessTests {
         let client = try shop.client()
         let protection: StoreProtection =
             hasPassphrase ? .encrypted(.passphrase(Secret("correct horse"))) : .unencrypted
-        let made = try await withThrowingTaskGroup(of: OfflineODataProvider?.self) { group in
+        let made = try await withThrowingTaskGroup(of: OfflineStore?.self) { group in
             for _ in 1...4 {
                 group.addTask {
                     do {
-                        return try await OfflineODataProvider.create(
+                        return try await OfflineStore.create(
                             at: path, protection: protection, serviceRoot: Shop.serviceRoot, remote: client)
                     } catch OfflineError.storeExists, OfflineError.busy {
                         return nil
                     }
                 }
             }
-            var made: [OfflineODataProvider] = []
+            var made: [OfflineStore] = []
             for try await store in group { if let store { made.append(store) } }
             return made
         }
@@ -114,8 +114,8 @@ struct StoreProcessTests {
         try await store.download()
         try await store.update("Products(1)", ["Stock": 4711])
         try store.close()
-        let again = try await OfflineODataProvider.open(at: path, protection: protection)
-        #expect(try await again.status().pending.count == 1)
+        let again = try await OfflineStore.open(at: path, protection: protection)
+        #expect(try await again.observe.status().pending.count == 1)
     }
 
     @Test(
@@ -125,10 +125,10 @@ struct StoreProcessTests {
         let shop = try await Shop()
         let shared = try await SharedStore(shop, isEncrypted: isEncrypted)
         let (store, directory) = (shared.store, shared.store.directory)
-        let second = try await OfflineODataProvider.open(at: directory, protection: shared.protection)
+        let second = try await OfflineStore.open(at: directory, protection: shared.protection)
         try second.close()
         await #expect(throws: OfflineError.self) {
-            _ = try await OfflineODataProvider.create(
+            _ = try await OfflineStore.create(
                 at: directory, protection: shared.protection, serviceRoot: Shop.serviceRoot, remote: shop.client())
         }
         // This process has the store open, so the other process must not delete the log at its end.
@@ -136,15 +136,15 @@ struct StoreProcessTests {
         try await store.update("Products(5)", ["Stock": 4711])
         #expect(FileManager.default.fileExists(atPath: directory + "/store.db-wal"))
         #expect(try Probe(shared, "edit", "Y", "1").finish() == "1\n")
-        #expect(try await store.status().pending.count == 3)
+        #expect(try await store.observe.status().pending.count == 3)
         let copy = shop.directory.appendingPathComponent("copy")
         try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
         for name in ["store.db", "store.db-wal"] {
             try FileManager.default.copyItem(atPath: directory + "/" + name, toPath: copy.path + "/" + name)
         }
-        let fresh = try await OfflineODataProvider.open(at: copy.path, protection: shared.protection)
+        let fresh = try await OfflineStore.open(at: copy.path, protection: shared.protection)
         #expect(try await fresh.rows("Products(5)").first?["Stock"] == 4711)
-        #expect(try await fresh.status().pending.count == 3)
+        #expect(try await fresh.observe.status().pending.count == 3)
     }
 
     @Test("A store that another process has open is not salvaged", Patience.limit)
@@ -155,10 +155,10 @@ struct StoreProcessTests {
         let probe = try Probe(shared, "edit", "S", "100000")
         _ = probe.read()
         await #expect(throws: StoreError.locked) {
-            _ = try await OfflineODataProvider.salvage(at: shared.store.directory, protection: shared.protection)
+            _ = try await OfflineStore.salvage(at: shared.store.directory, protection: shared.protection)
         }
         let committed = try probe.kill().split(separator: "\n").count
-        let report = try await OfflineODataProvider.salvage(
+        let report = try await OfflineStore.salvage(
             at: shared.store.directory, protection: shared.protection)
         #expect(report.savedChanges >= committed)
         #expect(report.losses == [:])
@@ -179,11 +179,11 @@ struct StoreProcessTests {
             text += try probe.kill()
             // The last line may be incomplete.
             committed += text.split(separator: "\n").count - (text.last == "\n" ? 0 : 1)
-            let pending = try await store.status().pending.count
+            let pending = try await store.observe.status().pending.count
             #expect(pending >= committed && pending <= committed + round, "an edit is whole or not there")
         }
         try store.close()
-        #expect(try await OfflineODataProvider.verify(at: store.directory, protection: shared.protection).isWhole)
+        #expect(try await OfflineStore.verify(at: store.directory, protection: shared.protection).isWhole)
     }
 
     @Test(

@@ -24,17 +24,17 @@ private func rename(_ album: String, id: String) throws -> BatchOperation {
 @Suite("Batches given to an offline store (11.7)")
 struct BatchTests {
     private func entity(
-        _ set: String, _ properties: [String: ODataValue], _ store: OfflineODataProvider
+        _ set: String, _ properties: [String: ODataValue], _ store: OfflineStore
     ) throws -> ODataEntity {
         ODataEntity(shape: try #require(store.model.shape(ofSet: set)), properties)
     }
 
     /// Returns a store with a refused change of a product's stock.
-    private func refused(_ shop: Shop) async throws -> (store: OfflineODataProvider, archived: Int64) {
+    private func refused(_ shop: Shop) async throws -> (store: OfflineStore, archived: Int64) {
         let store = try await shop.clone()
         try await store.update("Products(6)", ["Stock": -4])
         try await store.upload()
-        return (store, try #require(try await store.status().failed.first?.id))
+        return (store, try #require(try await store.observe.status().failed.first?.id))
     }
 
     // MARK: The engine's own sets and functions
@@ -56,7 +56,7 @@ struct BatchTests {
         guard case .one(let affected)? = entry.related["AffectedEntity"],
             case .count(let events) = try results.response("events").body
         else { throw ODataError.notFound("\(entry.related.keys)") }
-        let logged = try await store.events().map(\.kind)
+        let logged = try await store.observe.events().map(\.kind)
         #expect(events == Int64(logged.count) && logged.contains("upload"))
         #expect(entry["Entity"] == "Products(6)")
         #expect(affected["Stock"] == -4 && affected.inErrorState)
@@ -111,7 +111,7 @@ struct BatchTests {
         let shop = try await Shop()
         let (store, archived) = try await refused(shop)
         try await store.update("Products(7)", ["Stock": 4])
-        let waiting = try #require(try await store.status().pending.first?.id)
+        let waiting = try #require(try await store.observe.status().pending.first?.id)
         let results = try await DataService(store).batch {
             try ChangeSet {
                 try deletion("ErrorArchive(\(archived))", id: "1")
@@ -211,7 +211,8 @@ struct BatchTests {
             }
         }
         #expect(results.refusals.map { $0.error.description } == [])
-        #expect(try await store.status().pending.map(\.entityText) == ["Albums(-1)", "Albums(-1)/Studio.Rename"])
+        #expect(
+            try await store.observe.status().pending.map(\.entityText) == ["Albums(-1)", "Albums(-1)/Studio.Rename"])
         await studio.wire.mend()
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
@@ -243,7 +244,7 @@ struct BatchTests {
         let store = try await studio.clone()
         let tag = try entity("Tags", ["Name": "crimson"], store)
         let tagURL = try ODataURL(parsing: "Tags(1)")
-        let online = DataService(store.changing(ChangeOptions(operationMode: .online)))
+        let online = DataService(store.changes.provider(with: ChangeOptions(operationMode: .online)))
         let results = try await online.batch(continueOnError: true) {
             try ChangeSet {
                 BatchOperation.update(tag, at: .url(tagURL), id: "1")
@@ -260,7 +261,7 @@ struct BatchTests {
         #expect(try await studio.service.rows("Albums(1)").first?["Name"] == "Called")
         guard case .value(let count, _) = try results.response("4").body else { throw ODataError.notFound("a value") }
         #expect(count == 42)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         #expect(try await store.rows("Tags(1)").first?["Name"] == "red")
     }
 
@@ -293,7 +294,7 @@ struct BatchTests {
         var store = try await studio.clone(through: service)
         if silence == .notConnected {
             try store.close()
-            store = try await OfflineODataProvider.open(at: store.directory, protection: .unencrypted)
+            store = try await OfflineStore.open(at: store.directory, protection: .unencrypted)
         }
         await studio.wire.cut { _, _ in
             switch silence {
@@ -360,6 +361,6 @@ struct BatchTests {
         #expect(try results.response("deleted").status == 204)
         #expect(results.refusals.map { $0.id } == ["1", "2", "3", "4"])
         #expect(Set(results.refusals.map { $0.error.code }) == ["StreamInChangeSet"])
-        #expect(try await store.status().pending.map(\.kind) == [.create, .stream, .stream])
+        #expect(try await store.observe.status().pending.map(\.kind) == [.create, .stream, .stream])
     }
 }

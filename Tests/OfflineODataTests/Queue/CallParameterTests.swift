@@ -43,10 +43,10 @@ import Testing
 
         deinit { try? FileManager.default.removeItem(at: directory) }
 
-        func clone() async throws -> OfflineODataProvider {
+        func clone() async throws -> OfflineStore {
             let root = "http://workshop.test/"
             let session = try HTTPSession(wire, serviceRoot: root, configuration: .init(retry: .none))
-            let store = try await OfflineODataProvider.create(
+            let store = try await OfflineStore.create(
                 at: directory.appendingPathComponent("clone").path, protection: .unencrypted, serviceRoot: root,
                 remote: try ODataClient(serviceRoot: root, transport: session), queries: [])
             try await store.download()
@@ -70,7 +70,7 @@ import Testing
     }
 
     private func close(
-        _ store: OfflineODataProvider, _ job: ODataValue, others: [ODataValue] = []
+        _ store: OfflineStore, _ job: ODataValue, others: [ODataValue] = []
     ) async throws {
         let response = try await store.execute(
             ODataRequest(
@@ -79,7 +79,7 @@ import Testing
         #expect(response.status == 202)
     }
 
-    private func key(_ title: String, in store: OfflineODataProvider) async throws -> ODataValue {
+    private func key(_ title: String, in store: OfflineStore) async throws -> ODataValue {
         try #require(try await store.rows("Jobs?$filter=Title eq '\(title)'").first?["ID"])
     }
 
@@ -100,7 +100,7 @@ import Testing
     @Test func `a call that is made together with what it names is sent behind it`() async throws {
         let workshop = try await Workshop()
         let store = try await workshop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             let job = try changes.create("Jobs", ["Title": "one"])
             try changes.perform(
                 ODataRequest(
@@ -123,6 +123,6 @@ import Testing
         let report = try await store.upload()
         #expect(report.accepted.map(\.kind) == [.call])
         #expect(report.failed.map(\.kind) == [.create])
-        #expect(try await store.status().pending.map(\.kind) == [.call])
+        #expect(try await store.observe.status().pending.map(\.kind) == [.call])
     }
 }

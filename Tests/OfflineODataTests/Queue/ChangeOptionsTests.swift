@@ -13,7 +13,7 @@ struct ChangeOptionsTests {
     func categories() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        let visits = store.changing(ChangeOptions(category: "visits"))
+        let visits = store.changes.provider(with: ChangeOptions(category: "visits"))
         #expect(visits.traits.capabilities == store.traits.capabilities && store.traits.capabilities != nil)
         try await store.create("Categories", ["Name": "First"])
         try await visits.create(
@@ -22,14 +22,14 @@ struct ChangeOptionsTests {
         try await visits.update("Products(2)", ["Name": "Y"])
         try await store.update("Products(1)", ["Stock": 77])
         let listener = SyncListener()
-        store.setDelegate(listener)
+        store.observe.setDelegate(listener)
         let report = try await store.upload(options: UploadOptions(categories: ["visits"]))
         #expect(report.accepted.map(\.kind) == [.create, .create])
         #expect(report.failed.map(\.entityText) == ["Products(2)"])
         #expect(report.waiting.map(\.entityText) == ["Products(2)"], "and not what was not to be sent")
         #expect(listener.progress.filter { $0.phase == .uploading }.map(\.total) == [4, 4, 4, 4])
-        #expect(try await store.undo([ODataURL(parsing: "Products(2)")]) == 1)
-        #expect(try await store.status().pending.map(\.entityText) == ["Products(1)"])
+        #expect(try await store.changes.undo([ODataURL(parsing: "Products(2)")]) == 1)
+        #expect(try await store.observe.status().pending.map(\.entityText) == ["Products(1)"])
         try await store.sync()
         try await shop.expectEqual(store)
     }
@@ -39,7 +39,7 @@ struct ChangeOptionsTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         try await store.create("Categories", ["Name": "First"])
-        try await store.changing(ChangeOptions(headers: ["X-About": "{Categories(-1)}, {not an entity}"]))
+        try await store.changes.provider(with: ChangeOptions(headers: ["X-About": "{Categories(-1)}, {not an entity}"]))
             .update("Products(1)", ["Stock": 77])
         await shop.wire.mend()
         try await store.upload()
@@ -53,7 +53,7 @@ struct ChangeOptionsTests {
     func tags() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.changing(ChangeOptions(tag: "visit 12")).update("Products(1)", ["Stock": -1])
+        try await store.changes.provider(with: ChangeOptions(tag: "visit 12")).update("Products(1)", ["Stock": -1])
         #expect(try await store.upload().failed.map(\.options.tag) == ["visit 12"])
     }
 
@@ -70,12 +70,12 @@ struct ChangeOptionsTests {
                 throw ODataError(status: 503, code: "Busy", message: "Come again.", retryAfter: 0)
             })
         let store = try await shop.clone(through: service)
-        try await store.changing(ChangeOptions(retries: 2)).update("Products(1)", ["Stock": 1])
+        try await store.changes.provider(with: ChangeOptions(retries: 2)).update("Products(1)", ["Stock": 1])
         #expect(try await store.upload().accepted.count == 1)
         #expect(attempts.requests.count == 3)
-        try await store.changing(ChangeOptions(retries: 1)).update("Products(1)", ["Stock": 2])
+        try await store.changes.provider(with: ChangeOptions(retries: 1)).update("Products(1)", ["Stock": 2])
         await #expect(throws: ODataError.self) { try await store.upload() }
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
     }
 
     @Test("a service that wants more patience than an upload has ends it, and the request waits")
@@ -90,10 +90,10 @@ struct ChangeOptionsTests {
                 throw ODataError(status: 503, code: "Busy", message: "Come again.", retryAfter: .max)
             })
         let store = try await shop.clone(through: service)
-        try await store.changing(ChangeOptions(retries: 2)).update("Products(1)", ["Stock": 1])
+        try await store.changes.provider(with: ChangeOptions(retries: 2)).update("Products(1)", ["Stock": 1])
         await #expect(throws: ODataError.self) { try await store.upload() }
         #expect(attempts.requests.count == 1)
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
     }
 
     @Test("an update that changes nothing is sent only where that is asked for")
@@ -102,8 +102,9 @@ struct ChangeOptionsTests {
         let store = try await shop.clone()
         let stock = try #require(try await store.rows("Products(1)").first?["Stock"])
         try await store.update("Products(1)", ["Stock": stock])
-        #expect(try await store.status().pending.isEmpty)
-        try await store.changing(ChangeOptions(sendsEmptyUpdate: true)).update("Products(1)", ["Stock": stock])
+        #expect(try await store.observe.status().pending.isEmpty)
+        try await store.changes.provider(with: ChangeOptions(sendsEmptyUpdate: true)).update(
+            "Products(1)", ["Stock": stock])
         #expect(try await store.upload().accepted.map(\.entityText) == ["Products(1)"])
         try await store.download()
         try await shop.expectEqual(store)
@@ -113,7 +114,7 @@ struct ChangeOptionsTests {
     func noContent() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        let lean = store.changing(ChangeOptions(prefersNoContent: true))
+        let lean = store.changes.provider(with: ChangeOptions(prefersNoContent: true))
         try await lean.update("Products(1)", ["Stock": 5])
         try await lean.create("Categories", ["Name": "Lean"])
         await shop.wire.mend()
@@ -136,8 +137,8 @@ struct ChangeOptionsTests {
                 refusals.append(request)
                 throw ODataError(status: 405, code: "MethodNotAllowed", message: "Whole entities only.")
             })
-        var options = OfflineODataProvider.Options()
-        if isStated { options.service.supportsPatch = false }
+        var options = OfflineStore.Options()
+        if isStated { options.service.capabilities.supportsPatch = false }
         let store = try await shop.store(
             [try DefiningQuery("p", "Products?$select=Stock")], options: options, through: service)
         try await store.download()
@@ -159,7 +160,7 @@ struct ChangeOptionsTests {
         let earlier = #"{"headers":{},"isUnmodifiable":false,"priority":3,"removesCreatedEntity":false,"tag":"old"}"#
         request.context.changeOptions = try JSONDecoder().decode(ChangeOptions.self, from: Data(earlier.utf8))
         _ = try await store.execute(request)
-        let options = try #require(try await store.status().pending.first?.options)
+        let options = try #require(try await store.observe.status().pending.first?.options)
         #expect(options == ChangeOptions(tag: "old", priority: 3))
     }
 
@@ -173,7 +174,7 @@ struct ChangeOptionsTests {
             headers: ["Outpost-Change-Options": #"{"priority":9,"tag":"of a stranger"}"#])
         request.context.changeOptions = ChangeOptions(tag: "own", priority: 3)
         _ = try await store.execute(request)
-        let options = try #require(try await store.status().pending.first?.options)
+        let options = try #require(try await store.observe.status().pending.first?.options)
         #expect(options.tag == "own" && options.priority == 3)
         #expect(options.headers == request.headers, "a field like any other, which is sent with the change")
     }
@@ -184,9 +185,9 @@ struct ChangeOptionsTests {
         let store = try await shop.clone()
         try await store.update("Products(1)", ["Stock": 1])
         try await store.create("Categories", ["Name": "First"])
-        try await store.changing(ChangeOptions(priority: 5)).create(
+        try await store.changes.provider(with: ChangeOptions(priority: 5)).create(
             "Products", ["Name": "X", "CategoryID": -1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
-        try await store.changing(ChangeOptions(priority: 9)).update("Products(2)", ["Stock": 2])
+        try await store.changes.provider(with: ChangeOptions(priority: 9)).update("Products(2)", ["Stock": 2])
         let order = try await store.upload().accepted.map(\.entityText)
         #expect(order == ["Products(2)", "Products(1)", "Categories(-1)", "Products(-1)"])
     }
@@ -195,7 +196,8 @@ struct ChangeOptionsTests {
     func removed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.changing(ChangeOptions(removesCreatedEntity: true)).create("Categories", ["Name": "First"])
+        try await store.changes.provider(with: ChangeOptions(removesCreatedEntity: true)).create(
+            "Categories", ["Name": "First"])
         #expect(try await store.rows("Categories").count == 6)
         try await store.upload()
         #expect(try await store.rows("Categories").count == 5)
@@ -211,7 +213,7 @@ struct ChangeOptionsTests {
             isNamedHere
             ? ("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             : ("Categories", ["Name": "First"])
-        try await store.changing(ChangeOptions(removesCreatedEntity: true)).create(made.0, made.1)
+        try await store.changes.provider(with: ChangeOptions(removesCreatedEntity: true)).create(made.0, made.1)
         await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         await #expect(throws: (any Error).self) { try await store.upload() }
         await shop.wire.mend()
@@ -224,13 +226,13 @@ struct ChangeOptionsTests {
     @Test("deleting what was made here and never sent takes its making back, where that is asked for")
     func undoneCreation() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.undoesLocalCreation = true
+        var options = OfflineStore.Options()
+        options.sync.undoesLocalCreation = true
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create("Categories", ["Name": "First"])
         try await store.delete("Categories(-1)")
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         try await shop.expectEqual(store)
     }
 }
@@ -281,9 +283,9 @@ struct FoldingTests {
     func untouched() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.changing(ChangeOptions(isUnmodifiable: true)).update("Products(1)", ["Stock": 5])
+        try await store.changes.provider(with: ChangeOptions(isUnmodifiable: true)).update("Products(1)", ["Stock": 5])
         try await store.update("Products(1)", ["Stock": 6])
-        try await store.changing(ChangeOptions(category: "a")).update("Products(2)", ["Stock": 5])
+        try await store.changes.provider(with: ChangeOptions(category: "a")).update("Products(2)", ["Stock": 5])
         try await store.update("Products(2)", ["Stock": 6])
         // The update of the first product refers to a category that is created later.
         try await store.create("Categories", ["Name": "First"])
@@ -300,9 +302,10 @@ struct FoldingTests {
     func options() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.changing(ChangeOptions(tag: "a", headers: ["X": "1", "Y": "1"])).update(
+        try await store.changes.provider(with: ChangeOptions(tag: "a", headers: ["X": "1", "Y": "1"])).update(
             "Products(1)", ["Stock": 5])
-        try await store.changing(ChangeOptions(tag: "b", headers: ["X": "2"])).update("Products(1)", ["Stock": 6])
+        try await store.changes.provider(with: ChangeOptions(tag: "b", headers: ["X": "2"])).update(
+            "Products(1)", ["Stock": 6])
         let sent = try #require(try await store.upload(options: folding).accepted.first)
         #expect(sent.options.tag == "a#b")
         #expect(sent.options.headers == ["X": "2", "Y": "1"])
@@ -319,8 +322,8 @@ struct CancellingTests {
         try await store.update("Products(1)", ["Stock": 6, "Name": "Other"])
         try await store.update("Products(1)", ["Price": .decimal(ODataDecimal(9))])
         let name = try await shop.text("SELECT Name FROM Products WHERE ProductID = 1")
-        let ids = try await store.status().pending.map(\.id)
-        #expect(try await store.cancel([ids[1]]) == 1)
+        let ids = try await store.observe.status().pending.map(\.id)
+        #expect(try await store.changes.cancel([ids[1]]) == 1)
         let row = try #require(try await store.rows("Products(1)").first)
         #expect(row["Stock"] == 5)
         #expect(row["Name"] == .string(name ?? ""))
@@ -336,8 +339,8 @@ struct CancellingTests {
         let store = try await shop.clone()
         try await store.update("Products(1)", ["Stock": 5])
         try await store.update("Products(1)", ["Name": "Other"])
-        let ids = try await store.status().pending.map(\.id)
-        try await store.cancel([ids[0]])
+        let ids = try await store.observe.status().pending.map(\.id)
+        try await store.changes.cancel([ids[0]])
         try await shop.sql("UPDATE Products SET Stock = 3 WHERE ProductID = 1")
         #expect(try await store.upload().failed.map(\.failure?.status) == [412])
     }
@@ -348,8 +351,8 @@ struct CancellingTests {
         let store = try await shop.clone()
         try await store.update("Order_Lines(OrderID=1003,LineNumber=1)", ["Quantity": 9])
         try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
-        let ids = try await store.status().pending.map(\.id)
-        try await store.cancel([ids[1]])
+        let ids = try await store.observe.status().pending.map(\.id)
+        try await store.changes.cancel([ids[1]])
         #expect(try await store.rows("Order_Lines(OrderID=1003,LineNumber=1)").first?["Quantity"] == 9)
         try await store.sync()
         try await shop.expectEqual(store)
@@ -362,9 +365,9 @@ struct CancellingTests {
         try await store.create("Categories", ["Name": "First"])
         try await store.create(
             "Products", ["Name": "X", "CategoryID": -1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])
-        let ids = try await store.status().pending.map(\.id)
-        #expect(try await store.cancel([ids[0], ids[1]]) == 2)
+        let ids = try await store.observe.status().pending.map(\.id)
+        #expect(try await store.changes.cancel([ids[0], ids[1]]) == 2)
         try await shop.expectEqual(store)
-        await #expect(throws: OfflineError.self) { try await store.cancel([ids[0]]) }
+        await #expect(throws: OfflineError.self) { try await store.changes.cancel([ids[0]]) }
     }
 }

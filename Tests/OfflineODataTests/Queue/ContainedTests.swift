@@ -18,7 +18,7 @@ struct ContainedTests {
     }
 
     private func change(
-        _ method: ODataRequest.Method, _ url: String, _ properties: [String: ODataValue], _ store: OfflineODataProvider
+        _ method: ODataRequest.Method, _ url: String, _ properties: [String: ODataValue], _ store: OfflineStore
     ) async throws {
         let shape = try #require(store.model.shape(QualifiedName("Studio", "Page")))
         _ = try await store.execute(
@@ -42,7 +42,7 @@ struct ContainedTests {
         #expect(try await store.rows("Albums(2)/Pages(1)").first?.isCreated == true)
         #expect(try await pages(studio.service) == ["Cover"])
         #expect(
-            try await store.status().pending.map(\.url)
+            try await store.observe.status().pending.map(\.url)
                 == ["Albums(1)/Pages", "Albums(2)/Pages", "Albums(1)/Pages(1)"])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
@@ -54,7 +54,7 @@ struct ContainedTests {
         #expect(try await pages(studio.service) == ["Front"])
         #expect(try await pages(store) == ["Front"])
         #expect(try await pages(store, of: 2) == ["Other"])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test(
@@ -62,11 +62,11 @@ struct ContainedTests {
         arguments: [true, false])
     func newContainer(hasBatches: Bool) async throws {
         let studio = try await Studio()
-        var options = OfflineODataProvider.Options()
-        options.service.supportsBatch = hasBatches
+        var options = OfflineStore.Options()
+        options.service.capabilities.supportsBatch = hasBatches
         let store = try await studio.clone([try Self.albums()], options: options)
         let shape = try #require(store.model.shape(QualifiedName("Studio", "Page")))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             let album = try changes.create("Albums", ["Name": "Autumn"])
             guard case .integer(let id)? = album["ID"] else { throw ODataError.notFound("ID") }
             try changes.create(ODataEntity(shape: shape, ["Number": 1, "Title": "Leaves"]), in: "Albums(\(id))/Pages")
@@ -91,13 +91,13 @@ struct ContainedTests {
                 body: .entity(ODataEntity(shape: shape, ["Title": "Theirs"]))))
         try await store.download()
         #expect(try await pages(store) == ["Mine"])
-        #expect(try await store.undo([ODataURL(parsing: "Albums(1)/Pages(1)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Albums(1)/Pages(1)")]) == 1)
         #expect(try await pages(store) == ["Theirs"])
         try await change(.delete, "Albums(1)/Pages(1)", [:], store)
         #expect(try await pages(store) == [])
         try await store.download()
         #expect(try await pages(store) == [], "deleted here")
-        #expect(try await store.undoAll() == 1)
+        #expect(try await store.changes.undoAll() == 1)
         #expect(try await pages(store) == ["Theirs"])
     }
 
@@ -107,7 +107,7 @@ struct ContainedTests {
         let store = try await studio.clone([try Self.albums()])
         try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
         try await store.delete("Albums(1)")
-        #expect(try await store.status().pending.map(\.entityText) == ["Albums(1)"])
+        #expect(try await store.observe.status().pending.map(\.entityText) == ["Albums(1)"])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(try await studio.service.rows("Albums").count == 1)
@@ -118,8 +118,8 @@ struct ContainedTests {
     @Test("is found by its old link once its entity has its own key", arguments: [true, false])
     func oldLinks(hasBatches: Bool) async throws {
         let studio = try await Studio()
-        var options = OfflineODataProvider.Options()
-        options.service.supportsBatch = hasBatches
+        var options = OfflineStore.Options()
+        options.service.capabilities.supportsBatch = hasBatches
         let store = try await studio.clone(
             [try DefiningQuery("albums", "Albums?$expand=Pages,Sheets")], options: options)
         let album = try #require(try await store.create("Albums", ["Name": "Autumn"]))
@@ -154,11 +154,11 @@ struct ContainedTests {
                 body: .entity(ODataEntity(shape: sheetShape, ["Text": "second"]))))
         try await change(.create, "\(old)/Pages", ["Number": 2, "Title": "Two"], store)
         #expect(
-            try await store.status().pending.map(\.url) == [
+            try await store.observe.status().pending.map(\.url) == [
                 "Albums(3)/Pages(1)", "Albums(3)/Sheets(1)", "Albums(3)/Pages",
             ])
-        try await store.transaction { changes in try changes.delete("\(old)/Pages(2)") }
-        #expect(try await store.undo([ODataURL(parsing: "\(old)/Sheets(\(sheetID))")]) == 1)
+        try await store.changes.transaction { changes in try changes.delete("\(old)/Pages(2)") }
+        #expect(try await store.changes.undo([ODataURL(parsing: "\(old)/Sheets(\(sheetID))")]) == 1)
         let synced = try await store.sync()
         #expect(synced.upload.failed.map { $0.failure?.message } == [])
         #expect(try await pages(studio.service, of: 3) == ["More leaves"])
@@ -178,28 +178,28 @@ struct ContainedTests {
         try await change(.create, "Albums(1)/Pages", ["Number": 2, "Title": "Two"], store)
         _ = try await store.execute(
             ODataRequest(.create, try ODataURL(parsing: "Albums(1)/Tags/$ref"), body: .reference("Tags(3)")))
-        let waiting = try await store.status().pending.map(\.description)
+        let waiting = try await store.observe.status().pending.map(\.description)
         let tags = try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] }
         #expect(waiting.count == 3 && tags == ["red", "blue", "green"])
         try await store.delete("Albums(1)")
-        #expect(try await store.status().pending.map(\.kind) == [.delete])
+        #expect(try await store.observe.status().pending.map(\.kind) == [.delete])
         // A download in between does not affect the deletion.
         try await store.download()
         switch way {
-        case "undo": #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
-        case "cancel": #expect(try await store.cancel(store.status().pending.map(\.id)) == 1)
+        case "undo": #expect(try await store.changes.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        case "cancel": #expect(try await store.changes.cancel(store.observe.status().pending.map(\.id)) == 1)
         default:
             // The restored changes are undone as well.
-            #expect(try await store.undoAll() == 3)
-            #expect(try await store.status().pending.isEmpty)
+            #expect(try await store.changes.undoAll() == 3)
+            #expect(try await store.observe.status().pending.isEmpty)
             #expect(try await pages(store) == ["Cover"])
             #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["red", "blue"])
             return
         }
-        #expect(try await store.status().pending.map(\.description) == waiting)
+        #expect(try await store.observe.status().pending.map(\.description) == waiting)
         #expect(try await pages(store) == ["Mine", "Two"])
         #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == tags)
-        #expect(try await store.original(of: ODataURL(parsing: "Albums(1)/Pages(1)"))?["Title"] == "Cover")
+        #expect(try await store.changes.original(of: ODataURL(parsing: "Albums(1)/Pages(1)"))?["Title"] == "Cover")
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(try await pages(studio.service) == ["Mine", "Two"])
@@ -214,9 +214,9 @@ struct ContainedTests {
         try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
         try await store.delete("Albums(1)")
         for _ in 1...2 { try await store.download() }
-        #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Albums(1)")]) == 1)
         #expect(try await pages(store) == ["Mine"])
-        #expect(try await store.status().pending.map(\.entityText) == ["Albums(1)/Pages(1)"])
+        #expect(try await store.observe.status().pending.map(\.entityText) == ["Albums(1)/Pages(1)"])
         #expect(try await store.rows("Albums(1)/Tags?$orderby=ID").map { $0["Name"] } == ["red", "blue"])
         #expect(try await store.upload().failed.map { $0.failure?.message } == [])
         #expect(try await pages(studio.service) == ["Mine"])
@@ -242,10 +242,10 @@ struct ContainedTests {
                 body: .entity(ODataEntity(shape: shape, ["Name": "Theirs"]))))
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.status } == [412])
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await store.rows("Albums(1)").first?["Name"] == "Theirs")
         #expect(try await pages(store) == ["Mine"])
-        #expect(try await store.status().pending.map(\.entityText) == ["Albums(1)/Pages(1)"])
+        #expect(try await store.observe.status().pending.map(\.entityText) == ["Albums(1)/Pages(1)"])
     }
 
     @Test(
@@ -279,11 +279,11 @@ struct ContainedTests {
             isRefusing.clear()
         }
         try await store.download()
-        try await store.compact()
+        try await store.maintenance.compact()
         if isRefused {
-            try await store.discard()
+            try await store.changes.discard()
         } else {
-            #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+            #expect(try await store.changes.undo([ODataURL(parsing: "Albums(1)")]) == 1)
         }
         #expect(try await store.stream(scan) == "scan")
         #expect(try await store.upload().failed.map { $0.failure?.message } == [])
@@ -303,10 +303,10 @@ struct ContainedTests {
                 try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_stream")
             }
         }
-        try await store.compact()
+        try await store.maintenance.compact()
         #expect(try await streams() == 1)
         #expect(try await store.upload().accepted.count == 1)
-        try await store.compact()
+        try await store.maintenance.compact()
         #expect(try await streams() == 0)
     }
 
@@ -317,9 +317,9 @@ struct ContainedTests {
         try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
         try await store.delete("Albums(1)")
         #expect(try await store.upload().accepted.count == 1)
-        #expect(try await store.undoAll() == 0)
+        #expect(try await store.changes.undoAll() == 0)
         await #expect(throws: ODataError.self) { _ = try await store.rows("Albums(1)") }
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     // MARK: Single-valued containment
@@ -333,7 +333,7 @@ struct ContainedTests {
         let made = try #require(try await store.rows("Albums(1)/Cover").first)
         #expect(made["Title"] == "Front" && made.isCreated, "\(made.control)")
         #expect(try await store.rows("Albums(2)/Cover").first?["Title"] == "Other")
-        #expect(try await store.undo([ODataURL(parsing: "Albums(2)/Cover")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Albums(2)/Cover")]) == 1)
         #expect(try await store.rows("Albums?$expand=Cover&$filter=Cover/Number ne null").count == 1)
         let created = try await store.sync()
         #expect(created.upload.failed.map { $0.failure?.message } == [])
@@ -346,16 +346,16 @@ struct ContainedTests {
         #expect(try await store.rows("Albums?$filter=Cover/Number ne null").count == 0)
         try await store.download()
         #expect(try await store.rows("Albums?$filter=Cover/Number ne null").count == 0, "deleted here")
-        #expect(try await store.undo([ODataURL(parsing: "Albums(1)/Cover")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Albums(1)/Cover")]) == 1)
         #expect(try await store.rows("Albums(1)/Cover").first?["Title"] == "Changed")
         try await change(.delete, "Albums(1)/Cover", [:], store)
         #expect(try await store.sync().upload.failed.map { $0.failure?.message } == [])
         #expect(try await studio.service.rows("Albums?$filter=Cover/Number ne null").count == 0)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     /// Creates an album and loses the response, downloads the album with pages and a tag, and changes these.
-    private func makeTwin(_ studio: Studio, _ store: OfflineODataProvider) async throws {
+    private func makeTwin(_ studio: Studio, _ store: OfflineStore) async throws {
         try await store.create("Albums", ["Name": "Autumn"])
         await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         await #expect(throws: (any Error).self) { try await store.upload() }
@@ -399,7 +399,7 @@ struct ContainedTests {
                 guard request.method == .delete else { return nil }
                 throw ODataError(status: 403, code: "No", message: "It stays.")
             })
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: studio.directory.appendingPathComponent("twin").path, protection: .unencrypted,
             serviceRoot: "http://studio.test/", remote: gateway,
             queries: [try DefiningQuery("albums", "Albums?$expand=Pages,Tags"), DefiningQuery(entitySet: "Tags")],
@@ -410,10 +410,10 @@ struct ContainedTests {
         let report = try await store.upload()
         #expect(report.accepted.map(\.kind) == [.create])
         #expect(report.failed.map(\.kind) == [.delete])
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await pages(store, of: 3) == ["Mine", "Theirs"])
         #expect(try await store.rows("Albums(3)/Tags?$orderby=ID").map { $0["ID"] } == [1, 2])
-        #expect(try await store.status().pending.count == 2)
+        #expect(try await store.observe.status().pending.count == 2)
         #expect(try await store.upload().failed.map { $0.failure?.message } == [])
         #expect(try await pages(studio.service, of: 3) == ["Mine", "Theirs"])
         #expect(try await studio.service.rows("Albums(3)/Tags").count == 2)
@@ -429,17 +429,17 @@ struct ContainedTests {
         let changed = ChangedService(
             base: try studio.client(),
             changed: try CSDLReader.read(xml: Array(Studio.metadata.replacingCharacters(in: gone, with: "").utf8)))
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: studio.directory.appendingPathComponent("clone").path, protection: .unencrypted,
             serviceRoot: "http://studio.test/", remote: changed, queries: [Self.albums()])
         try await store.download()
         try await change(.update, "Albums(1)/Pages(1)", ["Title": "Mine"], store)
         try await store.delete("Albums(1)")
         changed.hasChanged.set()
-        let now = try await store.refreshMetadata().store
-        #expect(try await now.status().pending.map(\.description).count == 1)
-        #expect(try await now.undo([ODataURL(parsing: "Albums(1)")]) == 1)
-        let failed = try await now.status().failed
+        let now = try await store.maintenance.refreshMetadata().store
+        #expect(try await now.observe.status().pending.map(\.description).count == 1)
+        #expect(try await now.changes.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        let failed = try await now.observe.status().failed
         #expect(failed.map { $0.failure?.code } == ["ModelChanged"])
         #expect(failed.first?.failure?.innerError?.contains("Mine") == true, "\(failed)")
         #expect(try await now.rows("Albums(1)").count == 1)

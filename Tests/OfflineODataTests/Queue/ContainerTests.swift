@@ -11,7 +11,7 @@ struct ContainerTests {
 
     private func edited(
         _ studio: Studio, through service: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let store = try await studio.clone([try DefiningQuery("summer", Self.summer)], through: service)
         try await store.change(.update, "Albums(1)/Pages(1)", "Page", ["Title": "Mine"])
         return store
@@ -21,7 +21,7 @@ struct ContainerTests {
         try await provider.rows("Albums(1)/Pages(1)").first?["Title"]
     }
 
-    private func expectSent(_ store: OfflineODataProvider, _ studio: Studio) async throws {
+    private func expectSent(_ store: OfflineStore, _ studio: Studio) async throws {
         #expect(try await title(store) == "Mine")
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.code } == [])
@@ -47,7 +47,7 @@ struct ContainerTests {
         try await store.update("Albums(1)", ["Name": "Also mine"])
         try await studio.service.update("Albums(1)", ["Name": "Autumn"])
         try await store.download()
-        #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Albums(1)")]) == 1)
         #expect(try await store.rows("Albums(1)").first?["Name"] == "Summer")
         try await expectSent(store, studio)
     }
@@ -56,7 +56,7 @@ struct ContainerTests {
     func removedQuery() async throws {
         let studio = try await Studio()
         let store = try await edited(studio)
-        #expect(try await store.removeQuery("summer") == 0)
+        #expect(try await store.queries.remove("summer") == 0)
         try await expectSent(store, studio)
         try await store.download()
         #expect(try await store.lacks("Albums"))
@@ -82,7 +82,7 @@ struct ContainerTests {
             })
         let store = try await edited(studio, through: service)
         isNewer.set()
-        let refresh = try await store.refreshMetadata { root, model in
+        let refresh = try await store.maintenance.refreshMetadata { root, model in
             try ODataClient(serviceRoot: root, transport: studio.wire, model: model)
         }
         #expect(refresh.isRebuilt && refresh.refused.isEmpty)
@@ -100,7 +100,7 @@ struct ContainerTests {
         #expect(try await store.rows(mark).first?["Text"] == "mine")
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == ["The entity was deleted by somebody else."])
-        #expect(try await store.discard() == 1)
+        #expect(try await store.changes.discard() == 1)
         try await store.download()
         #expect(try await store.rows("Boxes(1)/Slips").isEmpty)
         // The deletion of the box removes its content without conflicts.
@@ -111,7 +111,7 @@ struct ContainerTests {
         try await depot.service.delete("Boxes(1)")
         try await store.download()
         #expect(try await store.rows("Boxes(1)/Slips(2)/Marks(1)").first?["Text"] == "mine")
-        #expect(try await store.undoAll() == 1)
+        #expect(try await store.changes.undoAll() == 1)
         try await store.download()
         #expect(try await store.rows("Boxes").isEmpty)
     }
@@ -130,8 +130,8 @@ struct ContainerTests {
                 of: #"<Property Name="Text" Type="Edm.String"/>"#,
                 with: #"<Property Name="Colour" Type="Edm.String"/><Property Name="Text" Type="Edm.String"/>"#)
         }
-        let migrated = try await depot.reopen(at: newer).refreshMetadata().store
-        #expect(try await migrated.undoAll() == 1)
+        let migrated = try await depot.reopen(at: newer).maintenance.refreshMetadata().store
+        #expect(try await migrated.changes.undoAll() == 1)
         let mark = try #require(try await migrated.rows("Boxes(1)/Slips(1)/Marks").first)
         #expect(mark["No"] == 1)
         #expect(mark["Colour"] == nil)
@@ -142,7 +142,7 @@ struct ContainerTests {
     func removedAfterCreation() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("summer", Self.summer)])
-        let album = try await store.changing(ChangeOptions(removesCreatedEntity: true))
+        let album = try await store.changes.provider(with: ChangeOptions(removesCreatedEntity: true))
             .create("Albums", ["Name": "Autumn"])
         #expect(album?["ID"] == -1)
         try await store.change(.create, "Albums(-1)/Pages", "Page", ["Number": 1, "Title": "Leaves"])
@@ -174,7 +174,7 @@ struct ContainerTests {
         #expect(report.failed.map(\.kind) == [.create])
         #expect(report.waiting.map(\.kind) == [.call])
         isRefusing.clear()
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.map(\.kind) == [.create, .call])
         #expect(studio.calls.names == ["Two"])
     }

@@ -24,14 +24,14 @@ struct DynamicChangeTests {
     /// Returns a service with one entity, and a store of it.
     private func things(
         hasETags: Bool = true, _ gateway: (any ODataProvider) -> any ODataProvider = { $0 }
-    ) async throws -> (service: StoreService, store: OfflineODataProvider, folder: Folder) {
+    ) async throws -> (service: StoreService, store: OfflineStore, folder: Folder) {
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         try await service.create("Things", ["ID": 1, "Text": "a", "Colour": "red", "Weight": 5])
         let client = try ODataClient(
             serviceRoot: Self.root, transport: LoopbackTransport(ODataHandler(provider: service)))
         let folder = Folder()
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: Self.root,
             remote: gateway(PlainService(base: client, hasETags: hasETags)))
         try await store.download()
@@ -74,7 +74,7 @@ struct DynamicChangeTests {
         } else {
             try await store.update("Things(1)", ["Colour": .null])
         }
-        #expect(try await store.status().pending.map { $0.changes.dynamicProperties } == [["Colour": .null]])
+        #expect(try await store.observe.status().pending.map { $0.changes.dynamicProperties } == [["Colour": .null]])
         #expect(try await store.rows("Things(1)").first?.dynamicProperties == ["Weight": 5])
         #expect(try await store.upload().accepted.count == 1)
         #expect(try await service.rows("Things(1)").first?.dynamicProperties == ["Weight": 5])
@@ -88,9 +88,9 @@ struct DynamicChangeTests {
         let (_, store, folder) = try await things()
         defer { withExtendedLifetime(folder) {} }
         try await store.update("Things(1)", ["Colour": .null, "Text": "b"])
-        #expect(try await store.undo([ODataURL(parsing: "Things(1)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Things(1)")]) == 1)
         #expect(try await store.rows("Things(1)").first?.dynamicProperties == ["Colour": "red", "Weight": 5])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("One that never arrived is sent again, at a service without ETags too", arguments: [false, true])

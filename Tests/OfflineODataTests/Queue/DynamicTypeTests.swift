@@ -76,10 +76,10 @@ struct DynamicTypeTests {
         return String(decoding: try await body.collect(limit: 1 << 20), as: UTF8.self)
     }
 
-    private func store(_ service: StoreService, in folder: Folder) async throws -> OfflineODataProvider {
+    private func store(_ service: StoreService, in folder: Folder) async throws -> OfflineStore {
         let client = try ODataClient(
             serviceRoot: Self.root, transport: LoopbackTransport(ODataHandler(provider: service)))
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: Self.root,
             remote: client)
         try await store.download()
@@ -138,12 +138,12 @@ struct DynamicTypeTests {
         var changed: [String: ODataValue] = ["Day": next, "Price": try ODataValue(lexical: "6.25", type: .decimal)]
         try await store.update("Things(1)", changed)
         try store.close()
-        store = try await OfflineODataProvider.open(
+        store = try await OfflineStore.open(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted
         ) { root, _ in
             try ODataClient(serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service)))
         }
-        let pending = try #require(try await store.status().pending.first)
+        let pending = try #require(try await store.observe.status().pending.first)
         #expect(pending.changes.dynamicProperties["Day"]?.isIdentical(to: next) == true)
         #expect(pending.changes.dynamicProperties.count == 2)
         #expect(try await store.upload().accepted.count == 1)

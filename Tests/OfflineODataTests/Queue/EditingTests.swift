@@ -46,7 +46,7 @@ struct EditingTests {
         properties["OrderID"] = 1001
         let line = try body(shop, "Order_Lines", properties, related: ["Product": .references(["Products(3)"])])
         _ = try await store.execute(ODataRequest(.create, ODataURL(parsing: "Order_Lines"), body: .entity(line)))
-        #expect(try await store.status().pending.first?.omitted == [])
+        #expect(try await store.observe.status().pending.first?.omitted == [])
         try await store.sync()
         try await shop.expectEqual(store)
     }
@@ -106,7 +106,7 @@ struct EditingTests {
         try await store.update("Order_Lines(OrderID=-1,LineNumber=77)", ["Quantity": 8])
         line["LineNumber"] = 78
         try await store.create("Order_Lines", line)
-        #expect(try await store.status().pending.map(\.kind) == [.update, .update, .create])
+        #expect(try await store.observe.status().pending.map(\.kind) == [.update, .update, .create])
         let report = try await store.upload()
         #expect(report.failed.map(\.entityText) == [])
         #expect(try await shop.count("SELECT COUNT(*) FROM \"Order Lines\" WHERE OrderID = 1201") == 2)

@@ -20,12 +20,12 @@ struct ExtremeKeyTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    private func store(_ rows: String) async throws -> (OfflineODataProvider, String) {
+    private func store(_ rows: String) async throws -> (OfflineStore, String) {
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         try await service.seed(json: Array(#"{"Plans":[\#(rows)]}"#.utf8))
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: "http://plans.test/", remote: service)
         try await store.download()
         return (store, path)
@@ -38,7 +38,7 @@ struct ExtremeKeyTests {
         let error = await #expect(throws: ODataError.self) { try await store.create("Plans", ["Title": "new"]) }
         #expect(error?.code == "KeyRequired" && error?.target == "ID")
         try await store.create("Plans", ["ID": 5, "Title": "new"])
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
     }
 
     @Test("A text that is put in another normal form is a change that is sent")
@@ -46,6 +46,6 @@ struct ExtremeKeyTests {
         let (store, path) = try await store(#"{"ID":1,"Title":"\u00E9"}"#)
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await store.update("Plans(1)", ["Title": .string("e\u{301}")])
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
     }
 }

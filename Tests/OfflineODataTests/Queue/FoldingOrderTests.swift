@@ -47,7 +47,7 @@ struct FoldingOrderTests {
         let store = try await shop.clone()
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             try changes.create(
                 "Order_Lines",

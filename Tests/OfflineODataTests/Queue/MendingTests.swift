@@ -16,9 +16,9 @@ struct MendingTests {
     /// Returns a store with a refused change of a product's stock.
     private func refused(
         _ shop: Shop, _ options: ChangeOptions = ChangeOptions()
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let store = try await shop.clone()
-        try await store.changing(options).update("Products(6)", ["Stock": -4])
+        try await store.changes.provider(with: options).update("Products(6)", ["Stock": -4])
         #expect(try await store.upload().failed.count == 1)
         return store
     }
@@ -26,9 +26,9 @@ struct MendingTests {
     /// Returns a store with a refused creation of an order.
     private func refusedOrder(
         _ shop: Shop, withLine: Bool = false, hasBatches: Bool
-    ) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
-        options.service.supportsBatch = hasBatches
+    ) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
+        options.service.capabilities.supportsBatch = hasBatches
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create("Orders", Self.order)
@@ -41,7 +41,7 @@ struct MendingTests {
     ///
     /// - Returns: the sent changes, in order.
     private func sent(
-        _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [QueuedRequest] {
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [], sourceLocation: sourceLocation)
@@ -55,7 +55,7 @@ struct MendingTests {
 
     /// Expects equal rows on both sides and an empty queue.
     private func expectSettled(
-        _ store: OfflineODataProvider, _ shop: Shop, sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, _ shop: Shop, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await store.download()
         try await shop.expectEqual(store, sourceLocation: sourceLocation)
@@ -66,8 +66,8 @@ struct MendingTests {
     }
 
     /// Cancels the request in the error archive.
-    private func cancelRefused(_ store: OfflineODataProvider) async throws {
-        #expect(try await store.cancel(try await store.status().failed.map(\.id)) == 1)
+    private func cancelRefused(_ store: OfflineStore) async throws {
+        #expect(try await store.changes.cancel(try await store.observe.status().failed.map(\.id)) == 1)
     }
 
     // MARK: Options
@@ -80,7 +80,7 @@ struct MendingTests {
         let store = try await refused(
             shop, ChangeOptions(category: "first", tag: "a", headers: ["X": "1", "Y": "1"], priority: first))
         let edit = ChangeOptions(category: "visits", tag: "b", headers: ["X": "2"], priority: second)
-        try await store.changing(edit).update("Products(6)", ["Stock": 4])
+        try await store.changes.provider(with: edit).update("Products(6)", ["Stock": 4])
         let report = try await store.upload(options: UploadOptions(categories: ["visits"]))
         let sent = try #require(report.accepted.first)
         #expect(sent.options.tag == "a#b")
@@ -94,10 +94,11 @@ struct MendingTests {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client(), hasETags: false))
         for (tag, number) in [("a", -4), ("b", -3)] as [(String, Int64)] {
-            try await store.changing(ChangeOptions(tag: tag)).update("Products(6)", ["Stock": .integer(number)])
+            try await store.changes.provider(with: ChangeOptions(tag: tag)).update(
+                "Products(6)", ["Stock": .integer(number)])
         }
         #expect(try await store.upload().failed.map(\.options.tag) == ["a"])
-        try await store.changing(ChangeOptions(tag: "c")).update("Products(6)", ["Stock": 4])
+        try await store.changes.provider(with: ChangeOptions(tag: "c")).update("Products(6)", ["Stock": 4])
         #expect(try await sent(store).map(\.options.tag) == ["a#b#c"])
         #expect(try await stock(shop, 6) == 4)
     }
@@ -108,11 +109,11 @@ struct MendingTests {
     func unmodifiable() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
-        try await store.changing(ChangeOptions(isUnmodifiable: true)).update("Products(6)", ["Stock": 4])
+        try await store.changes.provider(with: ChangeOptions(isUnmodifiable: true)).update("Products(6)", ["Stock": 4])
         let report = try await store.upload()
         #expect(report.accepted.isEmpty)
         #expect(report.waiting.map(\.options.isUnmodifiable) == [true])
-        #expect(try await store.status().failed.count == 1)
+        #expect(try await store.observe.status().failed.count == 1)
         try await cancelRefused(store)
         #expect(try await store.upload().accepted.map { $0.changes["Stock"] } == [4])
         try await expectSettled(store, shop)
@@ -122,9 +123,9 @@ struct MendingTests {
     func undone() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
-        try await store.changing(ChangeOptions(isUnmodifiable: true)).update("Products(6)", ["Stock": 4])
+        try await store.changes.provider(with: ChangeOptions(isUnmodifiable: true)).update("Products(6)", ["Stock": 4])
         try await store.update("Products(6)", ["Stock": 5])
-        #expect(try await store.status().failed.count == 1)
+        #expect(try await store.observe.status().failed.count == 1)
         try await cancelRefused(store)
         #expect(try await store.upload().accepted.map { $0.changes["Stock"] } == [4, 5])
         #expect(try await stock(shop, 6) == 5)
@@ -135,7 +136,8 @@ struct MendingTests {
     func besides() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
-        try await store.changing(ChangeOptions(isUnmodifiable: true)).update("Products(6)", ["Name": "Mine"])
+        try await store.changes.provider(with: ChangeOptions(isUnmodifiable: true)).update(
+            "Products(6)", ["Name": "Mine"])
         try await store.update("Products(6)", ["Stock": 5])
         #expect(try await store.upload().accepted.map { $0.changes["Name"] } == [nil, "Mine"])
         try await expectSettled(store, shop)
@@ -148,7 +150,7 @@ struct MendingTests {
         let shop = try await Shop()
         let store = try await refused(shop)
         let before = try await stock(shop, 6)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(6)", ["Stock": 4])
             try changes.update("Products(7)", ["Stock": -9])
         }
@@ -166,7 +168,7 @@ struct MendingTests {
     func reference(hasBatches: Bool) async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop, hasBatches: hasBatches)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             try changes.update("Orders(-1)", ["CustomerID": "NEWCO"])
         }
@@ -180,12 +182,12 @@ struct MendingTests {
     func between(hasBatches: Bool) async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop, withLine: true, hasBatches: hasBatches)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Order_Lines(OrderID=-1,LineNumber=1)", ["Quantity": 3])
             try changes.update("Orders(-1)", ["CustomerID": "C0001"])
             try changes.update("Order_Lines(OrderID=-1,LineNumber=1)", ["ProductID": 4])
         }
-        let pending = try await store.status().pending
+        let pending = try await store.observe.status().pending
         #expect(pending.map(\.kind) == [.create, .create, .update, .update])
         let changeSets = try await store.rows("RequestQueue").compactMap { $0["ChangeSet"] }
         #expect(changeSets.count == 4 && Set(changeSets).count == 1 && changeSets.first != .null)
@@ -201,7 +203,7 @@ struct MendingTests {
     func circle(hasBatches: Bool) async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop, hasBatches: hasBatches)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             try changes.create("Order_Lines", Self.line)
         }
@@ -217,22 +219,22 @@ struct MendingTests {
         arguments: [true, false])
     func circleOfTwo(hasBatches: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.service.supportsBatch = hasBatches
+        var options = OfflineStore.Options()
+        options.service.capabilities.supportsBatch = hasBatches
         let store = try await shop.store(options: options)
         try await store.download()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Orders", Self.order)
             try changes.update("Products(7)", ["Stock": 9])
         }
         #expect(try await store.upload().failed.first?.entitySet == "Orders")
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             try changes.create("Order_Lines", Self.line)
         }
         try await store.update("Orders(-1)", ["CustomerID": "NEWCO"])
         #expect(try await sent(store).count == 4)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         try await expectSettled(store, shop)
     }
 }

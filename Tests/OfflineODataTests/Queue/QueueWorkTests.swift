@@ -9,7 +9,7 @@ struct QueueWorkTests {
     private let statements = QueueStatements()
 
     /// Creates local orders with one line each.
-    private func order(_ count: Int, in store: OfflineODataProvider) async throws {
+    private func order(_ count: Int, in store: OfflineStore) async throws {
         for number in 1...count {
             try await store.create(
                 "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
@@ -23,7 +23,7 @@ struct QueueWorkTests {
     }
 
     /// Returns a new store with pending orders and an empty list of statements.
-    private func store(of shop: Shop, ordering count: Int) async throws -> OfflineODataProvider {
+    private func store(of shop: Shop, ordering count: Int) async throws -> OfflineStore {
         let store = try await shop.store(options: statements.options)
         try await store.download()
         try await order(count, in: store)
@@ -48,7 +48,7 @@ struct QueueWorkTests {
         for count in [4, 8] {
             let shop = try await Shop()
             let store = try await store(of: shop, ordering: count)
-            #expect(try await store.undoAll() == count)
+            #expect(try await store.changes.undoAll() == count)
             scans.append(try await statements.scans(in: store))
             try await shop.expectEqual(store)
         }
@@ -113,7 +113,8 @@ struct QueueWorkTests {
             // The changes outside the category are older, and equal in number.
             let store = try await store(of: shop, ordering: count)
             for number in 1...count {
-                try await store.changing(ChangeOptions(category: "now")).update("Products(\(number))", ["Stock": 4711])
+                try await store.changes.provider(with: ChangeOptions(category: "now")).update(
+                    "Products(\(number))", ["Stock": 4711])
             }
             statements.clear()
             let report = try await store.upload(options: UploadOptions(categories: ["now"]))

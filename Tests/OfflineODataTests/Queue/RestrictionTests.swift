@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What the metadata say may not be changed is refused when the change is made")
 struct RestrictionTests {
-    private func older(_ property: String = "", set: String = "") async throws -> OfflineODataProvider {
+    private func older(_ property: String = "", set: String = "") async throws -> OfflineStore {
         let service = OddService(
             OddService.olderSchema(property, set: set), rows: [1: #"{"ID":1,"Name":"a","S":"s","Flag":false}"#])
         return try await service.clone()
@@ -17,7 +17,7 @@ struct RestrictionTests {
         let store = try await older(
             #"<Property Name="S" Type="Edm.String" sap:creatable="false" sap:updatable="false"/>"#)
         try await store.update("Items(1)", ["S": "mine", "Name": "new"])
-        let request = try #require(try await store.status().pending.first)
+        let request = try #require(try await store.observe.status().pending.first)
         #expect(request.changes["S"] == nil)
         #expect(request.changes["Name"] == "new")
     }
@@ -28,7 +28,7 @@ struct RestrictionTests {
         await #expect(throws: ODataError.self) { try await fixed.update("Items(1)", ["S": "mine"]) }
         let late = try await older(#"<Property Name="S" Type="Edm.String" sap:creatable="false"/>"#)
         await #expect(throws: ODataError.self) { try await late.create("Items", ["ID": 2, "S": "mine"]) }
-        #expect(try await late.status().pending.isEmpty)
+        #expect(try await late.observe.status().pending.isEmpty)
     }
 
     @Test("A set refuses what its attributes say", arguments: ["creatable", "updatable", "deletable"])
@@ -41,7 +41,7 @@ struct RestrictionTests {
             default: _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Items(1)")))
             }
         }
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("An entity whose flag says no refuses", arguments: ["updatable-path", "deletable-path"])
@@ -76,7 +76,7 @@ struct RestrictionTests {
                 try await store.create("Items", ["ID": 2, "Code": value])
             }
         }
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         // Null is not checked against the pattern, and values of the service are accepted.
         try await store.update("Items(1)", ["Name": "new"])
         try await store.update("Items(1)", ["Code": .null])

@@ -43,7 +43,7 @@ struct SingleDependentTests {
     }
 
     /// Returns a service of two albums with a note each, and a store of it.
-    private func clone(_ alteration: (String) -> String = { $0 }) async throws -> (Studio, OfflineODataProvider) {
+    private func clone(_ alteration: (String) -> String = { $0 }) async throws -> (Studio, OfflineStore) {
         let studio = try await service(alteration)
         return (studio, try await studio.clone(Self.queries))
     }
@@ -95,10 +95,10 @@ struct SingleDependentTests {
     func takenBack(way: Way) async throws {
         let (_, store) = try await clone()
         try await setNote(2, in: store, by: way)
-        try await store.undo([ODataURL(parsing: "Notes(1)"), ODataURL(parsing: "Notes(2)")])
+        try await store.changes.undo([ODataURL(parsing: "Notes(1)"), ODataURL(parsing: "Notes(2)")])
         #expect(try await notes(store) == [1])
         #expect(try await notes(store, of: 2) == [2])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("An update of the one before, made behind it, meets no conflict")
@@ -138,10 +138,10 @@ struct SingleDependentTests {
         #expect(report.failed.map { $0.failure?.isConflict } == [true])
         #expect(report.waiting.map(\.entityText) == ["Notes(2)"])
         #expect(try await notes(studio.service) == [3])
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await notes(store) == [3])
         #expect(try await notes(store, of: 2) == [2])
-        #expect(try await store.status().pending.isEmpty, "what waited for it is given up with it")
+        #expect(try await store.observe.status().pending.isEmpty, "what waited for it is given up with it")
     }
 
     @Test("A change that was refused and is mended so waits for the one before, too")
@@ -161,8 +161,8 @@ struct SingleDependentTests {
         #expect(refused.map(\.entityText) == ["Notes(2)"])
         isInvalid.clear()
         try await setNote(2, in: store)
-        #expect(try await store.status().failed.map(\.id) == [])
-        #expect(try await store.status().pending.first?.id == refused.first?.id, "it joins that")
+        #expect(try await store.observe.status().failed.map(\.id) == [])
+        #expect(try await store.observe.status().pending.first?.id == refused.first?.id, "it joins that")
         #expect(try await sent(store) == ["Notes(1)", "Notes(2)"])
         #expect(try await notes(studio.service) == [2])
         #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mine")
@@ -196,7 +196,7 @@ struct SingleDependentTests {
         #expect(again.accepted.map(\.entityText) == [])
         #expect(again.waiting.map(\.entityText) == ["Notes(2)"], "for the other, which is in conflict")
         #expect(try await notes(studio.service) == [1])
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await sent(store, UploadOptions(conflictPolicy: .clientWins)) == ["Notes(1)", "Notes(2)"])
         #expect(try await notes(studio.service) == [2])
         #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mended")
@@ -206,14 +206,14 @@ struct SingleDependentTests {
     func others() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(2)", ["AlbumID": .null, "Text": "mine"])
-        let other = try #require(try await store.status().pending.first?.id)
+        let other = try #require(try await store.observe.status().pending.first?.id)
         // Damages the change, so that reading it fails.
         try await DatabaseQueue(path: store.directory + "/store.db").write { database in
             try database.execute(
                 sql: "UPDATE outpost_queue SET base = CAST(replace(base, '[', '{') AS BLOB) WHERE id = ?",
                 arguments: [other])
         }
-        await #expect(throws: (any Error).self) { _ = try await store.status() }
+        await #expect(throws: (any Error).self) { _ = try await store.observe.status() }
         try await store.create("Notes", ["ID": 3, "AlbumID": 1])
         await #expect(throws: (any Error).self) { try await store.create("Notes", ["ID": 4, "AlbumID": 2]) }
         // The store is in the folder of the studio.
@@ -226,7 +226,7 @@ struct SingleDependentTests {
     ///
     /// - Returns: the entities of the sent changes, in order.
     private func sent(
-        _ store: OfflineODataProvider, _ options: UploadOptions = UploadOptions(),
+        _ store: OfflineStore, _ options: UploadOptions = UploadOptions(),
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [String] {
         let report = try await store.upload(options: options)
@@ -236,8 +236,8 @@ struct SingleDependentTests {
     }
 
     /// Returns the entities of the pending changes, in order.
-    private func pending(_ store: OfflineODataProvider) async throws -> [String] {
-        try await store.status().pending.map(\.entityText)
+    private func pending(_ store: OfflineStore) async throws -> [String] {
+        try await store.observe.status().pending.map(\.entityText)
     }
 
     @Test(
@@ -248,9 +248,9 @@ struct SingleDependentTests {
         try await setNote(2, in: store)
         try await store.update("Notes(2)", ["Text": "mine"])
         if alsoOfGiver { try await store.update("Notes(1)", ["Text": "kept"]) }
-        let first = try await store.status().pending.prefix(1)
+        let first = try await store.observe.status().pending.prefix(1)
         #expect(first.map(\.entityText) == ["Notes(1)"])
-        #expect(try await store.cancel(first.map(\.id)) == 1)
+        #expect(try await store.changes.cancel(first.map(\.id)) == 1)
         #expect(try await notes(store, of: 1) == [1])
         #expect(try await notes(store, of: 2) == [2])
         #expect(try await store.rows("Notes(2)").first?["Text"] == "mine")
@@ -266,12 +266,12 @@ struct SingleDependentTests {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
         try await store.update("Notes(2)", ["AlbumID": 1, "Text": "mine"])
-        try await store.undo([ODataURL(parsing: "Notes(1)")])
+        try await store.changes.undo([ODataURL(parsing: "Notes(1)")])
         #expect(try await notes(store, of: 1) == [1])
         #expect(try await notes(store, of: 2) == [2])
-        let left = try await store.status().pending
+        let left = try await store.observe.status().pending
         #expect(left.map { $0.changes["Text"] } == ["mine"] && left.map { $0.changes["AlbumID"] } == [nil])
-        #expect(try await store.events().contains { $0.kind == "undone" && $0.text == "Notes(2): AlbumID" })
+        #expect(try await store.observe.events().contains { $0.kind == "undone" && $0.text == "Notes(2): AlbumID" })
         #expect(try await sent(store) == ["Notes(2)"])
         #expect(try await notes(studio.service, of: 2) == [2])
         #expect(try await studio.service.rows("Notes(2)").first?["Text"] == "mine")
@@ -284,7 +284,7 @@ struct SingleDependentTests {
         try await store.create("Notes", ["ID": 3, "AlbumID": 1, "Text": "new"])
         var options = UploadOptions()
         if way == "undone" {
-            try await store.undo([ODataURL(parsing: "Notes(1)")])
+            try await store.changes.undo([ODataURL(parsing: "Notes(1)")])
             #expect(try await notes(store) == [1])
             #expect(try await store.rows("Notes(3)").first?["AlbumID"] == .null)
         } else {
@@ -319,7 +319,7 @@ struct SingleDependentTests {
         try await store.create("Notes", ["ID": 3, "AlbumID": 1])
         try await store.update("Notes(3)", ["AlbumID": .null])
         try await store.update("Notes(2)", ["AlbumID": 1])
-        try await store.undo([ODataURL(parsing: "Notes(3)")])
+        try await store.changes.undo([ODataURL(parsing: "Notes(3)")])
         #expect(try await notes(store) == [2])
         #expect(try await sent(store) == ["Notes(1)", "Notes(2)"])
         #expect(try await notes(studio.service) == [2])
@@ -332,8 +332,8 @@ struct SingleDependentTests {
         try await store.update("Notes(1)", ["AlbumID": .null])
         try await store.create("Notes", ["ID": 3, "AlbumID": 1])
         try await store.update("Notes(1)", ["AlbumID": 2])
-        let second = try await store.status().pending[1]
-        #expect(try await store.cancel([second.id]) == 1)
+        let second = try await store.observe.status().pending[1]
+        #expect(try await store.changes.cancel([second.id]) == 1)
         #expect(try await notes(store, of: 1) == [3])
         #expect(try await sent(store) == ["Notes(2)", "Notes(1)", "Notes(3)"])
         #expect(try await notes(studio.service, of: 1) == [3])
@@ -344,14 +344,14 @@ struct SingleDependentTests {
     func laterGiverInCircle() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Notes(2)", ["AlbumID": 1])
             try changes.create("Albums", ["Name": "Autumn"])
         }
         try await store.update("Notes(1)", ["AlbumID": -1])
-        try await store.cancel([try #require(try await store.status().pending.first).id])
+        try await store.changes.cancel([try #require(try await store.observe.status().pending.first).id])
         #expect(try await sent(store).count == 3)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         #expect(try await notes(studio.service, of: 1) == [2])
         #expect(try await notes(studio.service, of: 3) == [1])
     }
@@ -372,8 +372,8 @@ struct SingleDependentTests {
         let (_, store) = try await clone()
         try await setNote(2, of: 1, in: store)
         try await setNote(1, of: 2, in: store)
-        let first = try await store.status().pending.prefix(1)
-        try await store.cancel(first.map(\.id))
+        let first = try await store.observe.status().pending.prefix(1)
+        try await store.changes.cancel(first.map(\.id))
         #expect(try await notes(store, of: 1) == [1])
         #expect(try await notes(store, of: 2) == [2])
         #expect(try await pending(store) == [])
@@ -390,6 +390,6 @@ struct SingleDependentTests {
         #expect(error?.status == 400 && error?.target == "Note", "what the request names")
         #expect(error?.message.contains("Notes(1)") == true && error?.message.contains("AlbumID") == true)
         #expect(try await notes(store) == [1])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 }

@@ -136,10 +136,10 @@ struct TemporaryKeyTests {
             .create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": isMadeHere ? 1 : -1])
         let store = try await depot.clone()
         if isMadeHere {
-            try await store.changing(ChangeOptions(category: "later")).change(
+            try await store.changes.provider(with: ChangeOptions(category: "later")).change(
                 .update, "Papers(1)", "Letter", ["HeaderID": -1])
         }
-        try await store.changing(ChangeOptions(category: "now")).create("Headers", ["Title": "ours"])
+        try await store.changes.provider(with: ChangeOptions(category: "now")).create("Headers", ["Title": "ours"])
         #expect(try await store.upload(options: UploadOptions(categories: ["now"])).accepted.count == 1)
         #expect(try await store.rows("Papers").map { $0["HeaderID"] } == [-1])
         #expect(try await store.upload().failed.map { $0.failure?.message } == [])

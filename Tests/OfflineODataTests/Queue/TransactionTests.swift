@@ -18,8 +18,8 @@ struct TransactionTests {
         ]
     }
 
-    private func orderWithLine(_ store: OfflineODataProvider, product: Int64 = 3) async throws -> ODataValue {
-        try await store.transaction { changes in
+    private func orderWithLine(_ store: OfflineStore, product: Int64 = 3) async throws -> ODataValue {
+        try await store.changes.transaction { changes in
             let order = try changes.create("Orders", Self.order)
             let id = try order.value(of: "OrderID")
             try changes.create("Order_Lines", Self.line(of: id, product: product))
@@ -50,7 +50,7 @@ struct TransactionTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         await #expect(throws: Enough.self) {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.update("Products(1)", ["Stock": 5])
                 #expect(try changes.entities("Products?$filter=ProductID eq 1").first?["Stock"] == 5)
                 try changes.delete("Products(2)")
@@ -64,11 +64,11 @@ struct TransactionTests {
     func refusedHere() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             #expect(throws: ODataError.self) { try changes.update("Products(1)", ["Name": .null]) }
             try changes.update("Products(2)", ["Stock": 5])
         }
-        #expect(try await store.status().pending.map(\.entityText) == ["Products(2)"])
+        #expect(try await store.observe.status().pending.map(\.entityText) == ["Products(2)"])
     }
 
     @Test("include what is given up of the engine's own sets, which are read with what was changed")
@@ -77,8 +77,8 @@ struct TransactionTests {
         let store = try await shop.clone()
         try await store.update("Products(6)", ["Stock": -4])
         try await store.upload()
-        let archived = try #require(try await store.status().failed.first?.id)
-        try await store.transaction { changes in
+        let archived = try #require(try await store.observe.status().failed.first?.id)
+        try await store.changes.transaction { changes in
             let entry = try #require(try changes.entities("ErrorArchive?$expand=AffectedEntity").first)
             guard case .one(let affected)? = entry.related["AffectedEntity"] else { throw ODataError.notFound("it") }
             #expect(affected["Stock"] == -4 && affected.inErrorState)
@@ -105,12 +105,12 @@ struct TransactionTests {
             #expect(response.status == 202)
         }
         let error = await #expect(throws: ODataError.self) {
-            try await store.transaction(options: ChangeOptions(operationMode: .online), change)
+            try await store.changes.transaction(options: ChangeOptions(operationMode: .online), change)
         }
         #expect(error?.code == "OnlineCallInChangeSet")
         #expect(studio.calls.names.isEmpty)
-        #expect(try await store.status().pending.isEmpty)
-        try await store.transaction(change)
+        #expect(try await store.observe.status().pending.isEmpty)
+        try await store.changes.transaction(change)
         #expect(try await store.upload().accepted.map(\.kind) == [.update, .call])
         #expect(studio.calls.names == ["Called"])
     }
@@ -137,7 +137,7 @@ struct TransactionTests {
         let store = try await shop.clone()
         _ = try await orderWithLine(store, product: 999)
         let failed = try await store.upload().failed
-        try await store.discard([try #require(failed.last?.id)])
+        try await store.changes.discard([try #require(failed.last?.id)])
         try await shop.expectEqual(store)
     }
 
@@ -170,7 +170,7 @@ struct TransactionTests {
         await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         _ = try? await store.upload()
         await shop.wire.mend()
-        #expect(try await store.status().pending.allSatisfy { $0.state == .sending && $0.firstSent != nil })
+        #expect(try await store.observe.status().pending.allSatisfy { $0.state == .sending && $0.firstSent != nil })
         #expect(try await store.upload().accepted.count == 3)
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
         try await store.download()
@@ -181,7 +181,7 @@ struct TransactionTests {
     func answerLostPlain() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client()))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             try changes.update("Products(1)", ["Stock": 5])
         }
@@ -198,14 +198,14 @@ struct TransactionTests {
     func conflict() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Customers('C0002')", ["City": "Mine"])
             try changes.update("Products(1)", ["Stock": 5])
         }
         try await shop.sql("UPDATE Customers SET CompanyName = 'Theirs' WHERE CustomerID = 'C0002'")
         let failed = try await store.upload().failed
         #expect(failed.map { $0.failure?.theirs != nil } == [true, false])
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload(options: UploadOptions(conflictPolicy: .clientWins)).accepted.count == 2)
         try await store.download()
         try await shop.expectEqual(store)
@@ -227,7 +227,7 @@ struct TransactionTests {
             })
         let store = try await shop.clone(through: service)
         let id = try await orderWithLine(store)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(2)", ["Stock": 9])
             try changes.update("Customers('C0002')", ["City": "Mine"])
         }
@@ -254,7 +254,7 @@ struct TransactionTests {
                     ODataEntity(shape: shape, ["Stock": 2]), at: .url(try ODataURL(parsing: "Products(2)")))
             }
         }
-        #expect(try await store.status().pending.count == 2)
+        #expect(try await store.observe.status().pending.count == 2)
         await shop.wire.mend()
         try await store.upload()
         #expect(await shop.wire.requests.count == 1)

@@ -49,17 +49,17 @@ struct TypesTests {
         }
     }
 
-    private func store() async throws -> (OfflineODataProvider, LockedList, String) {
+    private func store() async throws -> (OfflineStore, LockedList, String) {
         let seen = LockedList()
         let service = Service(parsed: try CSDLReader.read(xml: Array(Self.metadata.utf8)), seen: seen)
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: "http://plans.test/", remote: service)
         try await store.download()
         return (store, seen, path)
     }
 
-    private func shape(_ name: String, _ store: OfflineODataProvider) throws -> TypeShape {
+    private func shape(_ name: String, _ store: OfflineStore) throws -> TypeShape {
         let qualified = try #require(QualifiedName("S.\(name)"))
         return try #require(store.model.shape(qualified))
     }
@@ -74,7 +74,7 @@ struct TypesTests {
         var patch = ODataEntity(shape: shape)
         patch["Size"] = 4
         _ = try await store.execute(ODataRequest(.update, ODataURL(parsing: "Plans('a')"), body: .entity(patch)))
-        #expect(try await store.status().pending.map { $0.changes["Size"] } == [3, 4])
+        #expect(try await store.observe.status().pending.map { $0.changes["Size"] } == [3, 4])
         #expect(try await store.upload().failed.map(\.entityText) == [])
         let sent = seen.requests.compactMap { request -> ODataEntity? in
             if case .entity(let entity) = request.body { entity } else { nil }
@@ -101,12 +101,12 @@ struct TypesTests {
     }
 
     /// Returns a service with an entity of a derived type, and a store of it.
-    private func bigPlan(_ folder: Folder) async throws -> (StoreService, OfflineODataProvider) {
+    private func bigPlan(_ folder: Folder) async throws -> (StoreService, OfflineStore) {
         let root = "http://plans.test/"
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         try await service.change(.create, "Plans", "BigPlan", ["ID": "a", "Title": "A", "Size": 3])
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(
                 serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service))))
@@ -142,7 +142,11 @@ struct TypesTests {
             if type == "BigPlan" { #expect(plan["Size"] == 4) }
         }
         try await expectType("Mine")
-        if isUploaded { #expect(try await store.discard() == 1) } else { #expect(try await store.undoAll() == 1) }
+        if isUploaded {
+            #expect(try await store.changes.discard() == 1)
+        } else {
+            #expect(try await store.changes.undoAll() == 1)
+        }
         try await expectType("Theirs")
     }
 
@@ -156,9 +160,9 @@ struct TypesTests {
         for _ in 1...2 { try await store.download() }
         let plan = try #require(try await store.rows("Plans/S.NamedPlan").first)
         #expect(plan["Title"] == "Mine" && plan["Nick"] == "n")
-        #expect(try await store.status().pending.map { $0.changes["Size"] } == [5])
+        #expect(try await store.observe.status().pending.map { $0.changes["Size"] } == [5])
         #expect(try await store.upload().failed.map { $0.failure?.status } == [412])
-        #expect(try await store.discard() == 1)
+        #expect(try await store.changes.discard() == 1)
         #expect(try await store.rows("Plans/S.NamedPlan").map { $0["Nick"] } == ["n"])
         #expect(try await store.rows("Plans/S.NamedPlan").map { $0["Title"] } == ["Theirs"])
     }
@@ -183,7 +187,7 @@ struct TypesTests {
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: root,
             remote: try ODataClient(
                 serviceRoot: root, transport: LoopbackTransport(ODataHandler(provider: service))))
@@ -191,7 +195,7 @@ struct TypesTests {
         let keys = ["", "a/b", "it's", "50%", "日本", "a b?c#d", "e\u{301}"]
         let given = keys.map { Array($0.utf8) }
         for key in keys { try await store.create("Plans", ["ID": .string(key), "Title": "A"]) }
-        #expect(try await Self.bytes(store.status().pending.map { $0.key.parts[0].value }) == given)
+        #expect(try await Self.bytes(store.observe.status().pending.map { $0.key.parts[0].value }) == given)
         #expect(try await store.upload().failed.map(\.entityText) == [])
         #expect(try await Set(Self.bytes(service.rows("Plans").map { $0["ID"] })) == Set(given))
         // The URLs of the keys work in the store and at the service.

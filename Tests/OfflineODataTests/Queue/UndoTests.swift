@@ -11,8 +11,8 @@ struct UndoTests {
         "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
     ]
 
-    private func undo(_ store: OfflineODataProvider, _ entities: String...) async throws -> Int {
-        try await store.undo(entities.map { try ODataURL(parsing: $0) })
+    private func undo(_ store: OfflineStore, _ entities: String...) async throws -> Int {
+        try await store.changes.undo(entities.map { try ODataURL(parsing: $0) })
     }
 
     @Test("gives a changed entity back as the last download brought it")
@@ -62,9 +62,9 @@ struct UndoTests {
     }
 
     /// Changes one product, then two products together.
-    private func changedTogether(_ store: OfflineODataProvider) async throws {
+    private func changedTogether(_ store: OfflineStore) async throws {
         try await store.update("Products(1)", ["Name": "Before"])
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 1])
             try changes.update("Products(2)", ["Stock": 2])
         }
@@ -78,11 +78,11 @@ struct UndoTests {
         let store = try await shop.clone()
         let second = try await store.rows("Products(2)")
         try await changedTogether(store)
-        let ids = try await store.status().pending.map(\.id)
+        let ids = try await store.observe.status().pending.map(\.id)
         let changeSet = try #require(try await store.rows("RequestQueue").last?["ChangeSet"])
         func takeBack(withAllOthers: Bool) async throws -> Int {
-            guard way == "undo" else { return try await store.cancel([ids[1]], withAllOthers: withAllOthers) }
-            return try await store.undo([ODataURL(parsing: "Products(1)")], withAllOthers: withAllOthers)
+            guard way == "undo" else { return try await store.changes.cancel([ids[1]], withAllOthers: withAllOthers) }
+            return try await store.changes.undo([ODataURL(parsing: "Products(1)")], withAllOthers: withAllOthers)
         }
         await #expect {
             _ = try await takeBack(withAllOthers: false)
@@ -90,11 +90,11 @@ struct UndoTests {
             guard case OfflineError.inChangeSet(let name, let others)? = error as? OfflineError else { return false }
             return ODataValue.string(name) == changeSet && others == [ids[2]]
         }
-        #expect(try await store.status().pending.map(\.id) == ids, "nothing was taken back")
+        #expect(try await store.observe.status().pending.map(\.id) == ids, "nothing was taken back")
         #expect(try await store.rows("Products(1)").first?["Stock"] == 1)
         #expect(try await takeBack(withAllOthers: true) == (way == "undo" ? 1 : 2))
         #expect(try await store.rows("Products(2)") == second)
-        #expect(try await store.status().pending.map(\.id) == (way == "undo" ? [] : [ids[0]]))
+        #expect(try await store.observe.status().pending.map(\.id) == (way == "undo" ? [] : [ids[0]]))
         try await store.sync()
         try await shop.expectEqual(store)
     }
@@ -111,11 +111,11 @@ struct UndoTests {
             [
                 "OrderID": 1003, "LineNumber": 1, "ProductID": 1, "Quantity": 5, "Price": .decimal(ODataDecimal(1)),
             ])
-        let ids = try await store.status().pending.map(\.id)
+        let ids = try await store.observe.status().pending.map(\.id)
         #expect(ids.count == 3)
-        try await store.cancel([ids[1]])
+        try await store.changes.cancel([ids[1]])
         #expect(try await store.rows(line).map { $0["Quantity"] } == [77])
-        #expect(try await store.status().pending.map(\.id) == [ids[0]])
+        #expect(try await store.observe.status().pending.map(\.id) == [ids[0]])
         #expect(try await store.upload().accepted.count == 1)
         try await store.download()
         try await shop.expectEqual(store)
@@ -143,12 +143,12 @@ struct UndoTests {
             #expect(try await undo(store, line) == 1)
             let left = try await store.rows("Order_Lines?$filter=OrderID eq 1003 and LineNumber eq 1")
             #expect(left == [], "what was made behind the deletion")
-            try await store.undoAll()
+            try await store.changes.undoAll()
         case "discard":
             let report = try await store.upload(options: UploadOptions(conflictPolicy: .fail))
             #expect(report.failed.map(\.kind) == [.delete])
             #expect(report.accepted.map(\.entityText) == ["Products(1)"])
-            try await store.discard()
+            try await store.changes.discard()
         case "server wins":
             let report = try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
             #expect(report.accepted.map(\.entityText) == ["Products(1)"])
@@ -159,7 +159,7 @@ struct UndoTests {
         }
         #expect(try await store.rows(line).map { $0["Quantity"] } == [way == "upload" ? 5 : 99])
         try await store.sync()
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         try await shop.expectEqual(store)
     }
 
@@ -168,7 +168,7 @@ struct UndoTests {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery(entitySet: "Employees")])
         let count = 1500
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             for number in 1...count {
                 var employee: [String: ODataValue] = [
                     "Name": .string("E\(number)"), "HiredOn": .date(ODataDate(daysSinceEpoch: 20_000)),
@@ -177,8 +177,8 @@ struct UndoTests {
                 try changes.create("Employees", employee)
             }
         }
-        #expect(try await store.undo([ODataURL(parsing: "Employees(-1)")], withAllOthers: true) == 1)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Employees(-1)")], withAllOthers: true) == 1)
+        #expect(try await store.observe.status().pending.isEmpty)
         #expect(try await store.rows("Employees").count == shop.database.rows("Employees").count)
     }
 
@@ -190,7 +190,7 @@ struct UndoTests {
         if way == "undo" {
             #expect(try await undo(store, "Products(1)", "Products(2)") == 2)
         } else {
-            #expect(try await store.cancel(store.status().pending.dropFirst().map(\.id)) == 2)
+            #expect(try await store.changes.cancel(store.observe.status().pending.dropFirst().map(\.id)) == 2)
             try await store.sync()
         }
         try await shop.expectEqual(store)
@@ -201,7 +201,7 @@ struct UndoTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         let order = order
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Orders", order)
             try changes.create(
                 "Order_Lines",
@@ -218,11 +218,11 @@ struct UndoTests {
         let line = "Order_Lines(OrderID=1003,LineNumber=1)"
         try await store.update("Products(1)", ["Stock": 5, "Name": "Other"])
         try await store.update(line, ["Quantity": 77])
-        let first = try await store.status().pending.map(\.id)
+        let first = try await store.observe.status().pending.map(\.id)
         try await store.update("Products(1)", ["Stock": 6])
         try await store.update("Products(1)", ["Name": "Mine"])
         try await store.delete(line)
-        #expect(try await store.cancel(first) == 2)
+        #expect(try await store.changes.cancel(first) == 2)
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(report.accepted.map(\.kind) == [.update, .update, .delete])
@@ -239,7 +239,7 @@ struct UndoTests {
         #expect(try await store.upload().failed.count == 1)
         try await store.update("Products(2)", ["Stock": 2])
         try await store.create("Orders", order)
-        #expect(try await store.undoAll() == 3)
+        #expect(try await store.changes.undoAll() == 3)
         try await store.download()
         try await shop.expectEqual(store)
     }
@@ -253,12 +253,12 @@ struct UndoTests {
         await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         _ = try? await store.upload()
         await #expect(throws: OfflineError.self) { try await undo(store, "Orders(-1)") }
-        await #expect(throws: OfflineError.self) { try await store.undoAll() }
+        await #expect(throws: OfflineError.self) { try await store.changes.undoAll() }
         // An undo of several entities is refused as a whole if one of them cannot be undone.
         try await store.update("Products(2)", ["Stock": 4])
         await #expect(throws: OfflineError.self) { try await undo(store, "Products(2)", "Orders(-1)") }
         #expect(try await store.rows("Products(2)").first?["Stock"] == 4)
-        #expect(try await store.status().pending.count == 2)
+        #expect(try await store.observe.status().pending.count == 2)
         #expect(try await undo(store, "Products(2)") == 1)
     }
 
@@ -281,8 +281,8 @@ struct UndoTests {
                 if request.method == .create { throw ODataError(status: 400, code: "No", message: "No such customer.") }
                 guard request.method == .update, let store = place.store else { return nil }
                 found.append(request)
-                let refused = try #require(try await store.status().failed.first)
-                await #expect(throws: OfflineError.self) { try await store.discard([refused.id]) }
+                let refused = try #require(try await store.observe.status().failed.first)
+                await #expect(throws: OfflineError.self) { try await store.changes.discard([refused.id]) }
                 throw ODataError(status: 504, code: "Gateway", message: "The service did not answer.")
             })
         let store = try await shop.clone(through: service)
@@ -292,7 +292,9 @@ struct UndoTests {
         try await store.update("Orders(1001)", ["CustomerID": "NEW"])
         _ = try? await store.upload()
         #expect(found.requests.count == 1)
-        #expect(try await store.status().pending.count + store.status().failed.count == 3, "nothing is forgotten")
+        #expect(
+            try await store.observe.status().pending.count + store.observe.status().failed.count == 3,
+            "nothing is forgotten")
     }
 
     @Test("of a deletion by cancelling it shows nothing that the service had refused before")
@@ -309,11 +311,11 @@ struct UndoTests {
         try await store.update("Products(1)", ["Name": "Bad"])
         try await store.update("Products(1)", ["Stock": 77])
         try await store.upload()
-        #expect(try await store.status().failed.count == 1)
-        #expect(try await store.status().pending.count == 1)
+        #expect(try await store.observe.status().failed.count == 1)
+        #expect(try await store.observe.status().pending.count == 1)
         try await store.delete("Products(1)")
-        let deletion = try #require(try await store.status().pending.last)
-        #expect(try await store.cancel([deletion.id]) == 1)
+        let deletion = try #require(try await store.observe.status().pending.last)
+        #expect(try await store.changes.cancel([deletion.id]) == 1)
         let product = try #require(try await store.rows("Products(1)").first)
         #expect(product["Stock"] == 77 && product["Name"] == name)
     }
@@ -321,8 +323,8 @@ struct UndoTests {
 
 /// A reference to a store that is set after its service was created.
 private final class LockedStore: Sendable {
-    private let kept = Mutex<OfflineODataProvider?>(nil)
-    var store: OfflineODataProvider? {
+    private let kept = Mutex<OfflineStore?>(nil)
+    var store: OfflineStore? {
         get { kept.withLock { $0 } }
         set { kept.withLock { $0 = newValue } }
     }

@@ -21,9 +21,9 @@ struct UnloadedUndoTests {
         {"@odata.context":"$metadata#Things","value":[{"ID":1,"Text":"theirs","Colour":"red"}]}
         """
 
-    private func store(in folder: Folder) async throws -> OfflineODataProvider {
+    private func store(in folder: Folder) async throws -> OfflineStore {
         let root = "http://unloaded.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(
                 serviceRoot: root,
@@ -32,13 +32,13 @@ struct UnloadedUndoTests {
         return store
     }
 
-    private func place(_ store: OfflineODataProvider) throws -> ODataValue {
+    private func place(_ store: OfflineStore) throws -> ODataValue {
         let shape = try #require(store.model.shape(QualifiedName("T", "Place")))
         return .complex(ODataEntity(shape: shape, ["City": "Bern", "Zip": 3000]))
     }
 
     /// Expects that the row has its downloaded values.
-    private func expectDownloaded(_ store: OfflineODataProvider, text: ODataValue = "theirs") async throws {
+    private func expectDownloaded(_ store: OfflineStore, text: ODataValue = "theirs") async throws {
         let row = try #require(try await store.rows("Things(1)").first)
         #expect(row["Text"] == text)
         #expect(row["Amount"] == nil)
@@ -56,7 +56,7 @@ struct UnloadedUndoTests {
             try await store.update("Things(1)", ["Amount": 7, "Place": place(store), "Size": 5, "Text": "mine"])
         }
         #expect(try await store.rows("Things?$filter=Amount eq 7 and Place/City eq 'Bern' and Size eq 5").count == 1)
-        try await store.undo([ODataURL(parsing: "Things(1)")])
+        try await store.changes.undo([ODataURL(parsing: "Things(1)")])
         try await expectDownloaded(store)
     }
 
@@ -67,13 +67,13 @@ struct UnloadedUndoTests {
         try await store.update("Things(1)", ["Text": "mine"])
         try await store.update("Things(1)", ["Amount": 7, "Place": place(store), "Size": 5])
         try await store.update("Things(1)", ["Amount": 8, "Size": 6])
-        let ids = try await store.status().pending.map(\.id)
-        try await store.cancel([ids[2]])
+        let ids = try await store.observe.status().pending.map(\.id)
+        try await store.changes.cancel([ids[2]])
         let row = try #require(try await store.rows("Things(1)").first)
         #expect([row["Amount"], row["Size"], row["Colour"]] == [7, 5, "red"])
-        try await store.cancel([ids[1]])
+        try await store.changes.cancel([ids[1]])
         try await expectDownloaded(store, text: "mine")
-        try await store.cancel([ids[0]])
+        try await store.changes.cancel([ids[0]])
         try await expectDownloaded(store)
     }
 }

@@ -18,7 +18,7 @@ struct UnrelatedReferenceTests {
         unlink.url.options.id = note
         let error = await #expect(throws: ODataError.self) { try await store.execute(unlink) }
         #expect(error?.status == 404)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         #expect(try await store.rows("Notes").count == count)
         #expect(try await store.rows("Notes?$filter=ID eq 2").first?["AlbumID"] == 2)
     }
@@ -36,7 +36,7 @@ struct UnrelatedReferenceTests {
             let error = await #expect(throws: ODataError.self) { try await unlink(other) }
             #expect(error?.status == 404)
         }
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         try await unlink("Albums(1)")
         #expect(try await store.rows("Notes(1)").first?["AlbumID"] == .null)
         #expect(try await store.upload().accepted.count == 1)

@@ -10,7 +10,7 @@ struct WaitingRelationTests {
     /// Returns a store of albums with tags. The service refuses changes of relations while a flag is set.
     private func clone(
         _ studio: Studio, expanding relation: String = "Tags", refusing flag: LockedFlag = LockedFlag()
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let service = Gateway(
             base: try studio.client(),
             before: { request in
@@ -62,7 +62,7 @@ struct WaitingRelationTests {
         try await studio.service.update(entity, ["Name": "other"])
         for _ in 1...2 { try await store.download() }
         #expect(try await store.rows(entity).map { $0["Name"] } == [.string(name)])
-        #expect(try await store.status().pending.map(\.kind) == [.link])
+        #expect(try await store.observe.status().pending.map(\.kind) == [.link])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         let tag: ODataValue = set == "Tags" ? "other" : "green"
@@ -92,7 +92,7 @@ struct WaitingRelationTests {
         let store = try await studio.clone(
             [try DefiningQuery("albums", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags")], through: service)
         if isTogether {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 for tag in ["Tags(1)", "Tags(3)"] {
                     try changes.perform(
                         ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference(tag)))
@@ -115,10 +115,10 @@ struct WaitingRelationTests {
         let studio = try await Studio()
         let store = try await clone(studio)
         try await store.link("Albums(2)/Tags", to: "Tags(3)")
-        #expect(try await store.undo([ODataURL(parsing: entity)]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: entity)]) == 1)
         #expect(try await names(store, "Albums(2)/Tags") == [])
         #expect(try await store.rows(entity).count == 1, "it was not made here")
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("stays when the only other change of its entity is cancelled")
@@ -127,11 +127,11 @@ struct WaitingRelationTests {
         let store = try await clone(studio)
         try await store.link("Albums(2)/Tags", to: "Tags(3)")
         try await store.update("Albums(2)", ["Name": "Mine"])
-        let update = try #require(try await store.status().pending.last)
-        try await store.cancel([update.id])
+        let update = try #require(try await store.observe.status().pending.last)
+        try await store.changes.cancel([update.id])
         #expect(try await store.rows("Albums(2)").first?["Name"] == "Winter")
         #expect(try await names(store, "Albums(2)/Tags") == ["green"])
-        #expect(try await store.status().pending.map(\.kind) == [.link])
+        #expect(try await store.observe.status().pending.map(\.kind) == [.link])
     }
 
     // MARK: Correcting refused changes
@@ -157,7 +157,7 @@ struct WaitingRelationTests {
             try await store.unlink("Albums(2)/Tags", from: "Tags(3)")
             try await store.link("Albums(1)/Tags", to: "Tags(1)")
         }
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.pending.map(\.description) == [] && status.failed.map(\.description) == [])
         await studio.wire.mend()
         try await store.upload()
@@ -174,11 +174,11 @@ struct WaitingRelationTests {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
         let store = try await clone(studio, refusing: isRefusing)
-        try await store.changing(ChangeOptions(tag: "a")).link("Albums(2)/Tags", to: "Tags(3)")
+        try await store.changes.provider(with: ChangeOptions(tag: "a")).link("Albums(2)/Tags", to: "Tags(3)")
         isRefusing.set()
         #expect(try await store.upload().failed.count == 1)
         isRefusing.clear()
-        try await store.changing(ChangeOptions(tag: "b")).link("Albums(2)/Tags", to: "Tags(3)")
+        try await store.changes.provider(with: ChangeOptions(tag: "b")).link("Albums(2)/Tags", to: "Tags(3)")
         #expect(try await store.upload().accepted.map(\.options.tag) == ["a#b"])
         #expect(try await names(studio.service, "Albums(2)/Tags") == ["green"])
     }
@@ -192,9 +192,10 @@ struct WaitingRelationTests {
         isRefusing.set()
         #expect(try await store.upload().failed.count == 1)
         isRefusing.clear()
-        try await store.changing(ChangeOptions(isUnmodifiable: true)).unlink("Albums(2)/Tags", from: "Tags(3)")
+        try await store.changes.provider(with: ChangeOptions(isUnmodifiable: true)).unlink(
+            "Albums(2)/Tags", from: "Tags(3)")
         #expect(try await store.upload().waiting.map(\.kind) == [.unlink])
-        #expect(try await store.status().failed.map(\.kind) == [.link])
+        #expect(try await store.observe.status().failed.map(\.kind) == [.link])
     }
 
     @Test("refused with what it was made together with lets that go on when it is taken back")
@@ -202,7 +203,7 @@ struct WaitingRelationTests {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
         let store = try await clone(studio, refusing: isRefusing)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Albums(2)", ["Name": "Mine"])
             try changes.perform(
                 ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(3)")))
@@ -232,7 +233,7 @@ struct WaitingRelationTests {
         #expect(try await store.rows("Albums(1)/Motto").map { $0["Name"] } == ["blue"])
         #expect(try await store.upload().accepted.map(\.kind) == [.link])
         #expect(try await studio.service.rows("Albums(1)/Motto").map { $0["Name"] } == ["blue"])
-        #expect(try await store.status().failed.isEmpty)
+        #expect(try await store.observe.status().failed.isEmpty)
     }
 
     // MARK: Replaced relations
@@ -281,7 +282,7 @@ struct WaitingRelationTests {
     }
 
     /// Replaces the motto of the first album by the second tag.
-    private func replaceMotto(in store: OfflineODataProvider, by way: Way) async throws {
+    private func replaceMotto(in store: OfflineStore, by way: Way) async throws {
         switch way {
         case .put: try await setMotto(of: 1, to: 2, in: store)
         case .bind:
@@ -311,12 +312,12 @@ struct WaitingRelationTests {
         let store = try await clone(studio, expanding: "Motto")
         try await replaceMotto(in: store, by: way)
         if isCancelled {
-            try await store.cancel(try await store.status().pending.map(\.id))
+            try await store.changes.cancel(try await store.observe.status().pending.map(\.id))
         } else {
-            try await store.undo([ODataURL(parsing: "Albums(1)")])
+            try await store.changes.undo([ODataURL(parsing: "Albums(1)")])
         }
         #expect(try await mottoes(store) == ["1:1"])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test(
@@ -331,21 +332,21 @@ struct WaitingRelationTests {
         for _ in 1...2 { try await store.download() }
         #expect(try await store.rows("Albums(1)").first?["Name"] == "Theirs")
         #expect(try await mottoes(store) == ["1:2"])
-        try await store.undo([ODataURL(parsing: "Albums(1)")])
+        try await store.changes.undo([ODataURL(parsing: "Albums(1)")])
         #expect(try await mottoes(store) == ["1:\(theirs)"])
     }
 
     /// Returns a store in which the motto of an album was replaced, while the service has got a third motto.
     private func contested(
         isRemoved: Bool, isDownloaded: Bool, isTogether: Bool = false
-    ) async throws -> (Studio, OfflineODataProvider) {
+    ) async throws -> (Studio, OfflineStore) {
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto")
         let url = try ODataURL(parsing: "Albums(1)/Motto/$ref")
         let request =
             isRemoved ? ODataRequest(.delete, url) : ODataRequest(.replace, url, body: .reference("Tags(2)"))
         if isTogether {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.perform(request)
                 try changes.update("Albums(2)", ["Name": "Mine"])
             }
@@ -372,7 +373,7 @@ struct WaitingRelationTests {
             #expect(report.failed.first?.failure?.conflict == .changed)
             #expect(try await mottoes(studio.service) == ["1:3"])
             // A retry confirms that the user has seen the conflict.
-            try await store.retry()
+            try await store.changes.retry()
             #expect(try await store.upload().failed.map { $0.failure?.message } == [])
             #expect(try await mottoes(studio.service) == (isRemoved ? [] : ["1:2"]))
         }
@@ -389,11 +390,11 @@ struct WaitingRelationTests {
         #expect(report.givenUp.map(\.kind) == (isTogether ? [.link, .update] : [.link]))
         #expect(try await mottoes(studio.service) == ["1:3"])
         #expect(try await mottoes(store) == ["1:3"])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     /// Returns a store in which the motto of an album was replaced; the change is pending or refused.
-    private func replacement(isRefused: Bool) async throws -> (Studio, OfflineODataProvider) {
+    private func replacement(isRefused: Bool) async throws -> (Studio, OfflineStore) {
         let isRefusing = LockedFlag()
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto", refusing: isRefusing)
@@ -413,9 +414,9 @@ struct WaitingRelationTests {
         let (studio, store) = try await replacement(isRefused: isRefused)
         try await setMotto(of: 1, to: 3, in: store)
         #expect(try await mottoes(store) == ["1:3"])
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.pending.map(\.kind) == [.link] && status.failed.isEmpty, "the last one alone is sent")
-        try await store.undo([ODataURL(parsing: "Albums(1)")])
+        try await store.changes.undo([ODataURL(parsing: "Albums(1)")])
         #expect(try await mottoes(store) == ["1:1"])
         #expect(try await mottoes(studio.service) == ["1:1"])
     }
@@ -427,7 +428,7 @@ struct WaitingRelationTests {
         #expect(try await mottoes(store) == [])
         #expect(try await store.upload().accepted.map(\.kind) == [.unlink])
         #expect(try await mottoes(studio.service) == [])
-        #expect(try await store.status().failed.isEmpty)
+        #expect(try await store.observe.status().failed.isEmpty)
     }
 
     @Test("goes with the entity that it leads to, and comes back with it, on top of what it took the place of")
@@ -437,10 +438,10 @@ struct WaitingRelationTests {
         try await setMotto(of: 1, to: 2, in: store)
         try await store.delete("Tags(2)")
         #expect(try await mottoes(store) == ["1:1"])
-        try await store.undo([ODataURL(parsing: "Tags(2)")])
+        try await store.changes.undo([ODataURL(parsing: "Tags(2)")])
         #expect(try await mottoes(store) == ["1:2"])
-        #expect(try await store.status().pending.map(\.kind) == [.link])
-        try await store.undo([ODataURL(parsing: "Albums(1)")])
+        #expect(try await store.observe.status().pending.map(\.kind) == [.link])
+        try await store.changes.undo([ODataURL(parsing: "Albums(1)")])
         #expect(try await mottoes(store) == ["1:1"])
     }
 }

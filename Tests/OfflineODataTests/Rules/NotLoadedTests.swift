@@ -51,7 +51,7 @@ struct NotLoadedTests {
         let refused = try await refusal(store, query)
         #expect(refused?.name == "Albums/Pages")
         #expect(refused?.query == "Albums?$expand=Pages")
-        try await store.add(DefiningQuery("p", "Albums?$expand=Pages"))
+        try await store.queries.add(DefiningQuery("p", "Albums?$expand=Pages"))
         try await store.download()
         #expect(try await refusal(store, query) == nil)
     }
@@ -69,7 +69,7 @@ struct NotLoadedTests {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("a", "Albums"), try DefiningQuery("t", "Tags")])
         #expect(try await refusal(store, query)?.name == name)
-        try await store.add(DefiningQuery("b", "Albums?$expand=Tags($select=ID)"))
+        try await store.queries.add(DefiningQuery("b", "Albums?$expand=Tags($select=ID)"))
         try await store.download()
         #expect(try await refusal(store, query) == nil, "a link table tells both directions")
         #expect(try await store.rows("Tags?$filter=Albums/any()").count == 2)
@@ -107,7 +107,7 @@ struct NotLoadedTests {
         #expect(try await refusal(store, "People?$orderby=HomeAirport/Code")?.name == "People/HomeAirport")
         #expect(try await refusal(store, "People('cid')?$expand=HomeAirport") == nil, "it has none")
         #expect(try await refusal(store, "People?$filter=Home eq null&$expand=HomeAirport") == nil)
-        try await store.add(DefiningQuery("a", "Airports"))
+        try await store.queries.add(DefiningQuery("a", "Airports"))
         try await store.download()
         #expect(try await store.rows("People?$filter=HomeAirport eq null").map { $0["Name"] } == ["cid"])
     }
@@ -118,7 +118,7 @@ struct NotLoadedTests {
         let store = try await studio.clone([try DefiningQuery("a", "Albums")])
         #expect(try await refusal(store, "Albums?$expand=Notes")?.query == "Notes")
         #expect(try await refusal(store, "Albums?$filter=Notes/any()")?.name == "Albums/Notes")
-        try await store.add(DefiningQuery("n", "Notes?$filter=ID gt 100"))
+        try await store.queries.add(DefiningQuery("n", "Notes?$filter=ID gt 100"))
         try await store.download()
         #expect(
             try await refusal(store, "Albums?$expand=Notes") == nil, "a part of a set is held as far as its query says")
@@ -137,7 +137,7 @@ struct NotLoadedTests {
             #expect(try await refusal(store, "Albums?$expand=\(relation)")?.name == "Albums/\(relation)")
             #expect(try await refusal(store, "Albums?$filter=\(relation)/any()")?.name == "Albums/\(relation)")
         }
-        try await store.removeQuery("one")
+        try await store.queries.remove("one")
         #expect(try await refusal(store, "Albums(1)/Tags")?.name == "Albums/Tags")
     }
 
@@ -202,17 +202,18 @@ struct NotLoadedTests {
         let store = try await studio.clone([
             try DefiningQuery("a", "Albums?$expand=Tags,Pages"), try DefiningQuery("t", "Tags"),
         ])
-        let parts = try await store.missingParts()
+        let parts = try await store.queries.missingParts()
         #expect(
             Set(parts.map(\.name)) == [
                 "Notes", "Pictures", "Me", "Albums/Sheets", "Albums/Cover", "Albums/Scans", "Albums/Pictures",
             ], "\(parts)")
         #expect(parts.first { $0.name == "Albums/Cover" }?.query == "Albums?$expand=Cover")
         for part in parts where part.query != nil {
-            try await store.add(DefiningQuery(part.name.replacingOccurrences(of: "/", with: "-"), part.query ?? ""))
+            try await store.queries.add(
+                DefiningQuery(part.name.replacingOccurrences(of: "/", with: "-"), part.query ?? ""))
         }
         try await store.download()
-        #expect(try await store.missingParts().filter { !$0.needsStreams } == [])
+        #expect(try await store.queries.missingParts().filter { !$0.needsStreams } == [])
     }
 
     @Test("a paged read goes on although the queries change between its pages")
@@ -226,7 +227,7 @@ struct NotLoadedTests {
         guard case .page(let page) = try await store.execute(request).body, let next = page.nextLink else {
             throw ODataError.notFound("a next page")
         }
-        try await store.add(DefiningQuery("n", "Notes"))
+        try await store.queries.add(DefiningQuery("n", "Notes"))
         let following = ODataRequest(following: next, preferences: Preferences(maxPageSize: 1))
         guard case .page(let second) = try await store.execute(following).body else { throw ODataError.notFound(next) }
         #expect(second.entities.count == 1)

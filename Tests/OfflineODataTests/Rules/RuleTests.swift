@@ -38,9 +38,9 @@ struct RuleTests {
     @Test("Rule 33: now() is what the environment's clock says")
     func now() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         // The time is in 1970, before all data of the shop.
-        options.environment = EngineEnvironment(
+        options.runtime.environment = EngineEnvironment(
             now: { ODataDateTimeOffset(seconds: 1_000_000) }, newGuid: { .random() }, sleep: { _ in })
         let store = try await shop.store([DefiningQuery(entitySet: "Orders")], options: options)
         try await store.download()
@@ -93,12 +93,12 @@ struct RuleTests {
     /// Returns the messages and log entries of a scenario.
     private func trace(seed: UInt64) async throws -> [String] {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.environment = Seeded(seed).environment
+        var options = OfflineStore.Options()
+        options.runtime.environment = Seeded(seed).environment
         let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
         try await store.download()
         await shop.wire.mend()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 5])
             try changes.update("Products(2)", ["Stock": 6])
         }
@@ -110,8 +110,12 @@ struct RuleTests {
             }
             return "\(request.method) \(request.path ?? "") \(fields)"
         }
-        let events = try await store.events(newest: 100).map { "\($0.at?.description ?? "") \($0.kind) \($0.text)" }
-        let queued = try await store.status().failed.map { "\($0.requestID ?? "") \($0.createdAt?.description ?? "")" }
+        let events = try await store.observe.events(newest: 100).map {
+            "\($0.at?.description ?? "") \($0.kind) \($0.text)"
+        }
+        let queued = try await store.observe.status().failed.map {
+            "\($0.requestID ?? "") \($0.createdAt?.description ?? "")"
+        }
         return sent.filter { !$0.contains("deltatoken") } + events + queued
     }
 

@@ -38,7 +38,7 @@ struct UploadRuleTests {
         let store = try await shop.clone(through: service)
         for stock in [5, 6] {
             if isSet {
-                try await store.transaction { changes in
+                try await store.changes.transaction { changes in
                     try changes.update("Products(1)", ["Stock": .integer(Int64(stock))])
                     try changes.update("Products(2)", ["Stock": .integer(Int64(stock))])
                 }
@@ -77,7 +77,7 @@ struct UploadRuleTests {
             })
         let store = try await shop.clone(through: service)
         if isSet {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.update("Products(1)", ["Stock": 5])
                 try changes.update("Products(2)", ["Stock": 7])
             }
@@ -199,7 +199,7 @@ struct UploadRuleTests {
         #expect(refused?.status == 405)
         try await store.update("Headers(1)", ["Stamp": "mine"])
         #expect(try await store.rows("Headers(1)").map { $0["Stamp"] } == [.null], "it is the service's to give")
-        #expect(try await store.status().pending.map(\.description) == [])
+        #expect(try await store.observe.status().pending.map(\.description) == [])
         #expect(try await store.rows("Headers").count == 2)
     }
 
@@ -238,7 +238,7 @@ struct UploadRuleTests {
                 if request.method == .create { sent.append(request) }
                 return nil
             })
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: root, remote: remote)
         try await store.download()
         var keys: [String: ODataValue] = [:]

@@ -13,8 +13,8 @@ import Testing
 struct AttachedStoresTests {
     private func encrypted(
         _ remote: any ODataProvider, _ path: String, _ queries: [DefiningQuery] = []
-    ) async throws -> OfflineODataProvider {
-        let store = try await OfflineODataProvider.create(
+    ) async throws -> OfflineStore {
+        let store = try await OfflineStore.create(
             at: path, protection: .encrypted(.key(EncryptionKey.generate())), serviceRoot: Shop.serviceRoot,
             remote: remote,
             queries: queries)

@@ -45,15 +45,15 @@ struct ComplexTypeChangeTests {
         try await store.change(.update, "Headers(2)", "Header", ["Homes": .collection([home])])
         try store.close()
         let newer = try await self.depot(zip: isGone ? "Edm.Int32" : "Edm.String")
-        let migrated = try await depot.reopen(at: newer).refreshMetadata().store
-        let failed = try await migrated.status().failed
+        let migrated = try await depot.reopen(at: newer).maintenance.refreshMetadata().store
+        let failed = try await migrated.observe.status().failed
         #expect(failed.map(\.entityText) == ["Headers(1)", "Headers(2)"])
         let kept = failed.compactMap { $0.failure?.innerError }
         #expect(kept.count == 2 && kept.allSatisfy { $0.contains("777") && $0.contains("Mine") }, "\(kept)")
         // The other properties can be read, the changes can be discarded, and the store still works.
         #expect(failed.first?.changes["Title"] == "Mine")
-        #expect(try await migrated.discard() == 2)
-        #expect(try await migrated.status().failed.isEmpty)
+        #expect(try await migrated.changes.discard() == 2)
+        #expect(try await migrated.observe.status().failed.isEmpty)
     }
 
     @Test("that has more keeps what waits of it")
@@ -64,7 +64,7 @@ struct ComplexTypeChangeTests {
         try await store.change(.update, "Headers(1)", "Header", ["Home": home])
         try store.close()
         let newer = try await self.depot(zip: "Edm.Int32", fax: "<Property Name=\"Fax\" Type=\"Edm.String\"/>")
-        let migrated = try await depot.reopen(at: newer).refreshMetadata().store
+        let migrated = try await depot.reopen(at: newer).maintenance.refreshMetadata().store
         #expect(
             try await migrated.upload(options: UploadOptions(conflictPolicy: .clientWins)).failed.map(\.description)
                 == [])
@@ -94,7 +94,7 @@ struct ComplexTypeChangeTests {
         let store = try await former.clone()
         try await store.change(.update, "Headers(2)", "Header", ["Price": mine])
         try store.close()
-        let migrated = try await former.reopen(at: newer).refreshMetadata().store
+        let migrated = try await former.reopen(at: newer).maintenance.refreshMetadata().store
         let prices = try await migrated.rows("Headers?$orderby=ID").map { $0["Price"] }
         #expect(prices.allSatisfy { $0 == nil || $0 == value || $0 == mine }, "\(prices)")
         #expect(
@@ -111,19 +111,19 @@ struct ComplexTypeChangeTests {
         let former = try await depot(price: #"Precision="18" Scale="2""#)
         let newer = try await depot(price: size)
         let mine = ODataValue.decimal(try #require(ODataDecimal("7.25")))
-        var options = OfflineODataProvider.Options()
-        options.localDrafts = ["HeaderDrafts": "Headers"]
+        var options = OfflineStore.Options()
+        options.creation.localDrafts = ["HeaderDrafts": "Headers"]
         let store = try await former.clone(options: options)
-        try await store.makeDraft(of: ODataURL(parsing: "Headers(2)"))
+        try await store.drafts.make(of: ODataURL(parsing: "Headers(2)"))
         try await store.update("HeaderDrafts(2)", ["Price": mine])
         try store.close()
-        let refresh = try await former.reopen(at: newer).refreshMetadata()
+        let refresh = try await former.reopen(at: newer).maintenance.refreshMetadata()
         #expect(!refresh.isRebuilt)
         let migrated = refresh.store
         #expect(try await migrated.rows("HeaderDrafts").map { $0["Price"] } == [mine])
         #expect(try await migrated.rows("HeaderDrafts?$filter=Price eq 7.25").count == 1)
-        try await migrated.activateDraft(ODataURL(parsing: "HeaderDrafts(2)"))
-        #expect(try await migrated.status().pending.map { $0.changes["Price"] } == [mine])
+        try await migrated.drafts.activate(ODataURL(parsing: "HeaderDrafts(2)"))
+        #expect(try await migrated.observe.status().pending.map { $0.changes["Price"] } == [mine])
     }
 
     @Test("A complex type that gets its first derived one keeps its values in drafts and in what waits")
@@ -146,15 +146,15 @@ struct ComplexTypeChangeTests {
             try await depot.service.change(
                 .update, "Headers(1)", "Header", ["Home": address(depot, ["Street": "Theirs"])])
         }
-        var options = OfflineODataProvider.Options()
-        options.localDrafts = ["HeaderDrafts": "Headers"]
+        var options = OfflineStore.Options()
+        options.creation.localDrafts = ["HeaderDrafts": "Headers"]
         let store = try await former.clone(options: options)
         let home = try address(former, ["Street": "Mine"])
-        try await store.makeDraft(of: ODataURL(parsing: "Headers(2)"))
+        try await store.drafts.make(of: ODataURL(parsing: "Headers(2)"))
         try await store.change(.update, "HeaderDrafts(2)", "Header", ["Home": home])
         try await store.change(.update, "Headers(2)", "Header", ["Home": home])
         try store.close()
-        let refresh = try await former.reopen(at: newer).refreshMetadata()
+        let refresh = try await former.reopen(at: newer).maintenance.refreshMetadata()
         #expect(!refresh.isRebuilt)
         for url in ["HeaderDrafts(2)", "Headers(2)"] {
             guard case .complex(let kept)? = try await refresh.store.rows(url).first?["Home"] else {

@@ -10,19 +10,19 @@ struct DefiningQueryTests {
     func added() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
-        try await store.add(DefiningQuery("products", "Products", group: "stock"))
+        try await store.queries.add(DefiningQuery("products", "Products", group: "stock"))
         #expect(try await store.rows("Products").isEmpty)
         try await store.download(["stock"])
         #expect(try await store.rows("Products") == (try await shop.database.rows("Products?$orderby=ProductID")))
-        #expect(try await store.definingQueries().map(\.name) == ["norway", "products"])
+        #expect(try await store.queries.all().map(\.name) == ["norway", "products"])
     }
 
     @Test("have names of their own")
     func named() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
-        await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery("norway", "Products")) }
-        await #expect(throws: OfflineError.self) { try await store.removeQuery("sweden") }
+        await #expect(throws: OfflineError.self) { try await store.queries.add(DefiningQuery("norway", "Products")) }
+        await #expect(throws: OfflineError.self) { try await store.queries.remove("sweden") }
     }
 
     @Test(
@@ -36,13 +36,13 @@ struct DefiningQueryTests {
         let shop = try await Shop()
         let store = try await shop.store([DefiningQuery(entitySet: "Customers")])
         do {
-            try await store.add(DefiningQuery("mine", text))
+            try await store.queries.add(DefiningQuery("mine", text))
             Issue.record("\(text) was taken")
         } catch OfflineError.invalidDefiningQuery(let name, let reason) {
             #expect(name == "mine" && reason.contains("@me") && reason.contains(advice), "\(reason)")
         }
-        try await store.add(DefiningQuery("given", "Products(@key)?@key=1"))
-        #expect(try await store.definingQueries().map(\.name) == ["Customers", "given"])
+        try await store.queries.add(DefiningQuery("given", "Products(@key)?@key=1"))
+        #expect(try await store.queries.all().map(\.name) == ["Customers", "given"])
     }
 
     @Test("are removed with the rows that no other query holds")
@@ -55,10 +55,10 @@ struct DefiningQueryTests {
         ])
         let bergen = try await store.rows("Customers?$filter=City eq 'Bergen'&$orderby=CustomerID")
         let all = try await store.rows("Customers").count
-        #expect(try await store.removeQuery("norway") == all - bergen.count)
+        #expect(try await store.queries.remove("norway") == all - bergen.count)
         #expect(try await store.rows("Customers?$orderby=CustomerID") == bergen)
         #expect(try await store.rows("Products").count > 0)
-        #expect(try await store.definingQueries().map(\.name) == ["bergen", "products"])
+        #expect(try await store.queries.all().map(\.name) == ["bergen", "products"])
     }
 
     @Test("leave rows with changes of ours until these are through (rule 12)")
@@ -69,21 +69,21 @@ struct DefiningQueryTests {
         let store = try await shop.clone([DefiningQuery("products", "Products"), DefiningQuery("orders", "Orders")])
         try await store.update("Products(1)", ["Stock": 77])
         try await store.delete("Products(900)")
-        try await store.removeQuery("products")
+        try await store.queries.remove("products")
         #expect(try await store.rows("Products").map { $0["ProductID"] } == [1])
         try await store.sync()
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 77)
         #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE ProductID = 900") == 0)
         #expect(try await store.lacks("Products"))
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("that are removed and added again bring their rows again")
     func again() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("products", "Products")])
-        try await store.removeQuery("products")
-        try await store.add(DefiningQuery("products", "Products"))
+        try await store.queries.remove("products")
+        try await store.queries.add(DefiningQuery("products", "Products"))
         try await store.download()
         #expect(try await store.rows("Products") == (try await shop.database.rows("Products?$orderby=ProductID")))
     }
@@ -99,10 +99,12 @@ struct DefiningQueryTests {
         try await shop.sql("UPDATE Products SET Stock = 4711 WHERE ProductID IN (3, 4)")
         #expect(try await store.download().updated == 1)
         #expect(try await store.rows("Products(3)").first?["Stock"] == 4711)
-        try await store.removeQuery("one")
+        try await store.queries.remove("one")
         #expect(try await store.lacks("Products"))
-        await #expect(throws: (any Error).self) { try await store.add(DefiningQuery("x", "Products(3)/Name")) }
-        await #expect(throws: (any Error).self) { try await store.add(DefiningQuery("x", "Products(3)/Category")) }
+        await #expect(throws: (any Error).self) { try await store.queries.add(DefiningQuery("x", "Products(3)/Name")) }
+        await #expect(throws: (any Error).self) {
+            try await store.queries.add(DefiningQuery("x", "Products(3)/Category"))
+        }
     }
 
     @Test("may name what an entity contains, and are changed by its path (rule 17)")

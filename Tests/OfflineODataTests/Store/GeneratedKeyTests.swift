@@ -8,14 +8,14 @@ import Testing
 
 @Suite("A store's key that the API makes and keeps")
 struct GeneratedKeyTests {
-    private func create(_ shop: Shop, _ protection: StoreProtection) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.create(
+    private func create(_ shop: Shop, _ protection: StoreProtection) async throws -> OfflineStore {
+        try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("sealed").path, protection: protection,
             serviceRoot: Shop.serviceRoot, remote: try shop.client(), queries: [DefiningQuery(entitySet: "Products")])
     }
 
-    private func open(_ shop: Shop, _ protection: StoreProtection) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.open(
+    private func open(_ shop: Shop, _ protection: StoreProtection) async throws -> OfflineStore {
+        try await OfflineStore.open(
             at: shop.directory.appendingPathComponent("sealed").path, protection: protection)
     }
 
@@ -39,7 +39,7 @@ struct GeneratedKeyTests {
         try again.close()
         try EncryptedDatabase.lock(at: path)
         #expect(
-            try await OfflineODataProvider.verify(
+            try await OfflineStore.verify(
                 at: shop.directory.appendingPathComponent("sealed").path,
                 protection: .generated(in: secrets, named: SecretName("orders"))
             ).isWhole)
@@ -70,13 +70,13 @@ struct GeneratedKeyTests {
         let secrets = try secrets(shop)
         let store = try await create(shop, .generated(in: secrets, named: SecretName("one")))
         try store.close()
-        let two = try await OfflineODataProvider.create(
+        let two = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("two").path,
             protection: .generated(in: secrets, named: SecretName("one")),
             serviceRoot: Shop.serviceRoot, remote: try shop.client())
         try two.close()
         #expect(try secrets.names().map(\.text) == ["one"])
-        let three = try await OfflineODataProvider.create(
+        let three = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("three").path,
             protection: .generated(in: secrets, named: SecretName("three")),
             serviceRoot: Shop.serviceRoot, remote: try shop.client())

@@ -14,8 +14,8 @@ struct MaintenanceTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         try await store.create("Categories", ["Name": "New"])
-        try await store.removeQuery("Order_Lines")
-        let report = try await store.compact()
+        try await store.queries.remove("Order_Lines")
+        let report = try await store.maintenance.compact()
         #expect(report.bytesAfter < report.bytesBefore)
         #expect(try await store.rows("Categories(-1)").count == 1)
         #expect(try await store.rows("Orders").count == 200)
@@ -30,11 +30,11 @@ struct MaintenanceTests {
         configuration.allowsUnsafeTransactions = true
         let reader = try DatabaseQueue(path: store.directory + "/store.db", configuration: configuration)
         try await reader.writeWithoutTransaction { try $0.execute(sql: "BEGIN; SELECT count(*) FROM Orders") }
-        try await store.compact()
+        try await store.maintenance.compact()
         #expect(try await store.rows("Categories(-1)").count == 1)
         try await reader.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
-        let size = try await store.compact().bytesAfter
-        #expect(try await store.compact().bytesAfter <= size)
+        let size = try await store.maintenance.compact().bytesAfter
+        #expect(try await store.maintenance.compact().bytesAfter <= size)
         #expect(try await store.rows("Orders").count == 200)
     }
 
@@ -72,38 +72,38 @@ struct MaintenanceTests {
     func repair() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        #expect(try await store.repair().isEmpty, "nothing was wrong")
+        #expect(try await store.maintenance.repair().isEmpty, "nothing was wrong")
         try await store.update("Products(1)", ["Stock": 5])
         try store.close()
         try await breakIndex(of: "Products", in: store.directory + "/store.db")
         let reopened = try await shop.reopen()
-        let done = try await reopened.repair()
+        let done = try await reopened.maintenance.repair()
         #expect(done == ["The indexes were made again.", "1 notes about rows that are not there were removed."])
-        #expect(try await reopened.repair().isEmpty, "nothing is wrong any more")
-        #expect(try await reopened.status().pending.count == 1)
-        #expect(try await reopened.events(newest: 1).first?.kind == "repaired")
+        #expect(try await reopened.maintenance.repair().isEmpty, "nothing is wrong any more")
+        #expect(try await reopened.observe.status().pending.count == 1)
+        #expect(try await reopened.observe.events(newest: 1).first?.kind == "repaired")
     }
 
     @Test("a trace shows statements without values, or with them where that is asked for", arguments: [false, true])
     func trace(withValues: Bool) async throws {
         let shop = try await Shop()
         let statements = LockedNames()
-        var options = OfflineODataProvider.Options()
-        options.trace =
+        var options = OfflineStore.Options()
+        options.runtime.trace =
             withValues ? .withValues { statements.append($0) } : .statements { statements.append($0) }
-        options.indexes = ["Orders": [["CustomerID", "OrderedAt desc"]]]
-        options.downloadPageSize = 20
+        options.creation.indexes = ["Orders": [["CustomerID", "OrderedAt desc"]]]
+        options.sync.downloadPageSize = 20
         let store = try await shop.store([DefiningQuery("Customers", "Customers")], options: options)
         try await store.download(["Customers"])
         _ = try await store.rows("Customers?$filter=City eq 'Bergen-4711'")
         #expect(statements.names.contains { $0.contains("\"Customers\"") })
         #expect(statements.names.contains { $0.contains("Bergen-4711") } == withValues)
-        #expect(try await store.indexes().count == 1)
-        try await store.changing(ChangeOptions(headers: ["X-Key": "hush-0815"]))
+        #expect(try await store.indexes.all().count == 1)
+        try await store.changes.provider(with: ChangeOptions(headers: ["X-Key": "hush-0815"]))
             .update("Customers('C0001')", ["City": "Bergen"])
         // The service repeats the parameters in its links.
-        try await store.add(DefiningQuery("his", "Orders?$filter=Freight ge 0 and @token ne 'other'"))
-        try await store.setParameter("token", to: "'hush-0816'")
+        try await store.queries.add(DefiningQuery("his", "Orders?$filter=Freight ge 0 and @token ne 'other'"))
+        try await store.queries.setParameter("token", to: "'hush-0816'")
         try await store.download(["his"])
         #expect(try await store.rows("Orders").isEmpty == false)
         #expect(statements.names.contains { $0.contains("outpost_queue") })
@@ -119,34 +119,34 @@ struct MaintenanceTests {
         let directory = shop.directory.appendingPathComponent("clone").path
         let beside = directory + "/notes.txt"
         try "mine".write(toFile: beside, atomically: true, encoding: .utf8)
-        try OfflineODataProvider.remove(at: directory)
+        try OfflineStore.remove(at: directory)
         await #expect(throws: OfflineError.self) { try await shop.reopen() }
         #expect(try String(contentsOfFile: beside, encoding: .utf8) == "mine")
-        try OfflineODataProvider.remove(at: directory)
+        try OfflineStore.remove(at: directory)
         let again = try await shop.clone()
-        #expect(try await again.status().pending.isEmpty)
+        #expect(try await again.observe.status().pending.isEmpty)
     }
 
     @Test("a delegate hears of progress and of each request that failed")
     func delegate() async throws {
-        final class Listener: OfflineODataProviderDelegate {
+        final class Listener: OfflineStoreDelegate {
             let names = LockedNames()
-            func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {
+            func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) {
                 names.append(progress.phase.rawValue)
             }
-            func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest) {
+            func offlineStore(_ store: OfflineStore, requestDidFail request: QueuedRequest) {
                 names.append("failed \(request.entityText)")
             }
         }
         let shop = try await Shop()
         let meter = TransferMeter()
-        var options = OfflineODataProvider.Options()
-        options.meter = meter
+        var options = OfflineStore.Options()
+        options.runtime.meter = meter
         let store = try await shop.store(
             options: options, through: try shop.client(over: meter.transport(over: shop.wire)))
         let listener = Listener()
-        store.setDelegate(listener)
-        var reports = store.progress().makeAsyncIterator()
+        store.observe.setDelegate(listener)
+        var reports = store.observe.progress().makeAsyncIterator()
         try await store.download()
         let first = try #require(await reports.next())
         #expect(first.query != nil && first.bytes ?? 0 > 0)

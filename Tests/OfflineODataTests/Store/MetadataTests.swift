@@ -17,17 +17,17 @@ struct MetadataTests {
         return try await Shop(at: shop.directory)
     }
 
-    private func refresh(_ store: OfflineODataProvider, to shop: Shop) async throws -> MetadataRefresh {
+    private func refresh(_ store: OfflineStore, to shop: Shop) async throws -> MetadataRefresh {
         try store.close()
         let reopened = try await shop.reopen()
-        return try await reopened.refreshMetadata { _, _ in try shop.client() }
+        return try await reopened.maintenance.refreshMetadata { _, _ in try shop.client() }
     }
 
     @Test("that is the same changes nothing")
     func same() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        let refresh = try await store.refreshMetadata()
+        let refresh = try await store.maintenance.refreshMetadata()
         #expect(refresh.differences.isEmpty)
         #expect(refresh.store === store)
     }
@@ -64,12 +64,14 @@ struct MetadataTests {
         let store = try await shop.clone(through: PlainService(base: shop.client(), hasETags: false))
         let newer = try await altered(shop, "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20) DEFAULT 'theirs'")
         try store.close()
-        let migrated = try await newer.reopen().refreshMetadata { _, _ in
+        let migrated = try await newer.reopen().maintenance.refreshMetadata { _, _ in
             try PlainService(base: newer.client(), hasETags: false)
         }.store
         try await migrated.update("Customers('C0002')", ["Phone": "first"])
         try await migrated.update("Customers('C0002')", ["Phone": "second"])
-        if !folds { try await migrated.cancel([try #require(try await migrated.status().pending.first).id]) }
+        if !folds {
+            try await migrated.changes.cancel([try #require(try await migrated.observe.status().pending.first).id])
+        }
         var options = UploadOptions()
         options.foldsRequests = folds
         let report = try await migrated.upload(options: options)
@@ -96,13 +98,13 @@ struct MetadataTests {
         ])
         let folder = Folder()
         let root = "http://values.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         try await store.download()
         try await store.update("Things(1.5)", ["Text": "mine"])
         transport.answers.withLock { $0["$metadata"] = metadata(4) }
-        let refresh = try await store.refreshMetadata {
+        let refresh = try await store.maintenance.refreshMetadata {
             try ODataClient(serviceRoot: $0, transport: transport, model: $1)
         }
         #expect(!refresh.isRebuilt)
@@ -111,8 +113,8 @@ struct MetadataTests {
             #expect(try await refresh.store.rows("Things?$orderby=ID").map { $0["Text"] } == ["mine", "b"])
             #expect(try await refresh.store.rows("Things(1.5)").map { $0["Text"] } == ["mine"])
         }
-        #expect(try await refresh.store.status().pending.map(\.entityText) == ["Things(1.5)"])
-        #expect(try await refresh.store.undoAll() == 1)
+        #expect(try await refresh.store.observe.status().pending.map(\.entityText) == ["Things(1.5)"])
+        #expect(try await refresh.store.changes.undoAll() == 1)
         #expect(try await refresh.store.rows("Things(1.5)").map { $0["Text"] } == ["a"])
     }
 
@@ -148,9 +150,9 @@ struct MetadataTests {
         #expect(try await store.rows("Albums(1)/Notes").map { $0["Text"] } == ["first"])
         try store.close()
         let client = try newer.client()
-        let reopened = try await OfflineODataProvider.open(
+        let reopened = try await OfflineStore.open(
             at: store.directory, protection: .unencrypted, connect: { _, _ in client })
-        let refresh = try await reopened.refreshMetadata()
+        let refresh = try await reopened.maintenance.refreshMetadata()
         #expect(refresh.isRebuilt || isReversed && !isBoundElsewhere)
         for _ in 1...2 {
             try await refresh.store.download()
@@ -164,7 +166,7 @@ struct MetadataTests {
             }
             #expect(try await refresh.store.rows(set).count == 1)
         }
-        try await refresh.store.removeQuery("albums")
+        try await refresh.store.queries.remove("albums")
         #expect(try await refresh.store.lacks("Notes"))
     }
 
@@ -200,12 +202,12 @@ struct MetadataTests {
         ])
         let folder = Folder()
         let root = "http://values.test/"
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: ODataClient(serviceRoot: root, transport: transport))
         try await store.download()
         transport.answers.withLock { $0["$metadata"] = metadata(content) }
-        let refresh = try await store.refreshMetadata {
+        let refresh = try await store.maintenance.refreshMetadata {
             try ODataClient(serviceRoot: $0, transport: transport, model: $1)
         }
         #expect(!refresh.isRebuilt)
@@ -235,7 +237,7 @@ struct MetadataTests {
             shop, "DELETE FROM Customers WHERE CustomerID = 'A0001'; ALTER TABLE Products DROP COLUMN Stock")
         let rebuilt = try await refresh(store, to: newer).store
         if isDownloaded { try await rebuilt.download() }
-        try await rebuilt.undoAll()
+        try await rebuilt.changes.undoAll()
         try await rebuilt.download()
         try await newer.expectEqual(rebuilt)
     }
@@ -244,16 +246,16 @@ struct MetadataTests {
     func indexes() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.createIndex(on: "Customers", paths: ["City"])
-        try await store.createSearchIndex(on: "Customers")
-        let before = try await store.indexes()
+        try await store.indexes.create(on: "Customers", paths: ["City"])
+        try await store.indexes.createSearch(on: "Customers")
+        let before = try await store.indexes.all()
         let newer = try await altered(shop, "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)")
         let migrated = try await refresh(store, to: newer).store
-        #expect(try await migrated.indexes() == before)
+        #expect(try await migrated.indexes.all() == before)
         try await migrated.update("Customers('C0001')", ["City": "Quaxonia"])
         let found = try await migrated.rows("Customers?$search=Quaxonia")
         #expect(found.map { $0["CustomerID"] } == ["C0001"])
-        let plan = try await migrated.explain(ODataURL(parsing: "Customers?$filter=City eq 'Oslo'"))
+        let plan = try await migrated.indexes.explain(ODataURL(parsing: "Customers?$filter=City eq 'Oslo'"))
         #expect(plan.statements.flatMap(\.plan).contains { $0.contains("INDEX property") })
         try await migrated.update("Customers('C0001')", ["City": "Oslo"])
         #expect(try await migrated.rows("Customers?$search=Quaxonia").isEmpty)
@@ -270,7 +272,7 @@ struct MetadataTests {
         let migrated = try await refresh(store, to: newer).store
         try await migrated.create(
             "Customers", ["CustomerID": "Y0001", "CompanyName": "New", "Country": "Norway"])
-        #expect(try await migrated.undo([ODataURL(parsing: "Customers('Z9999')")]) == 1)
+        #expect(try await migrated.changes.undo([ODataURL(parsing: "Customers('Z9999')")]) == 1)
         let both = try await migrated.rows("Customers?$filter=CustomerID ge 'Y'&$orderby=CustomerID")
         #expect(both.map { $0["CompanyName"] } == ["New", "Last"])
     }
@@ -288,9 +290,9 @@ struct MetadataTests {
         let rebuilt = refresh.store
         #expect(try await rebuilt.rows("ErrorArchive").map { $0["Code"] } == ["ModelChanged"])
         #expect(try await rebuilt.rows("Products(1)").first?["Stock"] == 7, "what waits keeps its row")
-        try await rebuilt.discard()
+        try await rebuilt.changes.discard()
         try await rebuilt.sync()
-        #expect(try await rebuilt.status().pending.isEmpty)
+        #expect(try await rebuilt.observe.status().pending.isEmpty)
         try await newer.expectEqual(rebuilt)
     }
 
@@ -302,19 +304,19 @@ struct MetadataTests {
         let store = try await shop.clone()
         let attached = try await AttachedStores.open(["shop": store])
         let newer = try await altered(shop, change)
-        let other = try await newer.reopen().refreshMetadata { _, _ in try newer.client() }.store
+        let other = try await newer.reopen().maintenance.refreshMetadata { _, _ in try newer.client() }.store
         try await other.download()
         let country = try await other.rows("Customers('C0001')").first?["Country"]
         let customer = try ODataURL(parsing: "Customers('C0001')")
         await expectAllOutdated(store)
         await expectOutdated("observe") {
-            var results = store.observe(customer).makeAsyncIterator()
+            var results = store.observe.results(of: customer).makeAsyncIterator()
             _ = try await results.next()
         }
         await expectOutdated("read attached") { _ = try await attached.rows("shop_Customers") }
         #expect(try await other.rows("Customers('C0001')").first?["Country"] == country)
         #expect(try await other.rows("Customers").count == 40)
-        #expect(try await other.status().pending.isEmpty)
+        #expect(try await other.observe.status().pending.isEmpty)
         try attached.close()
         let reopened = try await newer.reopen()
         try await reopened.update("Customers('C0001')", ["Country": "New"])
@@ -333,11 +335,12 @@ struct MetadataTests {
         try first.close()
         let newer = try await altered(shop, change)
         let store = try await newer.reopen()
-        let migrated = try await store.refreshMetadata { _, _ in try newer.client() }.store
+        let migrated = try await store.maintenance.refreshMetadata { _, _ in try newer.client() }.store
         #expect(migrated !== store)
         await expectAllOutdated(store)
-        #expect(try await migrated.status().pending.map(\.entityText) == ["Customers('C0001')"])
-        let links = try await migrated.status().queries.filter { $0.entitySet == "Customers" }.map(\.hasDeltaLink)
+        #expect(try await migrated.observe.status().pending.map(\.entityText) == ["Customers('C0001')"])
+        let links = try await migrated.observe.status().queries.filter { $0.entitySet == "Customers" }.map(
+            \.hasDeltaLink)
         #expect(links == [false], "what is new is not loaded yet")
         // The ETags of a served database are digests of its rows, so another column changes all of them.
         let report = try await migrated.upload(options: UploadOptions(conflictPolicy: .clientWins))
@@ -348,14 +351,14 @@ struct MetadataTests {
     }
 
     /// Expects that all operations on a store of customers report an outdated model.
-    private func expectAllOutdated(_ store: OfflineODataProvider) async {
+    private func expectAllOutdated(_ store: OfflineStore) async {
         await expectOutdated("read") { _ = try await store.rows("Customers?$orderby=CustomerID") }
         await expectOutdated("count") { _ = try await store.rows("Customers/$count") }
-        await expectOutdated("explain") { _ = try await store.explain(ODataURL(parsing: "Customers('C0001')")) }
+        await expectOutdated("explain") { _ = try await store.indexes.explain(ODataURL(parsing: "Customers('C0001')")) }
         await expectOutdated("original") {
-            _ = try await store.original(of: ODataURL(parsing: "Customers('C0001')"))
+            _ = try await store.changes.original(of: ODataURL(parsing: "Customers('C0001')"))
         }
-        await expectOutdated("status") { _ = try await store.status() }
+        await expectOutdated("status") { _ = try await store.observe.status() }
         await expectOutdated("update") { try await store.update("Customers('C0001')", ["Country": "Old"]) }
         await expectOutdated("create") {
             try await store.create("Customers", ["CustomerID": "Z9999", "CompanyName": "Old", "Country": "Old"])
@@ -363,20 +366,20 @@ struct MetadataTests {
         await expectOutdated("delete") { try await store.delete("Customers('C0002')") }
         await expectOutdated("batch") { _ = try await store.execute(moving(["C0001"], in: store)) }
         await expectOutdated("transaction") {
-            try await store.transaction { try $0.update("Customers('C0001')", ["Country": "Old"]) }
+            try await store.changes.transaction { try $0.update("Customers('C0001')", ["Country": "Old"]) }
         }
-        await expectOutdated("undo") { _ = try await store.undoAll() }
-        await expectOutdated("cancel") { try await store.cancel([1]) }
-        await expectOutdated("retry") { try await store.retry() }
-        await expectOutdated("accept") { try await store.accept() }
-        await expectOutdated("discard") { try await store.discard() }
+        await expectOutdated("undo") { _ = try await store.changes.undoAll() }
+        await expectOutdated("cancel") { try await store.changes.cancel([1]) }
+        await expectOutdated("retry") { try await store.changes.retry() }
+        await expectOutdated("accept") { try await store.changes.accept() }
+        await expectOutdated("discard") { try await store.changes.discard() }
         await expectOutdated("add") {
-            try await store.add(DefiningQuery("more", "Customers?$filter=Country eq 'Peru'"))
+            try await store.queries.add(DefiningQuery("more", "Customers?$filter=Country eq 'Peru'"))
         }
         await expectOutdated("download") { try await store.download() }
         await expectOutdated("upload") { try await store.upload() }
         await expectOutdated("sync") { _ = try await store.sync() }
-        await expectOutdated("refreshMetadata") { _ = try await store.refreshMetadata() }
+        await expectOutdated("refreshMetadata") { _ = try await store.maintenance.refreshMetadata() }
     }
 
     /// Expects that an operation reports an outdated model.
@@ -393,14 +396,14 @@ struct MetadataTests {
     // MARK: After a change of the model
 
     /// Returns the number of pending changes, independently of the model.
-    private func queued(in store: OfflineODataProvider) async throws -> Int? {
+    private func queued(in store: OfflineStore) async throws -> Int? {
         try await DatabaseQueue(path: store.directory + "/store.db").read {
             try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_queue")
         }
     }
 
     /// Returns a batch that moves each customer by its own request. No customer was moved before.
-    private func moving(_ customers: [String], in store: OfflineODataProvider) throws -> ODataRequest {
+    private func moving(_ customers: [String], in store: OfflineStore) throws -> ODataRequest {
         let shape = try #require(store.serviceModel.shape(ofSet: "Customers"))
         let items = try customers.map { id in
             BatchItem(
@@ -416,8 +419,8 @@ struct MetadataTests {
     func committed() async throws {
         let shop = try await Shop()
         let other = OtherProcess(directory: shop.directory.appendingPathComponent("clone").path)
-        var options = OfflineODataProvider.Options()
-        options.database.prepare = { database in
+        var options = OfflineStore.Options()
+        options.runtime.database.prepare = { database in
             guard !database.configuration.readonly else { return }
             database.add(transactionObserver: other, extent: .databaseLifetime)
         }
@@ -459,7 +462,7 @@ struct MetadataTests {
         })
         clones.append(store.directory)
         let call = try Desk.request("Close")
-        let online = store.changing(ChangeOptions(operationMode: .online))
+        let online = store.changes.provider(with: ChangeOptions(operationMode: .online))
         if isLost {
             await #expect(throws: TransportError.timedOut(host: "desk.test")) { _ = try await online.execute(call) }
         } else {
@@ -474,15 +477,15 @@ struct MetadataTests {
     private static let phone = "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)"
 
     /// A delegate that records progress and whether the model of the store has phone numbers.
-    private final class Listener: OfflineODataProviderDelegate {
+    private final class Listener: OfflineStoreDelegate {
         let heard = LockedNames()
 
-        func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {
+        func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) {
             heard.append("\(progress.phase.rawValue) \(MetadataTests.knowsPhones(provider))")
         }
     }
 
-    private static func knowsPhones(_ store: OfflineODataProvider) -> Bool {
+    private static func knowsPhones(_ store: OfflineStore) -> Bool {
         store.serviceModel.shape(ofSet: "Customers")?.property("Phone") != nil
     }
 
@@ -492,11 +495,11 @@ struct MetadataTests {
         try await shop.store([try DefiningQuery("c", "Customers?$filter=City ne @city")]).close()
         let newer = try await altered(shop, Self.phone)
         let store = try await newer.reopen()
-        try await store.setParameter("city", to: "'Bergen'", keeping: .session)
+        try await store.queries.setParameter("city", to: "'Bergen'", keeping: .session)
         let listener = Listener()
-        store.setDelegate(listener)
-        let reports = store.progress()
-        let migrated = try await store.refreshMetadata().store
+        store.observe.setDelegate(listener)
+        let reports = store.observe.progress()
+        let migrated = try await store.maintenance.refreshMetadata().store
         #expect(migrated !== store)
         try await migrated.download()
         let wanted = try await shop.count("SELECT COUNT(*) FROM Customers WHERE City IS NOT 'Bergen'")
@@ -516,11 +519,11 @@ struct MetadataTests {
         let newer = try await altered(shop, Self.phone)
         let store = try await newer.reopen()
         let query = try ODataURL(parsing: "Customers?$orderby=CustomerID&$top=2")
-        var results = store.observe(query).makeAsyncIterator()
+        var results = store.observe.results(of: query).makeAsyncIterator()
         #expect(try await results.next()?.count == 2)
-        let migrated = try await store.refreshMetadata().store
+        let migrated = try await store.maintenance.refreshMetadata().store
         #expect(try await results.next() == nil)
-        var again = migrated.observe(query).makeAsyncIterator()
+        var again = migrated.observe.results(of: query).makeAsyncIterator()
         #expect(try await again.next()?.count == 2)
     }
 
@@ -530,8 +533,8 @@ struct MetadataTests {
         try await shop.clone().close()
         let newer = try await altered(shop, Self.phone)
         // The client receives the stored model and does not read it again.
-        func open() async throws -> OfflineODataProvider {
-            try await OfflineODataProvider.open(
+        func open() async throws -> OfflineStore {
+            try await OfflineStore.open(
                 at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted
             ) { root, model in
                 try ODataClient(serviceRoot: root, transport: newer.wire, model: model)
@@ -539,21 +542,21 @@ struct MetadataTests {
         }
         let store = try await open()
         await #expect {
-            _ = try await store.refreshMetadata()
+            _ = try await store.maintenance.refreshMetadata()
         } throws: { error in
             guard case OfflineError.connectionOutdated = error else { return false }
             return true
         }
         await #expect(throws: CancellationError.self) {
-            _ = try await store.refreshMetadata { _, _ in throw CancellationError() }
+            _ = try await store.maintenance.refreshMetadata { _, _ in throw CancellationError() }
         }
         #expect(try await store.rows("Customers").count == 40)
         try store.close()
         // The stored model counts, not the one with which the object was created.
         let reopened = try await open()
         #expect(!Self.knowsPhones(reopened))
-        #expect(try await !reopened.events().map(\.kind).contains("metadata"))
-        let refresh = try await reopened.refreshMetadata { root, model in
+        #expect(try await !reopened.observe.events().map(\.kind).contains("metadata"))
+        let refresh = try await reopened.maintenance.refreshMetadata { root, model in
             try ODataClient(serviceRoot: root, transport: newer.wire, model: model)
         }
         #expect(!refresh.differences.isEmpty && Self.knowsPhones(refresh.store))

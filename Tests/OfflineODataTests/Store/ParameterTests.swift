@@ -18,7 +18,7 @@ struct ParameterTests {
         let store = try await shop.store([try Self.mine()])
         await #expect(throws: OfflineError.self) { try await store.download() }
         for employee in [1, 2] {
-            try await store.setParameter("employee", to: "\(employee)")
+            try await store.queries.setParameter("employee", to: "\(employee)")
             try await store.download()
             let wanted = try await shop.count("SELECT COUNT(*) FROM Orders WHERE EmployeeID = \(employee)")
             #expect(wanted > 0)
@@ -33,14 +33,14 @@ struct ParameterTests {
     @Test("with another value, leave nothing of a first download that was cut short for the one before")
     func changedWhileLoading() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.downloadPageSize = 2
+        var options = OfflineStore.Options()
+        options.sync.downloadPageSize = 2
         let store = try await shop.store([try Self.mine()], options: options)
-        try await store.setParameter("employee", to: "1")
+        try await store.queries.setParameter("employee", to: "1")
         await shop.wire.cut { _, request in request.path?.contains("skiptoken") == true ? .lostOnTheWay : nil }
         await #expect(throws: (any Error).self) { try await store.download() }
         await shop.wire.mend()
-        try await store.setParameter("employee", to: "2")
+        try await store.queries.setParameter("employee", to: "2")
         try await store.download()
         let wanted = try await shop.count("SELECT COUNT(*) FROM Orders WHERE EmployeeID = 2")
         #expect(try await store.rows("Orders").count == wanted)
@@ -63,19 +63,19 @@ struct ParameterTests {
                 isChanging.clear()
                 // The change comes from another process.
                 let other = try await shop.reopen()
-                try await other.setParameter("employee", to: "2")
+                try await other.queries.setParameter("employee", to: "2")
                 try other.close()
                 return response
             })
         let store = try await shop.store([try Self.mine()], through: service)
-        try await store.setParameter("employee", to: "1")
+        try await store.queries.setParameter("employee", to: "1")
         if method != .first { try await store.download() }
         isChanging.set()
         let report = try await store.download()
         #expect(report.queries.map(\.method) == [method])
         #expect(!isChanging.isSet)
         #expect(report.isComplete == (method != .first))
-        let event = try #require(try await store.events(newest: 1).first)
+        let event = try #require(try await store.observe.events(newest: 1).first)
         #expect(event.text.hasSuffix("not complete: mine") == (method == .first))
         if method == .first { #expect(try await store.rows("Orders").isEmpty, "it is not complete") }
         try await store.download()
@@ -83,26 +83,28 @@ struct ParameterTests {
         #expect(wanted > 10)
         #expect(try await store.rows("Orders").count == wanted)
         #expect(try await store.rows("Orders?$filter=EmployeeID ne 2").isEmpty)
-        #expect(try await store.status().queries.map(\.hasDeltaLink) == [method != .refresh], "and goes on from there")
+        #expect(
+            try await store.observe.status().queries.map(\.hasDeltaLink) == [method != .refresh],
+            "and goes on from there")
     }
 
     @Test("of a session are never written to disk, nor is one that becomes a session's")
     func session() async throws {
         let shop = try await Shop()
         let store = try await shop.store([try DefiningQuery("c", "Customers?$filter=City ne @city")])
-        try await store.setParameter("city", to: "'Xanadu-4711'", keeping: .session)
+        try await store.queries.setParameter("city", to: "'Xanadu-4711'", keeping: .session)
         try await store.download()
         #expect(try await store.rows("Customers").count == 40)
         try await store.download()
         // The same literal is first a user's parameter, then a session's. The earlier delta link contains the
         // literal and is removed.
-        try await store.setParameter("city", to: "'Oslo'")
+        try await store.queries.setParameter("city", to: "'Oslo'")
         try await store.download()
-        #expect(try await store.status().queries.first?.hasDeltaLink == true)
-        try await store.setParameter("city", to: "'Oslo'", keeping: .session)
+        #expect(try await store.observe.status().queries.first?.hasDeltaLink == true)
+        try await store.queries.setParameter("city", to: "'Oslo'", keeping: .session)
         for _ in 1...2 {
             try await store.download()
-            #expect(try await store.status().queries.first?.hasDeltaLink == false)
+            #expect(try await store.observe.status().queries.first?.hasDeltaLink == false)
         }
         try store.close()
         for file in try FileManager.default.contentsOfDirectory(atPath: store.directory) {
@@ -115,6 +117,8 @@ struct ParameterTests {
     func literals() async throws {
         let shop = try await Shop()
         let store = try await shop.store([try Self.mine()])
-        await #expect(throws: (any Error).self) { try await store.setParameter("employee", to: "') or (1 eq 1") }
+        await #expect(throws: (any Error).self) {
+            try await store.queries.setParameter("employee", to: "') or (1 eq 1")
+        }
     }
 }

@@ -18,13 +18,14 @@ struct RefusedByModelTests {
         let shop = try await Shop(with: Self.hints)
         let store = try await shop.clone()
         try await store.update("Hints(1)", ["Text": "mine"])
-        try await store.changing(ChangeOptions(tag: "mine")).create("Hints", ["Text": "new", "Weight": 5])
+        try await store.changes.provider(with: ChangeOptions(tag: "mine")).create(
+            "Hints", ["Text": "new", "Weight": 5])
         try await store.delete("Hints(2)")
         try await store.update("Products(1)", ["Stock": 7])
         try store.close()
         try await shop.sql(alteration)
         let newer = try await Shop(at: shop.directory)
-        let refresh = try await newer.reopen().refreshMetadata()
+        let refresh = try await newer.reopen().maintenance.refreshMetadata()
         return (refresh, shop)
     }
 
@@ -33,7 +34,7 @@ struct RefusedByModelTests {
         let (refresh, shop) = try await refreshed("DROP TABLE Hints")
         let store = refresh.store
         #expect(refresh.refused.count == 3)
-        let failed = try await store.status().failed
+        let failed = try await store.observe.status().failed
         #expect(failed.map(\.entityText) == ["Hints(1)", "Hints(-1)", "Hints(2)"])
         #expect(failed.allSatisfy { $0.isWithoutPlace && $0.failure?.code == "ModelChanged" })
         #expect(failed.map(\.options.tag) == [nil, "mine", nil])
@@ -46,15 +47,15 @@ struct RefusedByModelTests {
         // The refused changes survive reopening and do not block the queue.
         try store.close()
         let reopened = try await Shop(at: shop.directory).reopen()
-        #expect(try await reopened.status().failed.count == 3)
+        #expect(try await reopened.observe.status().failed.count == 3)
         #expect(try await reopened.upload().accepted.map(\.entityText) == ["Products(1)"])
-        #expect(try await reopened.retry() == 0)
-        await #expect(throws: OfflineError.self) { try await reopened.retry([failed[0].id]) }
-        try await reopened.compact()
-        #expect(try await reopened.repair().isEmpty)
+        #expect(try await reopened.changes.retry() == 0)
+        await #expect(throws: OfflineError.self) { try await reopened.changes.retry([failed[0].id]) }
+        try await reopened.maintenance.compact()
+        #expect(try await reopened.maintenance.repair().isEmpty)
         try await reopened.delete("ErrorArchive(\(failed[0].id))")
-        #expect(try await reopened.discard() == 2)
-        #expect(try await reopened.status().failed.isEmpty)
+        #expect(try await reopened.changes.discard() == 2)
+        #expect(try await reopened.observe.status().failed.isEmpty)
     }
 
     @Test("keeps the values of properties that are gone, beside what can still be sent")
@@ -65,8 +66,8 @@ struct RefusedByModelTests {
             archive.map { $0["InnerError"] } == [
                 .string(#"{"lost":{"Text":"mine"}}"#), .string(#"{"lost":{"Text":"new"}}"#),
             ])
-        #expect(try await refresh.store.retry() == 2)
-        let pending = try await refresh.store.status().pending
+        #expect(try await refresh.store.changes.retry() == 2)
+        let pending = try await refresh.store.observe.status().pending
         #expect(pending.map(\.entityText).contains("Hints(-1)"))
         #expect(pending.first { $0.kind == .create }?.changes["Weight"] == 5, "what is left can be sent")
         try refresh.store.close()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Options of a store")
 struct StoreOptionTests {
-    private func texts(_ store: OfflineODataProvider, _ query: String) async throws -> [String] {
+    private func texts(_ store: OfflineStore, _ query: String) async throws -> [String] {
         try await store.rows(query).map { row in
             guard case .string(let text)? = row["Text"] else { return "" }
             return text
@@ -20,34 +20,36 @@ struct StoreOptionTests {
     func indexedTypes() async throws {
         let shop = try await Shop()
         let type = try #require(shop.database.model.entitySet("Customers")?.type)
-        var options = OfflineODataProvider.Options()
-        options.indexedTypes = ["\(type): City, CompanyName DESC"]
+        var options = OfflineStore.Options()
+        options.creation.indexedTypes = ["\(type): City, CompanyName DESC"]
         let store = try await shop.store(options: options)
-        #expect(try await store.indexes().map(\.set) == ["Customers"])
+        #expect(try await store.indexes.all().map(\.set) == ["Customers"])
         #expect(
-            try await store.explain(ODataURL(parsing: "Customers?$filter=City eq 'Oslo'")).statements
+            try await store.indexes.explain(ODataURL(parsing: "Customers?$filter=City eq 'Oslo'")).statements
                 .contains { $0.plan.contains { $0.contains("INDEX") } })
-        options.indexedTypes = ["Shop.Nothing: City"]
+        options.creation.indexedTypes = ["Shop.Nothing: City"]
         await #expect(throws: OfflineError.self) { _ = try await shop.store(named: "other", options: options) }
     }
 
     @Test("Keys without MaxLength are refused where that is asked for")
     func maxLength() async throws {
         let shop = try await Shop(with: "CREATE TABLE Codes(Code TEXT PRIMARY KEY, Name TEXT) WITHOUT ROWID;")
-        var options = OfflineODataProvider.Options()
-        options.requiresMaxLengthOfKeys = true
+        var options = OfflineStore.Options()
+        options.creation.requiresMaxLengthOfKeys = true
         await #expect(throws: OfflineError.self) {
             _ = try await shop.store([DefiningQuery(entitySet: "Codes")], options: options)
         }
         let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
-        await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery(entitySet: "Codes")) }
+        await #expect(throws: OfflineError.self) { try await store.queries.add(DefiningQuery(entitySet: "Codes")) }
     }
 
     /// Returns a store with changes that expire after an hour, and a clock that the flag puts two hours ahead.
-    private func expiringStore(of shop: Shop, _ isLater: LockedFlag) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
-        options.localChangeExpiry = .seconds(3600)
-        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
+    private func expiringStore(of shop: Shop, _ isLater: LockedFlag) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
+        options.sync.localChangeExpiry = .seconds(3600)
+        options.runtime.environment.now = {
+            EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0))
+        }
         let store = try await shop.store(options: options)
         try await store.download()
         return store
@@ -62,10 +64,10 @@ struct StoreOptionTests {
         try await store.update("Products(2)", ["Stock": 5])
         isLater.set()
         #expect(try await store.upload().accepted.isEmpty)
-        let expired = try await store.status().failed
+        let expired = try await store.observe.status().failed
         #expect(expired.map { $0.failure?.code } == ["Expired", "Expired"])
         // A retry or a new edit renews the expired changes.
-        try await store.retry(expired.prefix(1).map(\.id))
+        try await store.changes.retry(expired.prefix(1).map(\.id))
         try await store.update("Products(2)", ["Stock": 7])
         #expect(try await store.upload().accepted.count == 2)
         #expect(try await shop.count("SELECT SUM(Stock) FROM Products WHERE ProductID < 3") == 12)
@@ -82,7 +84,7 @@ struct StoreOptionTests {
         let refused = try await store.upload().failed
         #expect(refused.map(\.entityText) == ["Customers('C0002')", "Products(6)"])
         isLater.set()
-        try await store.retry(refused.prefix(1).map(\.id))
+        try await store.changes.retry(refused.prefix(1).map(\.id))
         try await store.update("Products(6)", ["Stock": 4])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.code } == [])
@@ -99,14 +101,14 @@ struct StoreOptionTests {
         let isLater = LockedFlag()
         let store = try await expiringStore(of: shop, isLater)
         let line = "Order_Lines(OrderID=1003,LineNumber=1)"
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update(line, ["Quantity": 77])
             try changes.update("Products(2)", ["Stock": 5])
         }
         isLater.set()
         #expect(try await store.upload().failed.map { $0.failure?.code } == ["Expired", "Expired"])
         if fate == "mended" { try await store.update(line, ["Quantity": 78]) } else { try await store.delete(line) }
-        #expect(try await store.status().failed.map(\.entityText) == [])
+        #expect(try await store.observe.status().failed.map(\.entityText) == [])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.code } == [])
         #expect(report.accepted.count == 2)
@@ -116,18 +118,18 @@ struct StoreOptionTests {
 
     @Test("Changes that waited too long are among what failed of the upload that was to send them, and of no other")
     func expiryReported() async throws {
-        final class Listener: OfflineODataProviderDelegate {
+        final class Listener: OfflineStoreDelegate {
             let failed = LockedNames()
 
-            func offlineODataProvider(_ provider: OfflineODataProvider, requestDidFail request: QueuedRequest) {
+            func offlineStore(_ store: OfflineStore, requestDidFail request: QueuedRequest) {
                 failed.append(request.entityText)
             }
         }
         let shop = try await Shop()
         let store = try await shop.clone()
         let listener = Listener()
-        store.setDelegate(listener)
-        try await store.changing(ChangeOptions(category: "visits")).update("Products(1)", ["Stock": 5])
+        store.observe.setDelegate(listener)
+        try await store.changes.provider(with: ChangeOptions(category: "visits")).update("Products(1)", ["Stock": 5])
         try await store.update("Products(2)", ["Stock": 5])
         try await store.create("Categories", ["Name": "Short-lived"])
         try await store.delete("Categories(-1)")
@@ -136,22 +138,24 @@ struct StoreOptionTests {
         let visits = try await store.upload(options: options)
         #expect(visits.failed.map(\.entityText) == ["Products(1)"] && visits.failed.allSatisfy { $0.state == .refused })
         #expect(visits.failed.map(\.failure?.code) == ["Expired"])
-        #expect(try await store.events(newest: 1).map(\.failures) == [1])
-        #expect(try await store.status().pending.count == 3)
+        #expect(try await store.observe.events(newest: 1).map(\.failures) == [1])
+        #expect(try await store.observe.status().pending.count == 3)
         options.categories = nil
         #expect(try await store.upload(options: options).failed.map(\.entityText) == ["Products(2)"])
-        #expect(try await store.status().pending.isEmpty, "what was made and deleted again is gone")
+        #expect(try await store.observe.status().pending.isEmpty, "what was made and deleted again is gone")
         #expect(listener.failed.names == ["Products(1)", "Products(2)"])
-        #expect(try await store.events().filter { $0.kind == "failed" }.count == 3)
+        #expect(try await store.observe.events().filter { $0.kind == "failed" }.count == 3)
     }
 
     @Test("Nothing is sent behind a change that waited too long where the first failure is to end the upload")
     func expiryStops() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
-        var options = OfflineODataProvider.Options()
-        options.localChangeExpiry = .seconds(3600)
-        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0)) }
+        var options = OfflineStore.Options()
+        options.sync.localChangeExpiry = .seconds(3600)
+        options.runtime.environment.now = {
+            EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 7200 : 0))
+        }
         let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
         try await store.download()
         try await store.update("Products(1)", ["Stock": 5])
@@ -159,7 +163,7 @@ struct StoreOptionTests {
         try await store.update("Products(2)", ["Stock": 5])
         await shop.wire.mend()
         let listener = SyncListener()
-        store.setDelegate(listener)
+        store.observe.setDelegate(listener)
         let stopped = try await store.upload(options: UploadOptions(stopOnFirstFailure: true))
         #expect(stopped.failed.map(\.entityText) == ["Products(1)"])
         #expect(stopped.waiting.map(\.entityText) == ["Products(2)"])
@@ -186,8 +190,8 @@ struct StoreOptionTests {
                 guard request.method == .update else { return response }
                 return ODataResponse(status: 204, etag: response.etag)
             })
-        var options = OfflineODataProvider.Options()
-        options.populatesGeneratedValuesEarly = isEarly
+        var options = OfflineStore.Options()
+        options.sync.populatesGeneratedValuesEarly = isEarly
         let store = try await shop.store([DefiningQuery(entitySet: "Notes")], options: options, through: service)
         try await store.download()
         try await store.update("Notes(1)", ["Text": "two"])
@@ -198,9 +202,9 @@ struct StoreOptionTests {
     @Test("Formats of full and delta reads go along in Accept")
     func formats() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.definingQueryFormat = "application/json;q=1,application/xml;q=0.1"
-        options.deltaQueryFormat = "application/json;odata.metadata=minimal"
+        var options = OfflineStore.Options()
+        options.sync.definingQueryFormat = "application/json;q=1,application/xml;q=0.1"
+        options.sync.deltaQueryFormat = "application/json;odata.metadata=minimal"
         let store = try await shop.store([DefiningQuery(entitySet: "Products")], options: options)
         await shop.wire.mend()
         try await store.download()
@@ -208,8 +212,8 @@ struct StoreOptionTests {
         #expect(try await store.download().updated == 1)
         let accepts = await shop.wire.requests.filter { $0.path?.contains("$count") == false }
             .compactMap { $0.headerFields[.accept] }
-        #expect(accepts.first == options.definingQueryFormat)
-        #expect(accepts.last == options.deltaQueryFormat)
+        #expect(accepts.first == options.sync.definingQueryFormat)
+        #expect(accepts.last == options.sync.deltaQueryFormat)
     }
 
     @Test("What replaces a delta that the service has forgotten is asked for as all of a query is, page after page")
@@ -224,25 +228,25 @@ struct StoreOptionTests {
                 hasForgotten.clear()
                 throw ODataError(status: 410, code: "Gone", message: "That was long ago.")
             })
-        var options = OfflineODataProvider.Options()
-        options.definingQueryFormat = "application/json;q=1,application/xml;q=0.1"
-        options.deltaQueryFormat = "application/json;odata.metadata=minimal"
+        var options = OfflineStore.Options()
+        options.sync.definingQueryFormat = "application/json;q=1,application/xml;q=0.1"
+        options.sync.deltaQueryFormat = "application/json;odata.metadata=minimal"
         let store = try await shop.store([DefiningQuery(entitySet: "Customers")], options: options, through: service)
         try await store.download()
         let before = sent.requests.count
         hasForgotten.set()
         #expect(try await store.download().queries.map(\.method) == [.refresh])
         let accepts = sent.requests.dropFirst(before).map { $0.headers["Accept"] ?? "" }
-        #expect(accepts.first == options.deltaQueryFormat)
+        #expect(accepts.first == options.sync.deltaQueryFormat)
         #expect(accepts.count > 3, "several pages")
-        #expect(accepts.dropFirst().allSatisfy { $0 == options.definingQueryFormat })
+        #expect(accepts.dropFirst().allSatisfy { $0 == options.sync.definingQueryFormat })
     }
 
     @Test("The first requests of all queries go in one batch where that is asked for, at first and later")
     func batch() async throws {
         let shop = try await Shop(pageSize: 20)
-        var options = OfflineODataProvider.Options()
-        options.batchesDefiningQueries = true
+        var options = OfflineStore.Options()
+        options.sync.batchesDefiningQueries = true
         let store = try await shop.store(
             [
                 DefiningQuery(entitySet: "Products"), DefiningQuery(entitySet: "Customers"),
@@ -266,11 +270,11 @@ struct StoreOptionTests {
         let shop = try await Shop()
         let body = LockedNames()
         let recording = RecordingTransport(base: shop.wire, bodies: body)
-        var options = OfflineODataProvider.Options()
-        options.contentIDLocation = isWithin ? .operation : .mime
+        var options = OfflineStore.Options()
+        options.service.contentIDLocation = isWithin ? .operation : .mime
         let store = try await shop.store(options: options, through: try shop.client(over: recording))
         try await store.download()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 4711])
             try changes.update("Products(2)", ["Stock": 4712])
         }
@@ -286,16 +290,16 @@ struct StoreOptionTests {
     @Test("A store need not keep everything by default")
     func noDefaults() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.downloadsEntitySetsByDefault = false
+        var options = OfflineStore.Options()
+        options.creation.downloadsEntitySetsByDefault = false
         let store = try await shop.store(options: options)
-        #expect(try await store.definingQueries().isEmpty)
-        try await store.add(DefiningQuery(entitySet: "Products"))
+        #expect(try await store.queries.all().isEmpty)
+        try await store.queries.add(DefiningQuery(entitySet: "Products"))
         #expect(try await store.download().inserted > 0)
-        options.downloadsEntitySetsByDefault = true
-        options.downloadsStreamsByDefault = true
+        options.creation.downloadsEntitySetsByDefault = true
+        options.creation.downloadsStreamsByDefault = true
         let other = try await shop.store(named: "other", options: options)
-        #expect(try await other.definingQueries().allSatisfy(\.retrievesStreams))
+        #expect(try await other.queries.all().allSatisfy(\.retrievesStreams))
     }
 
     @Test(
@@ -303,15 +307,15 @@ struct StoreOptionTests {
         arguments: [nil, 0, 120] as [Int?])
     func assumedOffset(offset: Int?) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.assumedOffset = offset
+        var options = OfflineStore.Options()
+        options.service.assumedOffset = offset
         let sloppy = SloppyTransport(base: shop.wire)
         let store = try await shop.store(
             [DefiningQuery(entitySet: "Orders")], options: options, through: try shop.client(over: sloppy))
         guard let offset else {
             let report = try await store.download()
             #expect(report.unreadable.map(\.property).allSatisfy { $0 == "OrderedAt" } && !report.unreadable.isEmpty)
-            options.refusesUnreadableValues = true
+            options.sync.refusesUnreadableValues = true
             let strict = try await shop.store(
                 [DefiningQuery(entitySet: "Orders")], named: "strict", options: options,
                 through: try shop.client(over: sloppy))
@@ -330,11 +334,11 @@ struct StoreOptionTests {
     }
 
     private func expectFixed(
-        _ name: String, of store: OfflineODataProvider, _ change: (inout OfflineODataProvider.Options) -> Void
+        _ name: String, of store: OfflineStore, _ change: (inout OfflineStore.Options) -> Void
     ) {
         var options = store.options
         change(&options)
-        options.downloadPageSize = 1
+        options.sync.downloadPageSize = 1
         do {
             try store.setOptions(options)
             Issue.record("\(name) was changed")
@@ -342,30 +346,30 @@ struct StoreOptionTests {
             let isRefused = if case .optionFixed(name) = error { true } else { false }
             #expect(isRefused, "\(name): \(error)")
         }
-        #expect(store.options.downloadPageSize == 2000, "nothing is changed then")
+        #expect(store.options.sync.downloadPageSize == 2000, "nothing is changed then")
     }
 
     @Test("Sizes of caches and pages and the number of readers are set at opening, and change by opening again alone")
     func fixedOptions() async throws {
         let shop = try await Shop()
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])
-        #expect(store.options.database.readerCount == 2)
-        expectFixed("database.writerCacheBytes", of: store) { $0.database.writerCacheBytes = 1 << 20 }
-        expectFixed("database.readerCacheBytes", of: store) { $0.database.readerCacheBytes = 1 << 20 }
-        expectFixed("database.readerCount", of: store) { $0.database.readerCount = 4 }
-        expectFixed("localPageSize", of: store) { $0.localPageSize = 10 }
-        expectFixed("collation", of: store) { $0.collation = .dictionary }
-        expectFixed("isCaseSensitive", of: store) { $0.isCaseSensitive = false }
-        expectFixed("service", of: store) { $0.service.supportsPatch = false }
-        expectFixed("trace", of: store) { $0.trace = .statements { _ in } }
-        expectFixed("database.createsFile", of: store) { $0.database.createsFile = false }
-        expectFixed("purgesClientOnlyData", of: store) { $0.purgesClientOnlyData = true }
-        expectFixed("downloadsStreamsByDefault", of: store) { $0.downloadsStreamsByDefault = true }
+        #expect(store.options.runtime.database.readerCount == 2)
+        expectFixed("runtime.database.writerCacheBytes", of: store) { $0.runtime.database.writerCacheBytes = 1 << 20 }
+        expectFixed("runtime.database.readerCacheBytes", of: store) { $0.runtime.database.readerCacheBytes = 1 << 20 }
+        expectFixed("runtime.database.readerCount", of: store) { $0.runtime.database.readerCount = 4 }
+        expectFixed("runtime.localPageSize", of: store) { $0.runtime.localPageSize = 10 }
+        expectFixed("creation.collation", of: store) { $0.creation.collation = .dictionary }
+        expectFixed("creation.isCaseSensitive", of: store) { $0.creation.isCaseSensitive = false }
+        expectFixed("service.capabilities", of: store) { $0.service.capabilities.supportsPatch = false }
+        expectFixed("runtime.trace", of: store) { $0.runtime.trace = .statements { _ in } }
+        expectFixed("runtime.database.createsFile", of: store) { $0.runtime.database.createsFile = false }
+        expectFixed("creation.purgesClientOnlyData", of: store) { $0.creation.purgesClientOnlyData = true }
+        expectFixed("creation.downloadsStreamsByDefault", of: store) { $0.creation.downloadsStreamsByDefault = true }
         var options = store.options
-        options.downloadPageSize = 2
-        options.environment.now = { ODataDateTimeOffset(seconds: 7) }
+        options.sync.downloadPageSize = 2
+        options.runtime.environment.now = { ODataDateTimeOffset(seconds: 7) }
         try store.setOptions(options)
-        #expect(store.options.environment.now().seconds != 7, "one clock for all that the store does")
+        #expect(store.options.runtime.environment.now().seconds != 7, "one clock for all that the store does")
         await shop.wire.mend()
         try await store.download()
         #expect(await shop.wire.requests.filter { $0.path?.contains("$count") == false }.count > 3)

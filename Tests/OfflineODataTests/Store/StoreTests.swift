@@ -16,7 +16,7 @@ struct StoreTests {
         try store.close()
         let again = try await shop.reopen()
         #expect(try await again.rows("Products(5)").first?["Stock"] == 77)
-        #expect(try await again.status().pending.count == 1)
+        #expect(try await again.observe.status().pending.count == 1)
         #expect(again.serviceRoot == Shop.serviceRoot)
         try await again.sync()
         try await shop.expectEqual(again)
@@ -28,7 +28,7 @@ struct StoreTests {
         try await shop.sql("UPDATE Customers SET City = 'PLAINTEXTMARKER'")
         let path = shop.directory.appendingPathComponent("sealed").path
         let key = EncryptionKey.generate()
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: shop.client())
         try await store.download()
         try await store.update("Customers('C0001')", ["City": "PLAINTEXTMARKER2"])
@@ -38,7 +38,7 @@ struct StoreTests {
         try Self.expectSealed(path)
         let before = try Data(contentsOf: URL(fileURLWithPath: path + "/store.db"))
         await #expect(throws: StoreError.self) {
-            _ = try await OfflineODataProvider.open(at: path, protection: .encrypted(.key(.generate())))
+            _ = try await OfflineStore.open(at: path, protection: .encrypted(.key(.generate())))
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + "/store.db")) == before)
     }
@@ -72,7 +72,7 @@ struct StoreTests {
     @Test("says what it does not find")
     func missing() async throws {
         await #expect(throws: OfflineError.self) {
-            _ = try await OfflineODataProvider.open(at: "/nonexistent/store", protection: .unencrypted)
+            _ = try await OfflineStore.open(at: "/nonexistent/store", protection: .unencrypted)
         }
     }
 
@@ -80,7 +80,7 @@ struct StoreTests {
     func disconnected() async throws {
         let shop = try await Shop()
         let path = try await shop.clone().directory
-        let store = try await OfflineODataProvider.open(at: path, protection: .unencrypted)
+        let store = try await OfflineStore.open(at: path, protection: .unencrypted)
         #expect(try await store.rows("Orders").count == 200)
         await #expect(throws: OfflineError.self) { try await store.download() }
     }
@@ -89,7 +89,7 @@ struct StoreTests {
     func progress() async throws {
         let shop = try await Shop(pageSize: 50)
         let store = try await shop.store()
-        let reports = store.progress()
+        let reports = store.observe.progress()
         try await store.download()
         try store.close()
         var seen: [SyncProgress] = []

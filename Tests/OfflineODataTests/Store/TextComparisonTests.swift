@@ -21,11 +21,11 @@ struct TextComparisonTests {
 
     private func store(
         _ collation: TextCollation?, _ isCaseSensitive: Bool?, of shop: Shop,
-        _ change: (inout OfflineODataProvider.Options) -> Void = { _ in }
-    ) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
-        options.collation = collation
-        options.isCaseSensitive = isCaseSensitive
+        _ change: (inout OfflineStore.Options) -> Void = { _ in }
+    ) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
+        options.creation.collation = collation
+        options.creation.isCaseSensitive = isCaseSensitive
         change(&options)
         let store = try await shop.store(
             [DefiningQuery(entitySet: "Words"), DefiningQuery(entitySet: "Codes")], options: options)
@@ -33,7 +33,7 @@ struct TextComparisonTests {
         return store
     }
 
-    private func words(_ store: OfflineODataProvider, _ query: String) async throws -> [String] {
+    private func words(_ store: OfflineStore, _ query: String) async throws -> [String] {
         try await store.rows("Words?" + query).map { row in
             guard case .string(let text)? = row["Word"] else { return "" }
             return text
@@ -113,27 +113,31 @@ struct TextComparisonTests {
         let shop = try await Shop(with: Self.sql)
         let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))
         let directory = shop.directory.appendingPathComponent("clone").path
-        var options = OfflineODataProvider.Options()
-        (options.collation, options.isCaseSensitive, options.indexes) = (.dictionary, false, ["Words": [["Word"]]])
-        let store = try await OfflineODataProvider.create(
+        var options = OfflineStore.Options()
+        (options.creation.collation, options.creation.isCaseSensitive, options.creation.indexes) = (
+            .dictionary, false, ["Words": [["Word"]]]
+        )
+        let store = try await OfflineStore.create(
             at: directory, protection: protection, serviceRoot: Shop.serviceRoot, remote: shop.client(),
             queries: [DefiningQuery(entitySet: "Words")], options: options)
         try await store.download()
-        let plans = try await store.explain(ODataURL(parsing: "Words?$filter=Word eq 'zoe'")).statements.flatMap(\.plan)
+        let plans = try await store.indexes.explain(ODataURL(parsing: "Words?$filter=Word eq 'zoe'")).statements
+            .flatMap(\.plan)
         #expect(plans.contains { $0.contains("INDEX property") }, "\(plans)")
-        let ordered = try await store.explain(ODataURL(parsing: "Words?$orderby=Word&$top=2")).statements.flatMap(
-            \.plan)
+        let ordered = try await store.indexes.explain(ODataURL(parsing: "Words?$orderby=Word&$top=2")).statements
+            .flatMap(
+                \.plan)
         #expect(ordered.contains { $0.contains("INDEX property") }, "\(ordered)")
         try await store.update("Words(2)", ["Word": "Yak"])
         #expect(try await words(store, "$filter=Word eq 'zoe'") == [])
         #expect(try await words(store, "$filter=Word eq 'YAK'") == ["Yak"])
-        try await store.compact()
+        try await store.maintenance.compact()
         let path = shop.directory.appendingPathComponent("copy.db").path
-        try await store.copy(to: path, key: .passphrase(Secret("long enough for a test")))
+        try await store.maintenance.copy(to: path, key: .passphrase(Secret("long enough for a test")))
         try store.close()
-        #expect(try await OfflineODataProvider.verify(at: directory, protection: protection).isWhole)
-        #expect(try await OfflineODataProvider.salvage(at: directory, protection: protection).savedChanges == 1)
-        let saved = try await OfflineODataProvider.open(at: directory, protection: protection)
+        #expect(try await OfflineStore.verify(at: directory, protection: protection).isWhole)
+        #expect(try await OfflineStore.salvage(at: directory, protection: protection).savedChanges == 1)
+        let saved = try await OfflineStore.open(at: directory, protection: protection)
         #expect(try await words(saved, "$filter=Word eq 'YAK'") == ["Yak"])
     }
 
@@ -142,21 +146,21 @@ struct TextComparisonTests {
         let shop = try await Shop(with: Self.sql)
         try await store(.dictionary, false, of: shop).close()
         let directory = shop.directory.appendingPathComponent("clone").path
-        let same = try await OfflineODataProvider.open(at: directory, protection: .unencrypted)
+        let same = try await OfflineStore.open(at: directory, protection: .unencrypted)
         #expect(try await words(same, "$filter=Word eq 'zoe'") == ["Zoe"])
         try same.close()
-        var options = OfflineODataProvider.Options()
-        options.isCaseSensitive = true
+        var options = OfflineStore.Options()
+        options.creation.isCaseSensitive = true
         do {
-            _ = try await OfflineODataProvider.open(at: directory, protection: .unencrypted, options: options)
+            _ = try await OfflineStore.open(at: directory, protection: .unencrypted, options: options)
             Issue.record("opened")
         } catch OfflineError.optionDiffers(let name, let stored, let given) {
-            #expect([name, stored, given] == ["isCaseSensitive", "false", "true"])
+            #expect([name, stored, given] == ["creation.isCaseSensitive", "false", "true"])
         }
-        options.isCaseSensitive = nil
-        options.collation = .codePoints
+        options.creation.isCaseSensitive = nil
+        options.creation.collation = .codePoints
         await #expect(throws: OfflineError.self) {
-            _ = try await OfflineODataProvider.open(at: directory, protection: .unencrypted, options: options)
+            _ = try await OfflineStore.open(at: directory, protection: .unencrypted, options: options)
         }
     }
 }

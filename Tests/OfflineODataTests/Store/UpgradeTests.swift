@@ -39,9 +39,9 @@ struct UpgradeTests {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }
         let sent = LockedNames()
-        let store = try await OfflineODataProvider.open(
+        let store = try await OfflineStore.open(
             at: directory.path, protection: .encrypted(key), connect: { AcceptingService(model: $1, sent: sent) })
-        #expect(try await store.undo([ODataURL(parsing: "Products(2)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Products(2)")]) == 1)
         #expect(try await store.rows("Products").count == 5)
         let here = try await store.rows("Categories(-1)").map { $0["Name"] }
         // Stores from version 7 on detect that they were copied.
@@ -53,7 +53,7 @@ struct UpgradeTests {
         #expect(report.failed.isEmpty)
         #expect(sent.names.prefix(2) == ["update Products(1)", "create Categories"])
         #expect(!sent.names.contains { $0.hasPrefix("delete") })
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         #expect(here.count == 1)
         let made = try await store.rows("Categories(4711)").map { $0["Name"] }
         #expect(made == here, "under the key that the service gave")
@@ -64,8 +64,8 @@ struct UpgradeTests {
     func searchIndexes() async throws {
         let (directory, key) = try Self.copy(try #require(Self.kept.last))
         defer { try? FileManager.default.removeItem(at: directory) }
-        let earlier = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
-        try await earlier.createSearchIndex(on: "Products")
+        let earlier = try await OfflineStore.open(at: directory.path, protection: .encrypted(key))
+        try await earlier.indexes.createSearch(on: "Products")
         let name = try #require(try await earlier.rows("Products").compactMap { $0["Name"]?.lexicalText }.first)
         let search = try ODataURL(parsing: "Products?$search=\"\(name)\"")
         try earlier.close()
@@ -79,8 +79,8 @@ struct UpgradeTests {
                 sql: sql.replacing("tokenize='ascii'", with: "tokenize='unicode61 remove_diacritics 0'"))
         }
         try database.close()
-        let store = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
-        #expect(try await store.explain(search).statements[0].sql.contains("MATCH"))
+        let store = try await OfflineStore.open(at: directory.path, protection: .encrypted(key))
+        #expect(try await store.indexes.explain(search).statements[0].sql.contains("MATCH"))
         #expect(try await store.rows("\(search.urlEncoded())").contains { $0["Name"]?.lexicalText == name })
         try store.close()
     }
@@ -89,13 +89,13 @@ struct UpgradeTests {
     func atOnce(fixture: String) async throws {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         // Each connection waits for the one that upgrades, even on a busy machine.
-        options.database.busyTimeout = 120
+        options.runtime.database.busyTimeout = 120
         try await withThrowingTaskGroup(of: Int.self) { [options] group in
             for _ in 1...4 {
                 group.addTask {
-                    let store = try await OfflineODataProvider.open(
+                    let store = try await OfflineStore.open(
                         at: directory.path, protection: .encrypted(key), options: options)
                     defer { try? store.close() }
                     return try await store.rows("Products").count
@@ -116,20 +116,21 @@ struct UpgradeTests {
         try database.close()
         #expect(fixture == "store-\(version)")
         for _ in 1...2 {
-            let store = try await OfflineODataProvider.open(at: directory.path, protection: .encrypted(key))
+            let store = try await OfflineStore.open(at: directory.path, protection: .encrypted(key))
             #expect(try await store.rows("Categories").count == 6)
             #expect(try await store.rows("Products").count == 4)
-            let pending = try await store.status().pending
+            let pending = try await store.observe.status().pending
             #expect(
                 pending.prefix(3).map(\.description) == [
                     "#1 update Products(1) (pending)", "#2 create Categories(-1) (pending)",
                     "#3 delete Products(2) (pending)",
                 ])
-            try await store.changing(ChangeOptions(tag: "new")).update("Products(3)", ["Name": .string("\(UUID())")])
-            #expect(try await store.status().pending.last?.options.tag == "new")
+            try await store.changes.provider(with: ChangeOptions(tag: "new")).update(
+                "Products(3)", ["Name": .string("\(UUID())")])
+            #expect(try await store.observe.status().pending.last?.options.tag == "new")
             try await store.delete("Products(4)")
             #expect(try await store.rows("Products").count == 3)
-            #expect(try await store.undo([ODataURL(parsing: "Products(4)")]) == 1)
+            #expect(try await store.changes.undo([ODataURL(parsing: "Products(4)")]) == 1)
             #expect(try await store.rows("Products").count == 4)
             try store.close()
         }
@@ -157,7 +158,7 @@ struct UpgradeTests {
         try Data((digits + "\n").utf8).write(to: keyFile)
         let key = try KeySource(keyFile: keyFile.path, allowsExposed: true)
         let path = shop.directory.appendingPathComponent("clone").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .encrypted(key), serviceRoot: Shop.serviceRoot, remote: shop.client(),
             queries: [
                 DefiningQuery("categories", "Categories"), DefiningQuery("products", "Products?$filter=ProductID le 5"),

@@ -42,12 +42,12 @@ final class Depot: Sendable {
     }
 
     func clone(
-        _ queries: [DefiningQuery] = [], options: OfflineODataProvider.Options = .init(),
+        _ queries: [DefiningQuery] = [], options: OfflineStore.Options = .init(),
         through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let service: any ODataProvider
         if let remote { service = remote } else { service = try client() }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted,
             serviceRoot: "http://depot.test/", remote: service, queries: queries, options: options)
         try await store.download()
@@ -55,9 +55,9 @@ final class Depot: Sendable {
     }
 
     /// Opens the store that ``clone(_:options:through:)`` created, with another service.
-    func reopen(at other: Depot) async throws -> OfflineODataProvider {
+    func reopen(at other: Depot) async throws -> OfflineStore {
         let client = try other.client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted, connect: { _, _ in client })
     }
 

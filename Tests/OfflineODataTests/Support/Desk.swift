@@ -67,14 +67,14 @@ final class Desk: Sendable {
         _ queries: [DefiningQuery] = [], hasETags: Bool = true, isPlain: Bool = false,
         before: (@Sendable (ODataRequest) async throws -> ODataResponse?)? = nil,
         around: (any ODataProvider) -> any ODataProvider = { $0 }
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         var remote: any ODataProvider = try client()
         if isPlain || !hasETags { remote = PlainService(base: remote, hasETags: hasETags) }
         if let before { remote = Gateway(base: remote, before: before) }
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         // The option stands for the confirmation in an earlier response.
-        if !isPlain { options.service.supportsRepeatableRequests = true }
-        let store = try await OfflineODataProvider.create(
+        if !isPlain { options.service.capabilities.supportsRepeatableRequests = true }
+        let store = try await OfflineStore.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted,
             serviceRoot: "http://desk.test/", remote: around(remote), queries: queries, options: options)
         try await store.download()
@@ -83,9 +83,9 @@ final class Desk: Sendable {
     }
 
     /// Opens the store that ``clone(_:hasETags:isPlain:before:around:)`` created, with another service.
-    func reopen(at other: Desk) async throws -> OfflineODataProvider {
+    func reopen(at other: Desk) async throws -> OfflineStore {
         let client = try other.client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted, connect: { _, _ in client })
     }
 

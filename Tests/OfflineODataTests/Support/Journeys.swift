@@ -63,13 +63,13 @@ final class Journeys: Sendable {
     /// Creates a downloaded store.
     ///
     /// - Parameter queries: the queries by name; if empty, those of the whole service.
-    func clone(_ queries: [String: String] = [:]) async throws -> OfflineODataProvider {
+    func clone(_ queries: [String: String] = [:]) async throws -> OfflineStore {
         let client = try client()
         let wanted =
             try queries.isEmpty
             ? await ServiceSurvey.take(of: client).parts.map(\.query)
             : queries.sorted { $0.key < $1.key }.map { try DefiningQuery($0.key, $0.value) }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory.appendingPathComponent(UUID().uuidString).path, protection: .unencrypted,
             serviceRoot: Self.root, remote: client, queries: wanted)
         try await store.download()

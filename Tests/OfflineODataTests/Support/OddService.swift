@@ -135,10 +135,10 @@ final class OddService: HTTPTransport {
 
     /// Creates a store without a download.
     func store(
-        _ queries: [String: String] = [:], _ options: OfflineODataProvider.Options = .init(),
+        _ queries: [String: String] = [:], _ options: OfflineStore.Options = .init(),
         _ configuration: ODataClient.Configuration = .init()
-    ) async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.create(
+    ) async throws -> OfflineStore {
+        try await OfflineStore.create(
             at: directory.appendingPathComponent(UUID().uuidString).path, protection: .unencrypted,
             serviceRoot: Self.root, remote: try client(configuration),
             queries: try queries.sorted { $0.key < $1.key }.map { try DefiningQuery($0.key, $0.value) },
@@ -147,8 +147,8 @@ final class OddService: HTTPTransport {
 
     /// Creates a downloaded store of all sets.
     func clone(
-        _ options: OfflineODataProvider.Options = .init(), _ configuration: ODataClient.Configuration = .init()
-    ) async throws -> OfflineODataProvider {
+        _ options: OfflineStore.Options = .init(), _ configuration: ODataClient.Configuration = .init()
+    ) async throws -> OfflineStore {
         let store = try await store([:], options, configuration)
         try await store.download()
         return store

@@ -7,9 +7,9 @@ final class QueueStatements: Sendable {
     private let statements = Mutex<[String]>([])
 
     /// The options of a store that records its statements here.
-    var options: OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
-        options.trace = .statements { statement in
+    var options: OfflineStore.Options {
+        var options = OfflineStore.Options()
+        options.runtime.trace = .statements { statement in
             // SQLite reports statements of triggers as comments.
             guard statement.contains("outpost_queue"), !statement.hasPrefix("--") else { return }
             self.statements.withLock { $0.append(statement) }
@@ -23,7 +23,7 @@ final class QueueStatements: Sendable {
     func clear() { statements.withLock { $0 = [] } }
 
     /// Returns the number of statements that scan the whole queue according to their query plan.
-    func scans(in store: OfflineODataProvider) async throws -> Int {
+    func scans(in store: OfflineStore) async throws -> Int {
         let all = statements.withLock { $0 }
         return try await DatabaseQueue(path: store.directory + "/store.db").read { database in
             var isScan: [String: Bool] = [:]

@@ -73,12 +73,12 @@ final class Shop: Sendable {
     /// Creates a store without a download.
     func store(
         _ queries: [DefiningQuery] = [], named name: String = "clone",
-        options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+        options: OfflineStore.Options = .init(), through remote: (any ODataProvider)? = nil
+    ) async throws -> OfflineStore {
         // The client's service has confirmed in an earlier response that it recognises repeated requests.
         let options = remote == nil ? options.confirmingRepeats : options
         let service: any ODataProvider = if let remote { remote } else { try client() }
-        return try await OfflineODataProvider.create(
+        return try await OfflineStore.create(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted,
             serviceRoot: Self.serviceRoot, remote: service, queries: queries, options: options)
     }
@@ -86,8 +86,8 @@ final class Shop: Sendable {
     /// Creates a downloaded store.
     func clone(
         _ queries: [DefiningQuery] = [], named name: String = "clone",
-        options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+        options: OfflineStore.Options = .init(), through remote: (any ODataProvider)? = nil
+    ) async throws -> OfflineStore {
         let store = try await store(queries, named: name, options: options, through: remote)
         try await store.download()
         return store
@@ -102,15 +102,15 @@ final class Shop: Sendable {
     }
 
     /// Opens a store again, as after a crash.
-    func reopen(_ name: String = "clone") async throws -> OfflineODataProvider {
+    func reopen(_ name: String = "clone") async throws -> OfflineStore {
         let client = try client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted, connect: { _, _ in client })
     }
 
     /// Expects equal rows of every entity set on both sides and an empty queue.
     func expectEqual(
-        _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
+        _ store: OfflineStore, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         for set in database.model.container.entitySets {
             guard let shape = database.model.shape(ofSet: set.name) else { continue }
@@ -120,7 +120,7 @@ final class Shop: Sendable {
             let difference = Self.firstDifference(ours, theirs)
             #expect(difference == nil, "\(set.name)", sourceLocation: sourceLocation)
         }
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.pending.map(\.entityText) == [], sourceLocation: sourceLocation)
         #expect(status.failed.map(\.entityText) == [], sourceLocation: sourceLocation)
     }
@@ -247,15 +247,17 @@ struct PlainService: ODataProvider {
     }
 }
 
-extension OfflineODataProvider.Options {
+extension OfflineStore.Options {
     /// The options of a store with a service that has confirmed that it recognises repeated requests.
-    static var ofConfirmedRepeats: OfflineODataProvider.Options { OfflineODataProvider.Options().confirmingRepeats }
+    static var ofConfirmedRepeats: OfflineStore.Options { OfflineStore.Options().confirmingRepeats }
 
     /// The options with the confirmation that the service recognises repeated requests, unless they already
     /// state it.
-    var confirmingRepeats: OfflineODataProvider.Options {
+    var confirmingRepeats: OfflineStore.Options {
         var options = self
-        if options.service.supportsRepeatableRequests == nil { options.service.supportsRepeatableRequests = true }
+        if options.service.capabilities.supportsRepeatableRequests == nil {
+            options.service.capabilities.supportsRepeatableRequests = true
+        }
         return options
     }
 }

@@ -86,13 +86,13 @@ final class Studio: Sendable {
     }
 
     func clone(
-        _ queries: [DefiningQuery] = [], named name: String = "clone", options: OfflineODataProvider.Options = .init(),
+        _ queries: [DefiningQuery] = [], named name: String = "clone", options: OfflineStore.Options = .init(),
         through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         // The client's service has confirmed in an earlier response that it recognises repeated requests.
         let options = remote == nil ? options.confirmingRepeats : options
         let service: any ODataProvider = if let remote { remote } else { try client() }
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: directory.appendingPathComponent(name).path, protection: .unencrypted,
             serviceRoot: "http://studio.test/", remote: service, queries: queries, options: options)
         try await store.download()

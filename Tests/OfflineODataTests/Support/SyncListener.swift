@@ -2,18 +2,18 @@ import OfflineOData
 import Synchronization
 
 /// A delegate that records the reports of a synchronization.
-final class SyncListener: OfflineODataProviderDelegate {
+final class SyncListener: OfflineStoreDelegate {
     private let heard = Mutex<[SyncProgress]>([])
     private let ended = Mutex<[UploadReport]>([])
 
     var progress: [SyncProgress] { heard.withLock { $0 } }
     var earlyEnds: [UploadReport] { ended.withLock { $0 } }
 
-    func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) {
+    func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) {
         heard.withLock { $0.append(progress) }
     }
 
-    func offlineODataProvider(_ provider: OfflineODataProvider, uploadDidEndEarly report: UploadReport) {
+    func offlineStore(_ store: OfflineStore, uploadDidEndEarly report: UploadReport) {
         ended.withLock { $0.append(report) }
     }
 }

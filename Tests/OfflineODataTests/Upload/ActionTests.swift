@@ -87,7 +87,7 @@ struct ActionTests {
         let report = try await store.upload()
         #expect(report.failed.map(\.kind) == [.call])
         #expect(report.accepted.map(\.kind) == [.update])
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.map(\.kind) == [.call])
         #expect(try await desk.ticket(2)["State"] == "closed")
     }
@@ -96,7 +96,7 @@ struct ActionTests {
     func changeSet() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.perform(Desk.request("Close"))
             try changes.update("Tickets(1)", ["State": "done"])
         }
@@ -133,7 +133,7 @@ struct ActionTests {
         let desk = try await Desk()
         let store = try await desk.clone(hasETags: hasETags)
         if isSet {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.perform(Desk.request("Close"))
                 try changes.update("Tickets(1)", ["Text": "mine"])
             }
@@ -154,7 +154,7 @@ struct ActionTests {
 
     /// Returns a service, and a store with an action and an update of an entity that has been changed at the
     /// service.
-    private func contested(hasETags: Bool) async throws -> (Desk, OfflineODataProvider) {
+    private func contested(hasETags: Bool) async throws -> (Desk, OfflineStore) {
         let desk = try await Desk()
         let store = try await desk.clone(hasETags: hasETags)
         try await store.call("Close")
@@ -182,7 +182,7 @@ struct ActionTests {
         #expect(report.failed.isEmpty && report.accepted.isEmpty)
         #expect(desk.calls.names.isEmpty)
         #expect(try await store.rows("Tickets(1)").first?["Text"] == "theirs")
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("is decided on by who knows which entity the action is bound to")
@@ -204,7 +204,7 @@ struct ActionTests {
     // MARK: Unknown outcomes
 
     /// Returns a store that lost the response to an executed action.
-    private func doubtful(_ desk: Desk, _ change: [String: ODataValue]) async throws -> OfflineODataProvider {
+    private func doubtful(_ desk: Desk, _ change: [String: ODataValue]) async throws -> OfflineStore {
         let store = try await desk.clone(isPlain: true)
         try await store.call("Close")
         try await store.update("Tickets(1)", change)

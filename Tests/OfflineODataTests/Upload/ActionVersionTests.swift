@@ -12,7 +12,7 @@ import Testing
 @Suite("Rule 5: the version that an action is called on")
 struct ActionVersionTests {
     /// Uploads the pending changes and loses the response to the first action.
-    private func loseAnswer(_ desk: Desk, _ store: OfflineODataProvider) async throws {
+    private func loseAnswer(_ desk: Desk, _ store: OfflineStore) async throws {
         await desk.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         await #expect(throws: TransportError.self) { try await store.upload() }
         await desk.wire.mend()
@@ -51,7 +51,7 @@ struct ActionVersionTests {
         #expect(report.failed.map(\.state) == [.inDoubt])
         #expect(report.accepted.map(\.kind) == [.call])
         #expect(desk.calls.names == ["Touch", "Close"])
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.map(\.kind) == [.call], "on what the other has left")
         #expect(desk.calls.names == ["Touch", "Close", "Touch"])
     }
@@ -78,7 +78,7 @@ struct ActionVersionTests {
         try await store.update("Tickets(1)", ["Text": "mine"])
         try await loseAnswer(desk, store)
         #expect(try await store.upload().accepted.map(\.kind) == [.update])
-        try await store.retry()
+        try await store.changes.retry()
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(report.accepted.map(\.kind) == [.call])
@@ -93,7 +93,7 @@ struct ActionVersionTests {
         try await loseAnswer(desk, store)
         #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
         try await desk.service.update("Tickets(1)", ["Text": "theirs"])
-        try await store.retry()
+        try await store.changes.retry()
         let failed = try await store.upload().failed
         #expect(failed.map { $0.failure?.isConflict } == [true])
         #expect(failed.map { $0.failure?.theirs?["Text"] } == ["theirs"])
@@ -107,7 +107,7 @@ struct ActionVersionTests {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
         if isSet {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.perform(Desk.request("Touch"))
                 try changes.perform(Desk.request("Touch", on: 2))
             }
@@ -121,7 +121,7 @@ struct ActionVersionTests {
         #expect(report.failed.map(\.state) == Array(repeating: QueuedRequest.State.inDoubt, count: count))
         #expect(report.failed.first?.failure?.theirs?["Text"] == "first", "the archive shows it")
         #expect(report.accepted.map(\.kind) == [.update])
-        try await store.retry()
+        try await store.changes.retry()
         let again = try await store.upload()
         #expect(again.failed.map { $0.failure?.message } == [])
         #expect(again.accepted.map(\.kind) == Array(repeating: QueuedRequest.Kind.call, count: count))
@@ -134,7 +134,7 @@ struct ActionVersionTests {
     func differing() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Tickets(1)", ["Text": "mine"])
             try changes.perform(Desk.request("Close"))
         }
@@ -143,13 +143,13 @@ struct ActionVersionTests {
         // The download gives the update a newer version than the one for which the action was refused.
         try await desk.service.update("Tickets(1)", ["Text": "theirs again"])
         try await store.download()
-        try await store.retry()
+        try await store.changes.retry()
         let report = try await store.upload()
         #expect(report.accepted.isEmpty)
         #expect(report.failed.map { $0.failure?.theirs?["Text"] } == [nil, "theirs again"])
         #expect(desk.calls.names.isEmpty)
         #expect(try await desk.ticket()["Text"] == "theirs again")
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.map(\.kind) == [.update, .call])
         #expect(desk.calls.names == ["Close"])
     }
@@ -157,7 +157,7 @@ struct ActionVersionTests {
     // MARK: Streams
 
     /// Returns a service of tickets with scans, and a store with the scan of the first ticket.
-    private func scanned() async throws -> (Desk, OfflineODataProvider) {
+    private func scanned() async throws -> (Desk, OfflineStore) {
         let text = #"<Property Name="Text" Type="Edm.String"/>"#
         let desk = try await Desk {
             $0.replacingOccurrences(of: text, with: text + #"<Property Name="Scan" Type="Edm.Stream"/>"#)
@@ -215,13 +215,13 @@ struct ActionVersionTests {
         let refused = try await store.upload().failed
         #expect(refused.map(\.kind) == [.call, .update])
         try await desk.service.update("Tickets(2)", ["Text": "theirs"])
-        try await store.retry([try #require(refused.first).id])
+        try await store.changes.retry([try #require(refused.first).id])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
         #expect(report.accepted.map(\.kind) == [.call])
         #expect(desk.calls.names == ["Close"])
         isRefusing.clear()
-        try await store.retry()
+        try await store.changes.retry()
         let conflicts = try await store.upload().failed
         #expect(conflicts.map { $0.failure?.isConflict } == [true])
         #expect(conflicts.map { $0.failure?.theirs?["Text"] } == ["theirs"])
@@ -243,8 +243,8 @@ struct ActionVersionTests {
         #expect(try await store.upload().failed.map { $0.failure?.theirs?["Rank"] } == [5])
         try store.close()
         let newer = try await ranked("Edm.Boolean")
-        let migrated = try await desk.reopen(at: newer).refreshMetadata().store
-        let failure = try #require(try await migrated.status().failed.first?.failure)
+        let migrated = try await desk.reopen(at: newer).maintenance.refreshMetadata().store
+        let failure = try #require(try await migrated.observe.status().failed.first?.failure)
         #expect(failure.theirs?["State"] == "open")
         #expect(failure.theirs?["Rank"] == nil)
     }

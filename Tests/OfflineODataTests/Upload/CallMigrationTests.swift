@@ -47,9 +47,9 @@ struct CallMigrationTests {
         ("Copies", .primitive(.int32)), ("Colour", .primitive(.string)),
     ]
 
-    private func clone(_ press: Press) async throws -> OfflineODataProvider {
+    private func clone(_ press: Press) async throws -> OfflineStore {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)").path
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: path, protection: .unencrypted, serviceRoot: "http://press.test/", remote: try press.client(),
             queries: [])
         try await store.download()
@@ -73,10 +73,10 @@ struct CallMigrationTests {
         let path = store.directory
         try store.close()
         let client = try newer.client()
-        let opened = try await OfflineODataProvider.open(
+        let opened = try await OfflineStore.open(
             at: path, protection: .unencrypted, connect: { _, _ in client })
-        let migrated = try await opened.refreshMetadata { _, _ in client }.store
-        let failed = try await migrated.status().failed
+        let migrated = try await opened.maintenance.refreshMetadata { _, _ in client }.store
+        let failed = try await migrated.observe.status().failed
         #expect(failed.map(\.kind) == [.call])
         #expect(failed.map(\.failure?.code) == ["ModelChanged"])
         #expect(try await migrated.rows("ErrorArchive").first?["RequestBody"] == #"{"Colour":"red","Copies":3}"#)
@@ -92,9 +92,9 @@ struct CallMigrationTests {
         let path = store.directory
         try store.close()
         let client = try newer.client()
-        let opened = try await OfflineODataProvider.open(
+        let opened = try await OfflineStore.open(
             at: path, protection: .unencrypted, connect: { _, _ in client })
-        let migrated = try await opened.refreshMetadata { _, _ in client }.store
+        let migrated = try await opened.maintenance.refreshMetadata { _, _ in client }.store
         #expect(try await migrated.upload().accepted.count == 2)
         try migrated.close()
     }

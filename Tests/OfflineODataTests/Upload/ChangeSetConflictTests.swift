@@ -12,7 +12,7 @@ struct ChangeSetConflictTests {
     /// Returns a store that lost its change set before or after the execution; the service has no ETags.
     private func lost(
         _ shop: Shop, hasActed: Bool, _ changes: @escaping @Sendable (LocalTransaction) throws -> Void
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let isLost = LockedFlag()
         let service = Gateway(
             base: ForgetfulService(base: PlainService(base: try shop.client(), hasETags: false)),
@@ -27,7 +27,7 @@ struct ChangeSetConflictTests {
                 throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
             })
         let store = try await shop.clone(through: service)
-        try await store.transaction(changes)
+        try await store.changes.transaction(changes)
         await #expect(throws: TransportError.self) { try await store.upload() }
         return store
     }
@@ -48,7 +48,7 @@ struct ChangeSetConflictTests {
     func changedLater(isOurs: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: try shop.client(), hasETags: false))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Customers('C0002')", ["City": "Mine"])
             try changes.update("Customers('C0002')", ["City": "Ours", "CompanyName": "Ours"])
         }
@@ -59,7 +59,7 @@ struct ChangeSetConflictTests {
         let name = try await shop.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'C0002'")
         #expect(name == (isOurs ? "Ours" : "Theirs"))
         guard !isOurs else { return }
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload(options: UploadOptions(conflictPolicy: .clientWins)).accepted.count == 2)
         #expect(try await shop.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'C0002'") == "Ours")
     }
@@ -76,7 +76,7 @@ struct ChangeSetConflictTests {
         let shop = try await Shop()
         let client = try shop.client()
         let store = try await shop.clone(through: hasETags ? client : PlainService(base: client, hasETags: false))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.delete(Self.line)
             for product in 1...products { try changes.update("Products(\(product))", ["Stock": 5]) }
         }
@@ -86,7 +86,7 @@ struct ChangeSetConflictTests {
         #expect(report.accepted.count == 1 + Int(products), "the deletion too")
         #expect(report.givenUp.isEmpty)
         #expect(try await stock(shop, 1) == 5)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         guard hasETags else { return }
         try await store.download()
         try await shop.expectEqual(store)
@@ -96,7 +96,7 @@ struct ChangeSetConflictTests {
     func deletedAndChangedByOthers() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.delete(Self.line)
             try changes.update("Products(1)", ["Stock": 5])
         }
@@ -111,7 +111,7 @@ struct ChangeSetConflictTests {
     func changedAndDeleted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update(Self.line, ["Quantity": 7])
             try changes.delete(Self.line)
         }
@@ -153,7 +153,7 @@ struct ChangeSetConflictTests {
     func requiredETag(twice: Twice) async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: strict(try shop.client()))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             switch twice {
             case .updated:
                 for stock in 5...6 as ClosedRange<Int64> {
@@ -184,7 +184,7 @@ struct ChangeSetConflictTests {
         if isAlone {
             try await store.update("Products(1)", ["Stock": 5])
         } else {
-            try await store.transaction(Self.twoStocks)
+            try await store.changes.transaction(Self.twoStocks)
         }
         var options = UploadOptions()
         options.comparesWithoutETags = compares || !isAlone
@@ -220,7 +220,7 @@ struct ChangeSetConflictTests {
         #expect(failed.map { $0.failure?.theirs?["Stock"] } == [nil, 99])
         #expect(try await stock(shop, 1) == 19)
         #expect(try await stock(shop, 2) == 99)
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.count == 2)
         #expect(try await stock(shop, 1) == 5)
         #expect(try await stock(shop, 2) == 7)
@@ -279,7 +279,7 @@ struct ChangeSetConflictTests {
         let shop = try await Shop()
         let service = ForgetfulService(base: PlainService(base: try shop.client(), hasETags: false))
         let store = try await shop.clone(through: service)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             for product in 1...8 { try changes.update("Products(\(product))", ["Stock": 500]) }
         }
         try await shop.sql("\(Self.theirs) <= 8")
@@ -309,7 +309,7 @@ struct ChangeSetConflictTests {
                 return response
             })
         let store = try await shop.clone(through: service)
-        try await store.transaction(Self.twoStocks)
+        try await store.changes.transaction(Self.twoStocks)
         try await shop.sql("\(Self.theirs) = 2")
         let report = try await store.upload(options: UploadOptions(conflictPolicy: .clientWins))
         #expect(report.failed.map { $0.failure?.message } == [])
@@ -322,7 +322,7 @@ struct ChangeSetConflictTests {
     func serverWins() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 5])
             try changes.update("Customers('C0002')", ["City": "Mine"])
             try changes.create("Categories", ["Name": "First"])
@@ -343,7 +343,7 @@ struct ChangeSetConflictTests {
         let store = try await studio.clone([
             try DefiningQuery("a", "Albums?$expand=Tags"), DefiningQuery(entitySet: "Tags"),
         ])
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Albums(1)", ["Name": "Mine"])
             try changes.perform(
                 ODataRequest(.create, try ODataURL(parsing: "Albums(2)/Tags/$ref"), body: .reference("Tags(3)")))
@@ -356,7 +356,7 @@ struct ChangeSetConflictTests {
             #expect(try await provider.rows("Albums(1)").first?["Name"] == "Theirs")
             #expect(try await provider.rows("Albums(2)/Tags").map { $0["Name"] } == ["red"])
         }
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 }
 

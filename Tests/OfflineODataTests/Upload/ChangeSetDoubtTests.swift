@@ -11,7 +11,7 @@ struct ChangeSetDoubtTests {
     private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
 
     /// Returns a store that lost its change set before or after the execution.
-    private func lost(_ shop: Shop, hasActed: Bool) async throws -> OfflineODataProvider {
+    private func lost(_ shop: Shop, hasActed: Bool) async throws -> OfflineStore {
         let isMended = LockedFlag()
         let service = Gateway(
             base: PlainService(base: try shop.client()),
@@ -26,7 +26,7 @@ struct ChangeSetDoubtTests {
                 throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
             })
         let store = try await shop.clone(through: service)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.delete(Self.line)
             try changes.update("Products(1)", ["Stock": 5])
         }
@@ -77,8 +77,8 @@ struct ChangeSetDoubtTests {
             })
     }
 
-    private func categoryAndStock(_ store: OfflineODataProvider, _ stock: Int64 = 5) async throws {
-        try await store.transaction { changes in
+    private func categoryAndStock(_ store: OfflineStore, _ stock: Int64 = 5) async throws {
+        try await store.changes.transaction { changes in
             try changes.create("Categories", ["Name": .string("New \(stock)")])
             try changes.update("Products(1)", ["Stock": .integer(stock)])
         }
@@ -93,7 +93,7 @@ struct ChangeSetDoubtTests {
             options: .ofConfirmedRepeats, through: losing(try shop.client(), then: error, isMended))
         try await categoryAndStock(store)
         for _ in 1...2 { _ = try? await store.upload() }
-        #expect(try await store.status().pending.map(\.state) == [.sending, .sending])
+        #expect(try await store.observe.status().pending.map(\.state) == [.sending, .sending])
         isMended.set()
         #expect(try await store.upload().accepted.count == 2)
         #expect(try await shop.count("SELECT COUNT(*) FROM Categories") == 6)
@@ -181,8 +181,8 @@ struct ChangeSetDoubtTests {
 
     /// Returns a store with an executed change set; each of its requests is refused when it is repeated.
     private func refused(
-        _ depot: Depot, _ error: ODataError, _ change: (OfflineODataProvider) async throws -> Void
-    ) async throws -> OfflineODataProvider {
+        _ depot: Depot, _ error: ODataError, _ change: (OfflineStore) async throws -> Void
+    ) async throws -> OfflineStore {
         let isLost = LockedFlag()
         let service = Gateway(
             base: try depot.client(),
@@ -224,7 +224,7 @@ struct ChangeSetDoubtTests {
         let depot = try await Depot()
         let error = ODataError(status: 501, code: "No", message: "What is that?", repeatabilityResult: .rejected)
         let store = try await refused(depot, error) { store in
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.create("Headers", ["Title": "third"])
                 try changes.create("Headers", ["Title": "fourth"])
             }
@@ -237,7 +237,7 @@ struct ChangeSetDoubtTests {
     func refusedRepeatWithKeys() async throws {
         let depot = try await Depot()
         let store = try await refused(depot, ODataError(status: 500, code: "", message: "No.")) { store in
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.create("Boxes", ["ID": 8])
                 try changes.update("Headers(1)", ["Title": "changed"])
             }
@@ -264,9 +264,9 @@ struct ChangeSetDoubtTests {
             })
     }
 
-    private func letter(_ number: Int64, _ store: OfflineODataProvider) async throws {
+    private func letter(_ number: Int64, _ store: OfflineStore) async throws {
         let shape = try #require(store.model.shape(QualifiedName("Depot", "Letter")))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             let header = try changes.create("Headers", ["Title": "third"])
             try changes.create(
                 ODataEntity(shape: shape, ["ID": .integer(number), "HeaderID": try header.value(of: "ID")]),
@@ -280,8 +280,8 @@ struct ChangeSetDoubtTests {
     func withoutBind(status: Int?) async throws {
         let depot = try await Depot()
         let refusals = LockedNames()
-        var options = OfflineODataProvider.Options()
-        if status == nil { options.service.supportsBind = false }
+        var options = OfflineStore.Options()
+        if status == nil { options.service.capabilities.supportsBind = false }
         let store = try await depot.clone(
             options: options, through: try withoutBind(depot, status ?? 400, refusals))
         for number in 1...2 as ClosedRange<Int64> {
@@ -311,7 +311,7 @@ struct ChangeSetDoubtTests {
         let store = try await depot.clone(through: service)
         let shape = try #require(store.model.shape(QualifiedName("Depot", "Letter")))
         for number in 1...2 as ClosedRange<Int64> {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 let header = try changes.create("Headers", ["Title": "third"])
                 try changes.create(
                     ODataEntity(shape: shape, ["ID": .integer(number), "HeaderID": try header.value(of: "ID")]),

@@ -29,8 +29,8 @@ struct ChangeSetMeetingTests {
             })
     }
 
-    private func categoryAndProduct(_ store: OfflineODataProvider, price: Int64) async throws {
-        try await store.transaction { changes in
+    private func categoryAndProduct(_ store: OfflineStore, price: Int64) async throws {
+        try await store.changes.transaction { changes in
             let category = try changes.create("Categories", ["Name": "New"])
             try changes.create(
                 "Products",
@@ -64,7 +64,7 @@ struct ChangeSetMeetingTests {
         let client = try shop.client()
         let base: any ODataProvider = isRepeatable ? client : PlainService(base: client)
         let store = try await shop.clone(through: losing(base, hasActed: true))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 5])
             try changes.update("Products(2)", ["Stock": 60])
         }
@@ -86,7 +86,7 @@ struct ChangeSetMeetingTests {
         let client = try shop.client()
         let base: any ODataProvider = isRepeatable ? client : PlainService(base: client)
         let store = try await shop.clone(through: losing(base, hasActed: true))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Price": 5])
             try changes.update("Products(1)", ["Name": "Mine"])
             try changes.update("Products(2)", ["Stock": 60])
@@ -105,7 +105,7 @@ struct ChangeSetMeetingTests {
     func twice() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: losing(try shop.client(), hasActed: true))
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 5])
             try changes.update("Products(1)", ["Stock": 6])
         }
@@ -139,9 +139,9 @@ struct ChangeSetMeetingTests {
     }
 
     /// Creates two change sets with a line and a product each.
-    private func linesAndProducts(_ store: OfflineODataProvider) async throws {
+    private func linesAndProducts(_ store: OfflineStore) async throws {
         for number in 1...2 as ClosedRange<Int64> {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.update(Self.line, ["Quantity": .integer(100 + number)])
                 try changes.update("Products(\(number))", ["Stock": .integer(1000 + number)])
             }
@@ -169,8 +169,8 @@ struct ChangeSetMeetingTests {
         try await linesAndProducts(store)
         try await shop.sql(Self.lineGone)
         #expect(try await store.upload().failed.map(\.entitySet) == ["Order_Lines", "Products"])
-        try await store.discard()
-        #expect(try await store.status().pending.map(\.entityText) == [])
+        try await store.changes.discard()
+        #expect(try await store.observe.status().pending.map(\.entityText) == [])
         try await store.sync()
         #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock > 1000") == 0)
         try await shop.expectEqual(store)
@@ -188,7 +188,7 @@ struct ChangeSetMeetingTests {
         #expect(doubt.state == .inDoubt)
         let id = try await shop.count("SELECT CategoryID FROM Categories WHERE Name = 'Theirs'")
         let key = try #require(ODataEntity(shape: doubt.changes.shape, ["CategoryID": .integer(Int64(id))]).key)
-        try await store.accept([doubt.id], keys: [doubt.id: key])
+        try await store.changes.accept([doubt.id], keys: [doubt.id: key])
         #expect(try await store.upload().failed.map(\.failure?.conflict) == [.changed])
         #expect(try await shop.text("SELECT Name FROM Categories WHERE CategoryID = \(id)") == "Theirs")
     }

@@ -8,8 +8,8 @@ import Testing
 @Suite("A relation without a foreign key beside the creation of what it relates")
 struct ChangeSetRelationTests {
     /// Creates an album and a tag in a change set, and relates the album to this tag and to another one.
-    private func relatedAlbum(_ store: OfflineODataProvider) async throws {
-        try await store.transaction { changes in
+    private func relatedAlbum(_ store: OfflineStore) async throws {
+        try await store.changes.transaction { changes in
             try changes.create("Albums", ["Name": "Autumn"])
             try changes.create("Tags", ["Name": "new"])
             try changes.relate("Albums(-1)/Tags", to: "Tags(-1)")
@@ -37,7 +37,7 @@ struct ChangeSetRelationTests {
         #expect(await studio.wire.requests.count == 1)
         #expect(try await tags(studio.service, of: 3) == ["green", "new"])
         #expect(try await tags(store, of: 3) == ["green", "new"])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test(
@@ -45,9 +45,9 @@ struct ChangeSetRelationTests {
         arguments: [true, false])
     func oneByOne(hasBatches: Bool) async throws {
         let studio = try await Studio()
-        var options = OfflineODataProvider.Options()
-        options.service.supportsBatch = hasBatches
-        options.service.supportsBind = !hasBatches
+        var options = OfflineStore.Options()
+        options.service.capabilities.supportsBatch = hasBatches
+        options.service.capabilities.supportsBind = !hasBatches
         let store = try await studio.clone(options: options)
         try await relatedAlbum(store)
         await studio.wire.mend()
@@ -57,7 +57,7 @@ struct ChangeSetRelationTests {
         let changes = await studio.wire.requests.filter { $0.method == .post }
         #expect(changes.map { $0.path?.hasSuffix("$batch") } == [false, false, false, false])
         #expect(try await tags(studio.service, of: 3) == ["green", "new"])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("follows it where the service is found to take no references in bodies", arguments: [400, 501])
@@ -131,7 +131,7 @@ struct ChangeSetRelationTests {
         let studio = try await Studio()
         let store = try await studio.clone()
         // Otherwise, the two changes would cancel each other before they are sent.
-        try await store.transaction(options: ChangeOptions(isUnmodifiable: true)) { changes in
+        try await store.changes.transaction(options: ChangeOptions(isUnmodifiable: true)) { changes in
             try changes.create("Albums", ["Name": "Autumn"])
             try changes.relate("Albums(-1)/Tags", to: "Tags(1)")
             try changes.relate("Albums(-1)/Tags", to: "Tags(2)")
@@ -152,7 +152,7 @@ struct ChangeSetRelationTests {
     func later() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        let now = store.changing(ChangeOptions(category: "now"))
+        let now = store.changes.provider(with: ChangeOptions(category: "now"))
         try await now.create("Albums", ["Name": "Autumn"])
         try await now.create("Tags", ["Name": "new"])
         try await store.link("Albums(-1)/Tags", to: "Tags(3)")
@@ -171,7 +171,7 @@ struct ChangeSetRelationTests {
     func removed() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        let leaving = store.changing(ChangeOptions(category: "now", removesCreatedEntity: true))
+        let leaving = store.changes.provider(with: ChangeOptions(category: "now", removesCreatedEntity: true))
         try await leaving.create("Albums", ["Name": "Autumn"])
         try await leaving.create("Tags", ["Name": "new"])
         try await store.link("Albums(-1)/Tags", to: "Tags(3)")

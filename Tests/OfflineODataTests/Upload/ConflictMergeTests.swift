@@ -192,7 +192,7 @@ struct ConflictMergeTests {
     func changeSet(isConflict: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Customers('C0002')", ["City": "Mine"])
             try changes.update("Customers('C0002')", ["Country": "Mine"])
             try changes.update("Customers('C0003')", ["City": "Mine"])
@@ -216,7 +216,7 @@ struct ConflictMergeTests {
     func behindInChangeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Customers('C0002')", ["City": "Mine"])
             try changes.update("Customers('C0002')", ["CompanyName": "Mine"])
         }
@@ -225,7 +225,7 @@ struct ConflictMergeTests {
         #expect(try await there(shop)?.hasPrefix("Theirs") == true)
         #expect(try await there(shop)?.hasSuffix("Mine") == false)
         // A discarded change shows the server version, not the merged one.
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await store.rows(customer) == shop.database.rows(customer))
     }
 
@@ -234,7 +234,7 @@ struct ConflictMergeTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         var options = store.options
-        options.conflictPolicies = ["Customers": .merge, "Products": .serverWins]
+        options.sync.conflictPolicies = ["Customers": .merge, "Products": .serverWins]
         try store.setOptions(options)
         try await store.update(customer, ["City": "Mine"])
         try await store.update("Products(1)", ["Stock": 501])

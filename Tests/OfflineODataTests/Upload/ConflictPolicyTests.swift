@@ -8,7 +8,7 @@ import Testing
 struct ConflictPolicyTests {
     private func conflict(
         _ shop: Shop, _ policy: ConflictPolicy, through remote: (any ODataProvider)? = nil
-    ) async throws -> (OfflineODataProvider, UploadReport) {
+    ) async throws -> (OfflineStore, UploadReport) {
         let store = try await shop.clone(through: remote)
         try await store.update("Customers('C0002')", ["City": "Mine"])
         try await shop.sql("UPDATE Customers SET City = 'Theirs', CompanyName = 'Theirs' WHERE CustomerID = 'C0002'")
@@ -69,7 +69,7 @@ struct ConflictPolicyTests {
         let (store, report) = try await conflict(shop, .fail, through: plain)
         #expect(report.failed.count == 1)
         #expect(try await there(shop) == "Theirs, Theirs")
-        try await store.discard()
+        try await store.changes.discard()
         try await store.update("Customers('C0003')", ["City": "Mine"])
         try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0003'")
         let unchecked = try await store.upload(options: UploadOptions(comparesWithoutETags: false))
@@ -94,18 +94,18 @@ struct ConflictPolicyTests {
                 throw error
             })
         let store = try await shop.clone(through: service)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Order_Lines(OrderID=1003,LineNumber=1)", ["Quantity": 77])
             if isInChangeSet { try changes.update("Products(1)", ["Stock": 4711]) }
         }
         try await shop.sql("DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1")
         try await store.upload()
-        let conflict = try #require(try await store.status().failed.first?.failure)
+        let conflict = try #require(try await store.observe.status().failed.first?.failure)
         #expect(conflict.isConflict && conflict.conflict == .deleted && conflict.status == status)
-        try await store.retry()
+        try await store.changes.retry()
         isInvalid.set()
         try await store.upload()
-        let refusal = try #require(try await store.status().failed.first?.failure)
+        let refusal = try #require(try await store.observe.status().failed.first?.failure)
         #expect(!refusal.isConflict && refusal.conflict == nil && refusal.status == 400)
     }
 }

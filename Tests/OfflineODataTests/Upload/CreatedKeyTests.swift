@@ -110,7 +110,8 @@ struct CreatedKeyTests {
     func action() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        try await store.changing(ChangeOptions(removesCreatedEntity: true)).create("Albums", ["Name": "Autumn"])
+        try await store.changes.provider(with: ChangeOptions(removesCreatedEntity: true)).create(
+            "Albums", ["Name": "Autumn"])
         _ = try await store.execute(
             ODataRequest(
                 .create, try ODataURL(parsing: "Albums(-1)/Studio.Rename"), body: .parameters(["Name": "Fall"])))
@@ -126,8 +127,9 @@ struct CreatedKeyTests {
     func headerField() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        try await store.changing(ChangeOptions(removesCreatedEntity: true)).create("Tags", ["Name": "new"])
-        try await store.changing(ChangeOptions(headers: ["X-About": "{Tags(-1)}"])).update(
+        try await store.changes.provider(with: ChangeOptions(removesCreatedEntity: true)).create(
+            "Tags", ["Name": "new"])
+        try await store.changes.provider(with: ChangeOptions(headers: ["X-About": "{Tags(-1)}"])).update(
             "Albums(1)", ["Name": "Renamed"])
         #expect(try await store.upload().accepted.map(\.kind) == [.create, .update])
         let name = try #require(HTTPField.Name("X-About"))

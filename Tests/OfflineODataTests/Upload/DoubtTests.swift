@@ -34,7 +34,7 @@ struct DoubtTests {
         isUploading.set()
         for _ in 1...2 { _ = try? await store.upload() }
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
-        #expect(try await store.status().pending.map(\.entityText) == [])
+        #expect(try await store.observe.status().pending.map(\.entityText) == [])
         #expect(try await store.rows("Orders(1201)").count == 1)
     }
 
@@ -91,7 +91,7 @@ struct DoubtTests {
         let report = try await store.upload()
         #expect(report.failed.map(\.state) == [.inDoubt])
         #expect(report.failed.map { $0.failure?.message } == ["The database is down."])
-        try await store.accept()
+        try await store.changes.accept()
         try await store.download()
         try await shop.expectEqual(store)
     }
@@ -184,7 +184,7 @@ struct DoubtTests {
         isCut.set()
         await #expect(throws: TransportError.self) { try await store.upload() }
         isCut.clear()
-        #expect(try await store.status().pending.map(\.state) == [.sending, .pending])
+        #expect(try await store.observe.status().pending.map(\.state) == [.sending, .pending])
         await shop.wire.mend()
         var options = UploadOptions()
         options.correlationProperties = ["Categories": "Name"]
@@ -212,7 +212,7 @@ struct DoubtTests {
         #expect(await shop.wire.requests.isEmpty)
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 5)
         #expect(try await store.rows("ErrorArchive").map { $0["Code"] } == ["Expired"])
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().accepted.count == 1)
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 6)
     }
@@ -225,7 +225,7 @@ struct DoubtTests {
         try await shop.sql("UPDATE \"Order Lines\" SET Quantity = 99 WHERE OrderID = 1003 AND LineNumber = 1")
         let failed = try await store.upload().failed
         #expect(failed.map(\.failure?.isConflict) == [true])
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await store.rows("Order_Lines(OrderID=1003,LineNumber=1)").first?["Quantity"] == 99)
     }
 
@@ -242,8 +242,8 @@ struct DoubtTests {
         await shop.wire.cut { _, request in request.method == .delete ? .lostOnTheWay : nil }
         _ = try? await store.upload()
         await shop.wire.mend()
-        #expect(try await store.status().pending.map(\.kind) == [.delete])
-        try await store.undoAll()
+        #expect(try await store.observe.status().pending.map(\.kind) == [.delete])
+        try await store.changes.undoAll()
         #expect(try await store.rows("Customers('NEW01')").count == 1)
         try await store.sync()
         try await shop.expectEqual(store)
@@ -252,8 +252,8 @@ struct DoubtTests {
     @Test("accepted after a download has brought what others made of it since, shows theirs after the next one")
     func acceptedLate() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.service.supportsRepeatableRequests = false
+        var options = OfflineStore.Options()
+        options.service.capabilities.supportsRepeatableRequests = false
         let store = try await shop.store(options: options)
         try await store.download()
         try await store.create("Customers", ["CustomerID": "NEW01", "CompanyName": "Mine", "Country": "Norway"])
@@ -263,7 +263,7 @@ struct DoubtTests {
         try await shop.sql("UPDATE Customers SET CompanyName = 'Theirs' WHERE CustomerID = 'NEW01'")
         #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
         try await store.download()
-        try await store.accept()
+        try await store.changes.accept()
         try await store.download()
         #expect(try await store.rows("Customers('NEW01')").first?["CompanyName"] == "Theirs")
         try await shop.expectEqual(store)
@@ -278,11 +278,11 @@ struct DoubtTests {
         let store = try await shop.clone()
         let options = ChangeOptions(prefersNoContent: true)
         if isTogether {
-            try await store.transaction(options: options) { changes in
+            try await store.changes.transaction(options: options) { changes in
                 for product in [5, 6] { try changes.update("Products(\(product))", ["Stock": 77]) }
             }
         } else {
-            try await store.changing(options).update("Products(5)", ["Stock": 77])
+            try await store.changes.provider(with: options).update("Products(5)", ["Stock": 77])
         }
         await shop.wire.cut { _, request in request.method == .patch || request.method == .post ? .answerLost : nil }
         await #expect(throws: TransportError.self) { try await store.upload() }
@@ -308,7 +308,8 @@ struct DoubtTests {
                 throw ODataError(status: 403, code: "No", message: "No.")
             })
         let store = try await shop.clone(through: service)
-        try await store.changing(ChangeOptions(prefersNoContent: true)).update("Products(5)", ["Stock": 77])
+        try await store.changes.provider(with: ChangeOptions(prefersNoContent: true)).update(
+            "Products(5)", ["Stock": 77])
         await shop.wire.cut { _, request in request.method == .patch ? .answerLost : nil }
         await #expect(throws: TransportError.self) { try await store.upload() }
         await shop.wire.mend()
@@ -332,12 +333,12 @@ struct DoubtTests {
                 isAccepting.clear()
                 // Another process accepts the server version after the page with it was received.
                 let other = try await shop.reopen()
-                #expect(try await other.accept() == 1)
+                #expect(try await other.changes.accept() == 1)
                 try other.close()
                 return response
             })
-        var options = OfflineODataProvider.Options()
-        options.service.supportsRepeatableRequests = false
+        var options = OfflineStore.Options()
+        options.service.capabilities.supportsRepeatableRequests = false
         let store = try await shop.store(
             [DefiningQuery(entitySet: "Customers")], options: options, through: service)
         try await store.create("Customers", ["CustomerID": "A0001", "CompanyName": "Mine", "Country": "Norway"])
@@ -351,7 +352,7 @@ struct DoubtTests {
         #expect(!isAccepting.isSet)
         #expect(first.queries.map(\.method) == [.first] && first.isComplete)
         #expect(try await store.rows("Customers").count == 41)
-        #expect(try await store.status().queries.map(\.hasDeltaLink) == [false])
+        #expect(try await store.observe.status().queries.map(\.hasDeltaLink) == [false])
         #expect(try await store.download().queries.map(\.method) == [.refresh])
         #expect(try await store.rows("Customers('A0001')").first?["CompanyName"] == "Theirs")
         #expect(try await store.download().queries.map(\.method) == [.delta])
@@ -460,7 +461,7 @@ struct DoubtTests {
         let store = try await shop.clone(through: service)
         try await store.create("Orders", Self.order)
         await Task { _ = try? await store.upload() }.value
-        #expect(try await store.status().pending.map(\.entityText) == [])
+        #expect(try await store.observe.status().pending.map(\.entityText) == [])
         #expect(try await store.upload().failed.map(\.entityText) == [])
         #expect(try await store.rows("Orders(1201)").count == 1)
     }
@@ -480,7 +481,7 @@ struct DoubtTests {
                     })
             })
         if isSet {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.perform(Desk.request(name))
                 try changes.create("Tickets", ["ID": 7])
             }
@@ -488,7 +489,7 @@ struct DoubtTests {
             try await store.call(name)
         }
         await Task { _ = try? await store.upload() }.value
-        #expect(try await store.status().pending.map(\.description) == [])
+        #expect(try await store.observe.status().pending.map(\.description) == [])
         #expect(try await store.upload().failed.map(\.description) == [])
         #expect(desk.calls.names == [name])
     }
@@ -497,8 +498,8 @@ struct DoubtTests {
     func firstSent() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
-        var options = OfflineODataProvider.Options()
-        options.environment.now = {
+        var options = OfflineStore.Options()
+        options.runtime.environment.now = {
             EngineEnvironment.system.now().advanced(by: .seconds(isLater.isSet ? 0 : -60 * 86_400))
         }
         let store = try await shop.store(options: options)
@@ -506,7 +507,7 @@ struct DoubtTests {
         try await store.create("Orders", Self.order)
         await shop.wire.cut { _, _ in .lostOnTheWay }
         await #expect(throws: TransportError.self) { try await store.upload() }
-        #expect(try await store.status().pending.map(\.firstSent) == [nil])
+        #expect(try await store.observe.status().pending.map(\.firstSent) == [nil])
         await shop.wire.mend()
         isLater.set()
         // The creation was never sent, so it is folded with the later change.
@@ -528,14 +529,14 @@ struct DoubtTests {
     func firstSentTogether() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 5])
             try changes.update("Products(2)", ["Stock": 7])
         }
         await shop.wire.cut { _, _ in .lostOnTheWay }
         await #expect(throws: TransportError.self) { try await store.upload() }
         #expect(await shop.wire.requests.map { $0.path?.hasSuffix("$batch") } == [true])
-        let pending = try await store.status().pending
+        let pending = try await store.observe.status().pending
         #expect(pending.map(\.state) == [.pending, .pending])
         #expect(pending.map(\.firstSent) == [nil, nil])
         #expect(Set(pending.compactMap(\.requestID)).count == 2, "each has its own, from the start")

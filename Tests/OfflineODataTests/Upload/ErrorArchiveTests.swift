@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The error archive")
 struct ErrorArchiveTests {
-    private func refused(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func refused(_ shop: Shop) async throws -> OfflineStore {
         let store = try await shop.clone()
         try await store.update("Products(6)", ["Stock": -4])
         let report = try await store.upload()
@@ -18,7 +18,7 @@ struct ErrorArchiveTests {
     func kept() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
-        let failed = try #require(try await store.status().failed.first)
+        let failed = try #require(try await store.observe.status().failed.first)
         #expect(failed.failure?.status ?? 0 >= 400)
         #expect(failed.failure?.message.isEmpty == false)
         #expect(try await store.rows("Products(6)").first?["Stock"] == -4)
@@ -40,7 +40,7 @@ struct ErrorArchiveTests {
     func discarded() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
-        #expect(try await store.discard() == 1)
+        #expect(try await store.changes.discard() == 1)
         try await shop.expectEqual(store)
     }
 
@@ -48,7 +48,7 @@ struct ErrorArchiveTests {
     func retried() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
-        #expect(try await store.retry() == 1)
+        #expect(try await store.changes.retry() == 1)
         #expect(try await store.upload().failed.count == 1, "the service has not changed its mind")
     }
 
@@ -59,7 +59,7 @@ struct ErrorArchiveTests {
         try await store.update("Customers('C0002')", ["City": "Mine"])
         try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'")
         #expect(try await store.upload().failed.count == 1)
-        try await store.retry()
+        try await store.changes.retry()
         #expect(try await store.upload().failed.map(\.entityText) == [])
         #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == "Mine")
     }
@@ -72,7 +72,7 @@ struct ErrorArchiveTests {
         try await store.create("Products", ["Name": "X", "CategoryID": 99, "Price": .decimal(ODataDecimal(1))])
         #expect(try await store.upload().failed.count == 1)
         try await store.delete("Products(-1)")
-        #expect(try await store.status().failed.map(\.entityText) == [])
+        #expect(try await store.observe.status().failed.map(\.entityText) == [])
         try await store.download()
         try await shop.expectEqual(store)
     }
@@ -81,8 +81,8 @@ struct ErrorArchiveTests {
     func unknown() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([])
-        await #expect(throws: OfflineError.self) { try await store.retry([4711]) }
-        await #expect(throws: OfflineError.self) { try await store.discard([4711]) }
+        await #expect(throws: OfflineError.self) { try await store.changes.retry([4711]) }
+        await #expect(throws: OfflineError.self) { try await store.changes.discard([4711]) }
     }
 
     @Test("restores a deleted entity whose delete was refused")
@@ -93,7 +93,7 @@ struct ErrorArchiveTests {
         try await store.delete("Customers('C0001')")
         #expect(try await store.rows("Customers").count == 39)
         #expect(try await store.upload().failed.count == 1)
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await store.rows("Customers").count == 40)
         try await shop.expectEqual(store)
     }
@@ -108,7 +108,7 @@ struct ArchiveDependencyTests {
         "OrderID": -1, "LineNumber": 1, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5)),
     ]
 
-    private func refusedOrder(_ shop: Shop) async throws -> OfflineODataProvider {
+    private func refusedOrder(_ shop: Shop) async throws -> OfflineStore {
         let store = try await shop.clone()
         try await store.create("Orders", Self.order)
         try await store.create("Order_Lines", Self.line)
@@ -120,7 +120,7 @@ struct ArchiveDependencyTests {
     func discarded() async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop)
-        try await store.discard()
+        try await store.changes.discard()
         try await shop.expectEqual(store)
     }
 
@@ -153,7 +153,7 @@ struct ArchiveDependencyTests {
         let report = try await store.upload()
         #expect(report.failed.map(\.kind) == [.delete])
         #expect(report.waiting.map(\.kind) == [.create])
-        try await store.discard()
+        try await store.changes.discard()
         try await shop.expectEqual(store)
     }
 }
@@ -188,7 +188,7 @@ struct TakenKeyTests {
 
 @Suite("A request in doubt")
 struct AcceptTests {
-    private func inDoubt(_ shop: Shop, withLine: Bool = false) async throws -> OfflineODataProvider {
+    private func inDoubt(_ shop: Shop, withLine: Bool = false) async throws -> OfflineStore {
         let store = try await shop.clone(through: PlainService(base: shop.client()))
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
@@ -208,7 +208,7 @@ struct AcceptTests {
     func accepted() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop)
-        #expect(try await store.accept() == 1)
+        #expect(try await store.changes.accept() == 1)
         #expect(try await store.rows("Orders").count == 201, "the entity is not lost in between")
         try await store.download()
         try await shop.expectEqual(store)
@@ -218,9 +218,9 @@ struct AcceptTests {
     func acceptedWithKey() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop, withLine: true)
-        let id = try #require(try await store.status().failed.first?.id)
-        await #expect(throws: OfflineError.self) { try await store.accept([id]) }
-        try await store.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
+        let id = try #require(try await store.observe.status().failed.first?.id)
+        await #expect(throws: OfflineError.self) { try await store.changes.accept([id]) }
+        try await store.changes.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
         #expect(try await store.upload().accepted.map(\.entitySet) == ["Order_Lines"])
         try await store.download()
         try await shop.expectEqual(store)
@@ -230,11 +230,11 @@ struct AcceptTests {
     func acceptedBeneathDeletion() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop)
-        let id = try #require(try await store.status().failed.first?.id)
+        let id = try #require(try await store.observe.status().failed.first?.id)
         try await store.update("Orders(-1)", ["Freight": 3])
         _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Orders(-1)")))
-        try await store.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
-        #expect(try await store.status().pending.last?.base?["OrderID"] == 1201)
+        try await store.changes.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
+        #expect(try await store.observe.status().pending.last?.base?["OrderID"] == 1201)
         let report = try await store.upload(options: UploadOptions(foldsRequests: true))
         #expect(report.failed.map(\.entityText) == [])
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 200)
@@ -246,11 +246,11 @@ struct AcceptTests {
     func acceptedBeneathReference() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop, withLine: true)
-        let id = try #require(try await store.status().failed.first?.id)
+        let id = try #require(try await store.observe.status().failed.first?.id)
         _ = try await store.execute(
             ODataRequest(.delete, try ODataURL(parsing: "Order_Lines(OrderID=-1,LineNumber=1)")))
-        try await store.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
-        let deletion = try await store.status().pending.last
+        try await store.changes.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
+        let deletion = try await store.observe.status().pending.last
         #expect(deletion?.entityText == "Order_Lines(OrderID=1201,LineNumber=1)")
         #expect(deletion?.base?["OrderID"] == 1201)
         #expect(try await store.upload().failed.map(\.entityText) == [])
@@ -264,15 +264,15 @@ struct AcceptTests {
     func acceptedBesideDeletion(deletesBoth: Bool, takesBack: Bool) async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop)
-        let id = try #require(try await store.status().failed.first?.id)
+        let id = try #require(try await store.observe.status().failed.first?.id)
         try await store.download()
         if deletesBoth { _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Orders(-1)"))) }
         try await store.update("Orders(1201)", ["Freight": 3])
         _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Orders(1201)")))
-        try await store.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
+        try await store.changes.accept([id], keys: [id: EntityKey([.init(name: "OrderID", value: 1201)])])
         #expect(try await store.rows("Orders").count == 200)
         if takesBack {
-            try await store.undoAll()
+            try await store.changes.undoAll()
             #expect(try await store.rows("Orders").count == 201)
         } else {
             #expect(try await store.upload().failed.isEmpty)
@@ -288,8 +288,8 @@ struct AcceptTests {
         let store = try await shop.clone()
         try await store.update("Products(6)", ["Stock": -4])
         let id = try #require(try await store.upload().failed.first?.id)
-        await #expect(throws: OfflineError.self) { try await store.accept([id]) }
-        #expect(try await store.accept() == 0)
-        #expect(try await store.status().failed.count == 1)
+        await #expect(throws: OfflineError.self) { try await store.changes.accept([id]) }
+        #expect(try await store.changes.accept() == 0)
+        #expect(try await store.observe.status().failed.count == 1)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 struct GivenUpTests {
     private static let theirs = "UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'"
 
-    private func upload(_ store: OfflineODataProvider) async throws -> UploadReport {
+    private func upload(_ store: OfflineStore) async throws -> UploadReport {
         try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
     }
 
@@ -23,7 +23,7 @@ struct GivenUpTests {
         #expect(report.givenUp.map(\.entityText) == ["Customers('C0002')"])
         #expect(report.accepted.map(\.entityText) == ["Products(1)"])
         #expect(report.failed.isEmpty && report.waiting.isEmpty)
-        let event = try #require(try await store.events().first { $0.kind == "upload" })
+        let event = try #require(try await store.observe.events().first { $0.kind == "upload" })
         #expect(event.text == "1 changes accepted, 0 not, 1 given up")
         #expect(event.requests == 2 && event.failures == 0)
     }
@@ -32,7 +32,7 @@ struct GivenUpTests {
     func changeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 5])
             try changes.update("Customers('C0002')", ["City": "Mine"])
             try changes.create("Categories", ["Name": "Mine"])

@@ -19,7 +19,7 @@ struct HeaderPlaceholderTests {
         let shop = try await Shop()
         let store = try await shop.clone()
         try await store.create("Products", ["Name": "X", "CategoryID": 99, "Price": .decimal(ODataDecimal(1))])
-        try await store.changing(ChangeOptions(headers: ["X-About": "{Products(-1)}"])).update(
+        try await store.changes.provider(with: ChangeOptions(headers: ["X-About": "{Products(-1)}"])).update(
             "Customers('C0002')", ["City": "Mine"])
         let report = try await store.upload()
         #expect(report.failed.map(\.entitySet) == ["Products"])
@@ -39,10 +39,10 @@ struct HeaderPlaceholderTests {
         let store = try await studio.clone()
         try await store.create("Tags", ["Name": "new"])
         let options = ChangeOptions(headers: ["X-About": "{Tags(-1)}"], priority: 9)
-        _ = try await store.changing(options).execute(
+        _ = try await store.changes.provider(with: options).execute(
             ODataRequest(
                 .create, try ODataURL(parsing: "Albums(1)/Studio.Rename"), body: .parameters(["Name": "Renamed"])))
-        try await store.changing(options).delete("Albums(2)")
+        try await store.changes.provider(with: options).delete("Albums(2)")
         #expect(try await store.upload().accepted.map(\.kind) == [.create, .call, .delete])
         #expect(try await sentFields(studio.wire) == ["Tags(4)", "Tags(4)"])
     }
@@ -54,7 +54,7 @@ struct HeaderPlaceholderTests {
         try await store.update("Products(6)", ["Stock": -4])
         #expect(try await store.upload().failed.count == 1)
         try await store.create("Categories", ["Name": "First"])
-        try await store.changing(Self.category).update("Products(6)", ["Stock": 4])
+        try await store.changes.provider(with: Self.category).update("Products(6)", ["Stock": 4])
         await shop.wire.mend()
         #expect(try await store.upload().accepted.map(\.entitySet) == ["Categories", "Products"])
         #expect(try await sentFields(shop.wire) == ["Categories(6)"])
@@ -64,7 +64,7 @@ struct HeaderPlaceholderTests {
     func together() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Categories", ["Name": "First"])
             var request = ODataRequest(
                 .update, try ODataURL(parsing: "Products(1)"),

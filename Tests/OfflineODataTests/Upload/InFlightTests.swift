@@ -24,7 +24,7 @@ struct InFlightTests {
 
     private func store(
         _ shop: Shop, _ app: App, _ method: ODataRequest.Method, isRepeatable: Bool = true
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let client = try shop.client()
         let service = Gateway(
             base: isRepeatable ? client : PlainService(base: client),
@@ -96,7 +96,7 @@ struct InFlightTests {
         }
         if meanwhile == .deleted { try await store.delete("Customers('C0002')") }
         app.plan {
-            let undone = try? await store.undo([try ODataURL(parsing: "Customers('C0002')")])
+            let undone = try? await store.changes.undo([try ODataURL(parsing: "Customers('C0002')")])
             #expect(undone ?? 0 >= 1)
         }
         var options = UploadOptions()
@@ -105,7 +105,7 @@ struct InFlightTests {
         let report = try await store.upload(options: options)
         #expect(report.accepted.map(\.entityText) == ["Products(1)"])
         #expect(report.failed.map(\.entityText) == [])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         try await shop.sql("UPDATE Customers SET City = 'Later' WHERE CustomerID = 'C0002'")
         try await store.download()
         let customer = try await store.rows("Customers('C0002')").first
@@ -124,16 +124,16 @@ struct InFlightTests {
                 return response
             })
         let store = try await shop.clone(through: service)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 5])
             try changes.update("Products(2)", ["Stock": 5])
         }
-        app.plan { try await store.undoAll() }
+        app.plan { try await store.changes.undoAll() }
         await shop.wire.mend()
         let report = try await store.upload()
         #expect(report.accepted.isEmpty && report.failed.isEmpty)
         #expect(await shop.wire.requests.allSatisfy { $0.method == .get })
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("survives that the answer is lost: both arrive once")
@@ -171,7 +171,7 @@ struct InFlightTests {
     }
 
     /// Loses the response to a change of the price while another user changes the stock.
-    private func losePrice(_ shop: Shop, _ app: App, _ store: OfflineODataProvider) async throws {
+    private func losePrice(_ shop: Shop, _ app: App, _ store: OfflineStore) async throws {
         try await store.update("Products(5)", ["Price": 9])
         app.plan { throw CancellationError() }
         await #expect(throws: CancellationError.self) { try await store.upload() }

@@ -31,7 +31,7 @@ struct KeyRewritingTests {
     func throughKeysTogether() async throws {
         let depot = try await Depot()
         let store = try await depot.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Headers", ["Title": "third"])
             try changes.create("Items", ["HeaderID": -1, "No": 1])
             try changes.create("Schedules", ["HeaderID": -1, "ItemNo": 1, "No": 1, "Day": "Monday"])
@@ -67,13 +67,13 @@ struct KeyRewritingTests {
         let depot = try await Depot()
         let store = try await depot.clone(
             [DefiningQuery(entitySet: "Headers"), try DefiningQuery("boxes", "Boxes?$expand=Slips")])
-        try await store.changing(ChangeOptions(category: "now")).create("Headers", ["Title": "third"])
+        try await store.changes.provider(with: ChangeOptions(category: "now")).create("Headers", ["Title": "third"])
         try await store.change(.update, "Boxes(1)/Slips(1)", "Slip", ["HeaderID": -1])
         try await store.delete("Boxes(1)")
         #expect(try await store.upload(options: UploadOptions(categories: ["now"])).accepted.map(\.kind) == [.create])
         let header = try #require(try await depot.service.rows("Headers?$filter=Title eq 'third'").first?["ID"])
         #expect(try await store.rows("Boxes").isEmpty)
-        #expect(try await store.undo([ODataURL(parsing: "Boxes(1)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Boxes(1)")]) == 1)
         #expect(try await store.rows("Boxes(1)/Slips").map { $0["HeaderID"] } == [header])
         let report = try await store.upload()
         #expect(report.failed.map { $0.failure?.message } == [])
@@ -87,7 +87,7 @@ struct KeyRewritingTests {
     func twinsOfDependents(isEdited: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             let order = try changes.create(
                 "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
             try changes.create(
@@ -157,7 +157,7 @@ struct KeyRewritingTests {
         }
         let count: Int64 = Patience.isInstrumented ? 300 : 800
         let store = try await depot.clone()
-        try await store.changing(ChangeOptions(category: "now")).create("Headers", ["Title": "third"])
+        try await store.changes.provider(with: ChangeOptions(category: "now")).create("Headers", ["Title": "third"])
         try await store.create("Items", ["HeaderID": -1, "No": 1])
         for number in 2...count {
             try await store.create(
@@ -168,7 +168,7 @@ struct KeyRewritingTests {
         let header = try #require(try await depot.service.rows("Headers?$filter=Title eq 'third'").first?["ID"])
         let items = try await store.rows("Items?$orderby=No")
         #expect(items.count == Int(count) && items.allSatisfy { $0["HeaderID"] == header })
-        let pending = try await store.status().pending
+        let pending = try await store.observe.status().pending
         #expect(pending.count == Int(count) && pending.allSatisfy { $0.changes["HeaderID"] == header })
         #expect(try await store.rows("Items(HeaderID=-1,No=\(count))").count == 1, "by its old link too")
     }

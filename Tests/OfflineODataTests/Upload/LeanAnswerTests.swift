@@ -20,9 +20,9 @@ struct LeanAnswerTests {
             })
     }
 
-    private func store(_ shop: Shop, through service: Gateway) async throws -> OfflineODataProvider {
-        var options = OfflineODataProvider.Options()
-        options.populatesGeneratedValuesEarly = true
+    private func store(_ shop: Shop, through service: Gateway) async throws -> OfflineStore {
+        var options = OfflineStore.Options()
+        options.sync.populatesGeneratedValuesEarly = true
         let store = try await shop.store(options: options, through: service)
         try await store.download()
         try await store.update("Products(5)", ["Price": 9])

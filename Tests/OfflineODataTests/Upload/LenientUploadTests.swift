@@ -94,7 +94,7 @@ struct LenientUploadTests {
         }
         try await store.update("Items(1)", ["Name": "new"])
         try await store.upload()
-        let details = try await store.status().failed.first?.failure?.details
+        let details = try await store.observe.status().failed.first?.failure?.details
         #expect(details == [ODataError.Detail(code: "2", message: "blocked", target: "Name")])
     }
 
@@ -105,7 +105,7 @@ struct LenientUploadTests {
         try await store.update("Items(1)", ["Name": "new"])
         service.rows = [:]
         #expect(try await store.upload().failed.first?.failure?.conflict == .deleted)
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await store.rows("Items").isEmpty)
     }
 

@@ -33,17 +33,17 @@ struct MissTests {
         case "update": try await store.update(Self.line, ["Quantity": 7])
         case "create": try await store.create("Categories", ["Name": "New"])
         default:
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.delete(Self.line)
                 try changes.update("Products(1)", ["Stock": 5])
             }
         }
-        let waiting = try await store.status().pending.map(\.kind)
+        let waiting = try await store.observe.status().pending.map(\.kind)
         isGone.set()
         await #expect(throws: InvalidResponseError.self) {
             try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
         }
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.pending.map(\.kind) == waiting && status.failed.isEmpty)
         isGone.clear()
         #expect(try await store.sync().upload.accepted.count == waiting.count)

@@ -46,7 +46,7 @@ struct RepeatGuardTests {
         let shop = try await Shop()
         let store = try await shop.clone(through: losing(try shop.client(), takesWholeAlone: way == .whole))
         try await store.update("Products(1)", ["Price": .decimal(5)])
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Name": "Mine"])
             if way == .together { try changes.update("Products(2)", ["Stock": 4711]) }
         }

@@ -40,7 +40,7 @@ struct StrippedFieldTests {
         await shop.wire.mend()
         _ = try? await store.upload()
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
-        #expect(try await store.status().failed.map(\.state) == [.inDoubt])
+        #expect(try await store.observe.status().failed.map(\.state) == [.inDoubt])
         try store.close()
     }
 
@@ -52,7 +52,7 @@ struct StrippedFieldTests {
         _ = try await store.upload()
         try await orderWithLostAnswer(shop, store)
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 202)
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.pending.isEmpty && status.failed.isEmpty)
         try store.close()
     }
@@ -61,21 +61,21 @@ struct StrippedFieldTests {
     func confirmedByRefusal(isTogether: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: try shop.client())
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             if isTogether { try changes.update("Products(1)", ["Stock": 3]) }
             try changes.update("Products(2)", ["Stock": -1])
         }
         #expect(try await store.upload().failed.count == (isTogether ? 2 : 1))
-        try await store.discard()
+        try await store.changes.discard()
         try await orderWithLostAnswer(shop, store)
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.pending.isEmpty && status.failed.isEmpty)
         try store.close()
     }
 
     /// Creates an order, loses the first response, and sends the order again.
-    private func orderWithLostAnswer(_ shop: Shop, _ store: OfflineODataProvider) async throws {
+    private func orderWithLostAnswer(_ shop: Shop, _ store: OfflineStore) async throws {
         try await order(in: store)
         await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         _ = try? await store.upload()
@@ -83,7 +83,7 @@ struct StrippedFieldTests {
         _ = try await store.upload()
     }
 
-    private func order(in store: OfflineODataProvider) async throws {
+    private func order(in store: OfflineStore) async throws {
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
     }

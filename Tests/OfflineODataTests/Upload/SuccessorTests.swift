@@ -12,7 +12,7 @@ struct SuccessorTests {
     /// Returns a store with a customer that was created, deleted and created again before an upload.
     private func made(
         _ shop: Shop, again name: String, through remote: (any ODataProvider)? = nil
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let store = try await shop.clone(through: remote)
         try await store.create("Customers", Self.customer("New"))
         try await store.delete(Self.entity)
@@ -42,7 +42,7 @@ struct SuccessorTests {
     func together() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Customers", Self.customer("New"))
             try changes.delete(Self.entity)
             try changes.create("Customers", Self.customer("Other"))
@@ -70,7 +70,7 @@ struct SuccessorTests {
         #expect(report.waiting.map(\.kind) == [.create])
         #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["Other"])
         // Discarding the deletion also discards the creation that depends on it.
-        try await store.discard()
+        try await store.changes.discard()
         #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["New"])
         try await store.download()
         try await shop.expectEqual(store)

@@ -33,12 +33,12 @@ struct TwinRelationTests {
     /// Returns a store with a local album and the red tag as its motto. The response to the creation was lost.
     /// The service then assigned the blue tag, which was downloaded, and the store assigned the green one under
     /// the server's key.
-    private func twins() async throws -> (Studio, OfflineODataProvider) {
+    private func twins() async throws -> (Studio, OfflineStore) {
         let studio = try await Studio(Self.withMotto)
         let store = try await studio.clone([
             try DefiningQuery("albums", "Albums?$expand=Motto"), DefiningQuery(entitySet: "Tags"),
         ])
-        try await store.changing(ChangeOptions(category: "now")).create("Albums", ["Name": "Autumn"])
+        try await store.changes.provider(with: ChangeOptions(category: "now")).create("Albums", ["Name": "Autumn"])
         try await setMotto(of: -1, to: 1, in: store)
         await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         await #expect(throws: (any Error).self) { try await store.upload(options: UploadOptions(categories: ["now"])) }
@@ -58,20 +58,20 @@ struct TwinRelationTests {
     func takenBack() async throws {
         let (_, store) = try await twins()
         #expect(try await motto(store) == ["green"])
-        let waiting = try await store.status().pending
+        let waiting = try await store.observe.status().pending
         #expect(waiting.map(\.kind) == [.link, .link])
-        try await store.cancel([try #require(waiting.last).id])
+        try await store.changes.cancel([try #require(waiting.last).id])
         #expect(try await motto(store) == ["red"])
-        try await store.cancel([try #require(waiting.first).id])
+        try await store.changes.cancel([try #require(waiting.first).id])
         #expect(try await motto(store) == ["blue"], "what the service has")
     }
 
     @Test("They come back at once, too, when all changes of the entity are taken back")
     func undone() async throws {
         let (_, store) = try await twins()
-        #expect(try await store.undo([ODataURL(parsing: "Albums(3)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Albums(3)")]) == 1)
         #expect(try await motto(store) == ["blue"])
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("They are sent under the key that the service gave")
@@ -82,6 +82,6 @@ struct TwinRelationTests {
         for provider in [studio.service, store] as [any ODataProvider] {
             #expect(try await motto(provider) == ["green"])
         }
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 }

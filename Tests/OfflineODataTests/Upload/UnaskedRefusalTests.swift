@@ -18,7 +18,7 @@ struct UnaskedRefusalTests {
         await #expect(throws: TransportError.self) { try await store.upload() }
         for await _ in service.asked { break }
         // A change that was certainly not executed stays pending and can be undone.
-        #expect(try await store.status().pending.map(\.state) == Array(repeating: .pending, count: count))
+        #expect(try await store.observe.status().pending.map(\.state) == Array(repeating: .pending, count: count))
         expectConflict(of: count, try await store.upload().failed)
     }
 
@@ -34,7 +34,7 @@ struct UnaskedRefusalTests {
         try FileManager.default.copyItem(at: shop.directory.appendingPathComponent("clone"), to: remains)
         upload.cancel()
         _ = await upload.result
-        let again = try await OfflineODataProvider.open(
+        let again = try await OfflineStore.open(
             at: remains.path, protection: .unencrypted, connect: { _, _ in service })
         expectConflict(of: count, try await again.upload().failed)
     }
@@ -42,9 +42,9 @@ struct UnaskedRefusalTests {
     /// Returns a store with changes that conflict with the service. If requested, their first upload is lost.
     private func store(
         _ count: Int, of shop: Shop, through service: ForgetfulService, wasLost: Bool
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let store = try await shop.clone(options: .ofConfirmedRepeats, through: service)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             for number in 1...count { try changes.update("Products(\(number))", ["Stock": 50]) }
         }
         try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")

@@ -22,7 +22,7 @@ struct UnreadableAnswerTests {
             })
         let store = try await shop.clone(through: service)
         if isSet {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.update("Products(5)", ["Stock": 77])
                 try changes.update("Products(7)", ["Stock": 77])
             }

@@ -71,7 +71,7 @@ struct UnsentTests {
             "CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
         ]
         if isTogether {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.create("Orders", order)
                 try changes.update("Products(1)", ["Stock": 5])
             }
@@ -85,7 +85,7 @@ struct UnsentTests {
         }
         // The upload runs in its own task, which may be cancelled.
         _ = await Task { await #expect(throws: (any Error).self) { try await store.upload() } }.value
-        let pending = try await store.status().pending
+        let pending = try await store.observe.status().pending
         #expect(pending.allSatisfy { $0.state == .pending && $0.firstSent == nil && $0.requestID != nil })
         #expect(pending.count == (isTogether ? 2 : 1))
         isClosed.clear()
@@ -100,8 +100,8 @@ struct UnsentTests {
     func unreadable() async throws {
         let shop = try await Shop()
         let isUploading = LockedFlag()
-        var options = OfflineODataProvider.Options()
-        options.service.supportsPatch = false
+        var options = OfflineStore.Options()
+        options.service.capabilities.supportsPatch = false
         let service = Gateway(
             base: PlainService(base: try shop.client()),
             before: { request in
@@ -113,8 +113,8 @@ struct UnsentTests {
         try await store.update("Products(1)", ["Stock": 5])
         isUploading.set()
         await #expect(throws: ODataError.self) { try await store.upload() }
-        #expect(try await store.status().pending.map(\.state) == [.pending])
-        #expect(try await store.undoAll() == 1, "it was not sent")
+        #expect(try await store.observe.status().pending.map(\.state) == [.pending])
+        #expect(try await store.changes.undoAll() == 1, "it was not sent")
     }
 
     @Test("is one that may have acted where an earlier try of the same client left", arguments: [1, 4])
@@ -133,7 +133,7 @@ struct UnsentTests {
         await shop.wire.cut { number, _ in number == 1 ? .answerLost : .lostOnTheWay }
         await #expect(throws: TransportError.self) { try await store.upload() }
         #expect(await shop.wire.requests.count == attempts)
-        #expect(try await store.status().pending.map(\.state) == [.sending])
+        #expect(try await store.observe.status().pending.map(\.state) == [.sending])
         await shop.wire.mend()
         #expect(try await store.upload().accepted.count == 1)
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
@@ -146,12 +146,12 @@ struct UnsentTests {
         arguments: [false, true])
     func slowClock(isTogether: Bool) async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
+        var options = OfflineStore.Options()
+        options.runtime.environment.now = { EngineEnvironment.system.now().advanced(by: .seconds(-400 * 86_400)) }
         let store = try await shop.store(options: options)
         try await store.download()
         if isTogether {
-            try await store.transaction { changes in
+            try await store.changes.transaction { changes in
                 try changes.update("Products(1)", ["Stock": 5])
                 try changes.update("Products(2)", ["Stock": 5])
             }

@@ -24,7 +24,7 @@ struct UnstorableAnswerTests {
     /// more decimal places than its metadata permits.
     private func parts(
         _ isUploading: LockedFlag
-    ) async throws -> (service: StoreService, store: OfflineODataProvider, folder: Folder) {
+    ) async throws -> (service: StoreService, store: OfflineStore, folder: Folder) {
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
         for id in 1...2 {
@@ -44,14 +44,14 @@ struct UnstorableAnswerTests {
                 return response
             })
         let folder = Folder()
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: folder.url.appendingPathComponent("store").path, protection: .unencrypted, serviceRoot: root,
             remote: gateway)
         try await store.download()
         return (service, store, folder)
     }
 
-    private func expectEqual(_ store: OfflineODataProvider, _ service: StoreService) async throws {
+    private func expectEqual(_ store: OfflineStore, _ service: StoreService) async throws {
         try await store.download()
         #expect(try await store.rows("Parts?$orderby=ID") == service.rows("Parts?$orderby=ID"))
     }
@@ -68,7 +68,7 @@ struct UnstorableAnswerTests {
         let report = try await store.upload()
         #expect(report.failed.map(\.entityText) == [])
         #expect(report.accepted.count == 3)
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.observe.status().pending.isEmpty)
         let row = try #require(try await store.rows("Parts(1)").first)
         #expect(row["Stock"] == 77 && row["Price"] == .decimal(9))
         isUploading.clear()
@@ -88,7 +88,7 @@ struct UnstorableAnswerTests {
         #expect(report.failed.map(\.entityText) == ["Parts(1)"])
         #expect(report.accepted.map(\.entityText) == ["Parts(2)"])
         isUploading.clear()
-        #expect(try await store.undo([ODataURL(parsing: "Parts(1)")]) == 1)
+        #expect(try await store.changes.undo([ODataURL(parsing: "Parts(1)")]) == 1)
         #expect(try await store.rows("Parts(1)").first?["Stock"] == 5)
         try await expectEqual(store, service)
     }

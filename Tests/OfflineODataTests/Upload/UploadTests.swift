@@ -52,7 +52,8 @@ struct UploadTests {
         #expect(try await store.rows("Orders(-1)").first?["OrderID"] == .integer(1201), "the old key is an alias")
         try await store.update("Orders(-1)", ["CustomerID": "C0002"])
         #expect(try await store.rows("Orders(1201)").first?["CustomerID"] == "C0002", "also when it is changed")
-        #expect(try await store.status().pending.map(\.kind) == [.update], "nothing is made under the first key")
+        #expect(
+            try await store.observe.status().pending.map(\.kind) == [.update], "nothing is made under the first key")
         try await store.upload()
         try await store.download()
         try await shop.expectEqual(store)
@@ -165,7 +166,7 @@ struct UploadTests {
         let report = try await store.upload()
         #expect(report.failed.map(\.state) == [.inDoubt])
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201, "at most once")
-        try await store.discard()
+        try await store.changes.discard()
         try await store.download()
         try await shop.expectEqual(store)
     }
@@ -269,8 +270,8 @@ struct UploadTests {
         try await store.update("Products(5)", ["Stock": 77])
         await shop.wire.cut { _, _ in .lostOnTheWay }
         await #expect(throws: (any Error).self) { try await store.upload() }
-        #expect(try await store.status().pending.count == 1)
-        #expect(try await store.status().failed.map(\.entityText) == [])
+        #expect(try await store.observe.status().pending.count == 1)
+        #expect(try await store.observe.status().failed.map(\.entityText) == [])
     }
 
     @Test("sends several changes of one entity, each with the ETag that the one before returned (rule 5)")
@@ -320,7 +321,7 @@ struct UploadTests {
             })
         let store = try await shop.clone(through: service)
         let listener = SyncListener()
-        store.setDelegate(listener)
+        store.observe.setDelegate(listener)
         for (product, stock) in [(1, 4711), (2, -1), (3, 4713), (4, 4714)] {
             try await store.update("Products(\(product))", ["Stock": .integer(Int64(stock))])
         }
@@ -330,7 +331,7 @@ struct UploadTests {
         let report = try #require(listener.earlyEnds.first)
         #expect(report.accepted.map(\.entityText) == accepted)
         #expect(report.failed.map(\.entityText) == ["Products(2)"])
-        let event = try #require(try await store.events().first { $0.kind == "upload" })
+        let event = try #require(try await store.observe.events().first { $0.kind == "upload" })
         #expect(event.text == "ended early: \(accepted.count) changes accepted, 1 not")
         #expect(event.requests == accepted.count + 1 && event.failures == 2)
         #expect(try await store.upload().accepted.map(\.entityText).last == "Products(4)")

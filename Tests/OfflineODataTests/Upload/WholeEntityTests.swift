@@ -33,12 +33,12 @@ struct WholeEntityTests {
         let shop = try await Shop()
         let service = refusing([.update], in: ["Customers", "Products", "$1"], try shop.client(), LockedList())
         let store = try await shop.clone(through: service)
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.update("Customers('C0002')", ["City": "Mine"])
             try changes.update("Products(2)", ["Stock": 9])
             try changes.update("Customers('C0002')", ["CompanyName": "Ours"])
         }
-        try await store.transaction { changes in
+        try await store.changes.transaction { changes in
             try changes.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
             try changes.update("Customers('NEWCO')", ["City": "Oslo"])
             try changes.update("Customers('NEWCO')", ["CompanyName": "Newer"])
@@ -102,9 +102,9 @@ struct WholeEntityTests {
     @Test("are of all sets where an earlier version has found out that")
     func earlierVersion() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
+        var options = OfflineStore.Options()
         // The option has the same stored form as the finding of an earlier version.
-        options.service.supportsPatch = false
+        options.service.capabilities.supportsPatch = false
         let store = try await shop.store(options: options)
         try await store.download()
         await shop.wire.mend()

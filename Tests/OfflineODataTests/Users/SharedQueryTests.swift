@@ -19,9 +19,9 @@ struct SharedQueryTests {
     }
 
     /// Returns a store of the user ada.
-    private func store(_ shop: Shop, _ queries: [DefiningQuery]? = nil) async throws -> OfflineODataProvider {
+    private func store(_ shop: Shop, _ queries: [DefiningQuery]? = nil) async throws -> OfflineStore {
         let store = try await shop.clone(queries ?? self.queries())
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         return store
     }
 
@@ -30,11 +30,11 @@ struct SharedQueryTests {
         let shop = try await Shop()
         let store = try await store(shop)
         let products = try await store.rows("Products?$orderby=ProductID")
-        #expect(try await store.switchUser(to: "ben"))
+        #expect(try await store.users.switch(to: "ben"))
         #expect(try await store.rows("Products?$orderby=ProductID") == products)
         #expect(try await store.rows("Orders").isEmpty)
         #expect(try await store.rows("Employees").isEmpty)
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.queries.filter(\.isLoaded).map(\.name) == ["Products", "names"])
         #expect(status.queries.filter(\.isShared).map(\.name) == ["Products", "names"])
         try await shop.sql("UPDATE Products SET Stock = 4711 WHERE ProductID = 1")
@@ -51,7 +51,7 @@ struct SharedQueryTests {
         let norwegian = try #require(
             try await store.rows("Customers?$filter=Country eq 'Norway'&$top=1").first?["CustomerID"]?.lexicalText)
         #expect(try await store.rows("Customers('\(norwegian)')").first?["City"] != nil)
-        try await store.switchUser(to: "ben")
+        try await store.users.switch(to: "ben")
         let row = try #require(try await store.rows("Customers('\(norwegian)')?$select=CustomerID,CompanyName").first)
         #expect(row["CompanyName"] != nil)
         await #expect(throws: (any Error).self) { try await store.rows("Customers('\(norwegian)')/City") }
@@ -67,7 +67,7 @@ struct SharedQueryTests {
         let store = try await store(
             shop, [try DefiningQuery("names", "Customers?$select=CustomerID,CompanyName", isShared: true)])
         try await store.update("Customers('C0002')", ["CompanyName": "Renamed"])
-        try await store.switchUser(to: "ben", pending: .upload(through: try shop.client()))
+        try await store.users.switch(to: "ben", pending: .upload(through: try shop.client()))
         #expect(try await shop.text("SELECT CompanyName FROM Customers WHERE CustomerID = 'C0002'") == "Renamed")
         #expect(try await store.rows("Customers('C0002')?$select=CompanyName").first?["CompanyName"] == "Renamed")
         await #expect(throws: (any Error).self) { try await store.rows("Customers('C0002')/City") }
@@ -79,7 +79,7 @@ struct SharedQueryTests {
         try await shop.sql("UPDATE Customers SET City = 'MARKER-OF-ADA' WHERE Country = 'Norway'")
         try await shop.sql("UPDATE Employees SET Name = 'MARKER-OF-ADA' WHERE EmployeeID = 1")
         let store = try await store(shop)
-        for set in ["Customers", "Products", "Employees"] { try await store.createSearchIndex(on: set) }
+        for set in ["Customers", "Products", "Employees"] { try await store.indexes.createSearch(on: set) }
         func leaks() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: store.directory).filter { name in
                 let data = try Data(contentsOf: URL(fileURLWithPath: store.directory + "/" + name))
@@ -87,9 +87,9 @@ struct SharedQueryTests {
             }
         }
         #expect(try !leaks().isEmpty)
-        try await store.switchUser(to: "ben")
+        try await store.users.switch(to: "ben")
         #expect(try leaks() == [])
-        #expect(try await store.events().count == 1)
+        #expect(try await store.observe.events().count == 1)
         let name = try #require(try await store.rows("Products(1)").first?["Name"]?.lexicalText)
         let word = try #require(name.split(separator: " ").first)
         #expect(try await !store.rows("Products?$search=\(word)").isEmpty, "the search index is there")
@@ -108,7 +108,7 @@ struct SharedQueryTests {
                 return response
             })
         let store = try await shop.clone(queries(), through: service)
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         try await store.update("Products(1)", ["Stock": 4711])
         try await store.delete("Products(2)")
         try await store.create("Employees", ["Name": "New", "HiredOn": .date(ODataDate(daysSinceEpoch: 18_262))])
@@ -116,8 +116,8 @@ struct SharedQueryTests {
             isCut.set()
             _ = try? await store.upload()
         }
-        try await store.switchUser(to: "ben", pending: .discard)
-        #expect(try await store.status().pending.isEmpty)
+        try await store.users.switch(to: "ben", pending: .discard)
+        #expect(try await store.observe.status().pending.isEmpty)
         #expect(try await store.rows("Employees").isEmpty)
         if !isSent { #expect(try await store.rows("Products(1)").first?["Stock"] != 4711) }
         #expect(try await store.rows("Products").count == shop.count("SELECT COUNT(*) FROM Products"))
@@ -130,17 +130,17 @@ struct SharedQueryTests {
         let error = await #expect(throws: OfflineError.self) { try await shop.store([query]) }
         #expect(error?.description.contains("@me") == true)
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])
-        await #expect(throws: OfflineError.self) { try await store.add(query) }
+        await #expect(throws: OfflineError.self) { try await store.queries.add(query) }
     }
 
     @Test("A shared query that is not loaded yet starts again for the next user")
     func notLoaded() async throws {
         let shop = try await Shop()
         let store = try await shop.store(queries())
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         try await store.download(["Orders"])
-        try await store.switchUser(to: "ben")
-        #expect(try await store.status().queries.allSatisfy { !$0.isLoaded && $0.rows == 0 })
+        try await store.users.switch(to: "ben")
+        #expect(try await store.observe.status().queries.allSatisfy { !$0.isLoaded && $0.rows == 0 })
         try await store.download()
         #expect(try await store.rows("Products").count == shop.count("SELECT COUNT(*) FROM Products"))
     }
@@ -151,19 +151,19 @@ struct SharedQueryTests {
         let store = try await store(shop)
         try store.close()
         let again = try await shop.reopen()
-        #expect(try await again.definingQueries().filter(\.isShared).map(\.name) == ["Products", "names"])
-        try await again.removeQuery("Products")
-        try await again.add(DefiningQuery(entitySet: "Products"))
-        #expect(try await again.definingQueries().filter(\.isShared).map(\.name) == ["names"])
+        #expect(try await again.queries.all().filter(\.isShared).map(\.name) == ["Products", "names"])
+        try await again.queries.remove("Products")
+        try await again.queries.add(DefiningQuery(entitySet: "Products"))
+        #expect(try await again.queries.all().filter(\.isShared).map(\.name) == ["names"])
     }
 
     // MARK: Opening
 
     private func open(
         _ shop: Shop, as user: String?, pending: PendingChanges = .refuse
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let client = try shop.client()
-        return try await OfflineODataProvider.open(
+        return try await OfflineStore.open(
             at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted, user: user,
             pending: pending, connect: { _, _ in client })
     }
@@ -177,25 +177,25 @@ struct SharedQueryTests {
         let error = await #expect(throws: UserSwitchError.self) { try await open(shop, as: "ben") }
         #expect(error?.previousUser == "ada")
         let same = try await open(shop, as: "ada")
-        #expect(try await same.status().pending.count == 1)
+        #expect(try await same.observe.status().pending.count == 1)
         try same.close()
         let next = try await open(shop, as: "ben", pending: .upload(through: try shop.client()))
-        #expect(try await next.currentUser() == "ben")
-        #expect(try await next.status().pending.isEmpty)
+        #expect(try await next.users.current() == "ben")
+        #expect(try await next.observe.status().pending.isEmpty)
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") == 501)
         #expect(try await next.rows("Products(1)").first?["Stock"] == 501)
         #expect(try await next.rows("Orders").isEmpty)
         try next.close()
-        #expect(try await open(shop, as: nil).currentUser() == "ben")
+        #expect(try await open(shop, as: nil).users.current() == "ben")
     }
 
     @Test("A store that is made for a user is his")
     func creating() async throws {
         let shop = try await Shop()
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("own").path, protection: .unencrypted,
             serviceRoot: Shop.serviceRoot, remote: try shop.client(), queries: queries(), user: "ada")
-        #expect(try await store.currentUser() == "ada")
-        #expect(try await store.switchUser(to: "ben"))
+        #expect(try await store.users.current() == "ada")
+        #expect(try await store.users.switch(to: "ben"))
     }
 }

@@ -8,9 +8,9 @@ import Testing
 
 @Suite("A copy of a store for support")
 struct StoreCopyTests {
-    private func store(_ shop: Shop, _ key: EncryptionKey) async throws -> OfflineODataProvider {
+    private func store(_ shop: Shop, _ key: EncryptionKey) async throws -> OfflineStore {
         try await shop.sql("UPDATE Customers SET CompanyName = 'MARKER' WHERE CustomerID = 'C0001'")
-        let store = try await OfflineODataProvider.create(
+        let store = try await OfflineStore.create(
             at: shop.directory.appendingPathComponent("clone").path, protection: .encrypted(.key(key)),
             serviceRoot: Shop.serviceRoot, remote: shop.client())
         try await store.download()
@@ -31,7 +31,7 @@ struct StoreCopyTests {
         let folder = shop.directory.appendingPathComponent("support")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         let path = folder.appendingPathComponent("copy.db").path
-        try await store.copy(to: path, key: .key(copyKey), values: .shown)
+        try await store.maintenance.copy(to: path, key: .key(copyKey), values: .shown)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["copy.db"])
         #expect(throws: EncryptedDatabaseError.wrongKey(path: path)) {
             try EncryptedDatabase.unlock(at: path, with: .key(key))
@@ -45,7 +45,7 @@ struct StoreCopyTests {
         }
         #expect(found == (1, 1))
         await #expect(throws: EncryptedDatabaseError.alreadyExists(path: path)) {
-            try await store.copy(to: path, key: .key(copyKey))
+            try await store.maintenance.copy(to: path, key: .key(copyKey))
         }
         // The original store still works.
         #expect(try await store.upload().accepted.count == 1)
@@ -56,11 +56,11 @@ struct StoreCopyTests {
         let shop = try await Shop()
         let (key, copyKey) = (EncryptionKey.generate(), EncryptionKey.generate())
         let store = try await store(shop, key)
-        try await store.createSearchIndex(on: "Customers")
-        try await store.switchUser(to: "ada-of-support")
+        try await store.indexes.createSearch(on: "Customers")
+        try await store.users.switch(to: "ada-of-support")
         let path = shop.directory.appendingPathComponent("copy.db").path
-        try await store.copy(to: path, key: .key(copyKey), values: .masked)
-        let status = try await store.status()
+        try await store.maintenance.copy(to: path, key: .key(copyKey), values: .masked)
+        let status = try await store.observe.status()
         let copy = try open(path, copyKey)
         try await copy.read { database in
             for query in status.queries {
@@ -88,14 +88,14 @@ struct StoreCopyTests {
         let shop = try await Shop()
         try await shop.sql("UPDATE Customers SET CompanyName = 'MARKER' WHERE CustomerID = 'C0001'")
         let store = try await shop.clone()
-        try await store.createSearchIndex(on: "Customers")
+        try await store.indexes.createSearch(on: "Customers")
         try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
         let path = shop.directory.appendingPathComponent("copy.db").path
         let key = EncryptionKey.generate()
-        try await store.copy(to: path, key: .key(key), values: isShown ? .shown : .masked)
+        try await store.maintenance.copy(to: path, key: .key(key), values: isShown ? .shown : .masked)
         #expect(try EncryptedDatabase.isEncrypted(at: path))
         let copy = try open(path, key)
-        for query in try await store.status().queries {
+        for query in try await store.observe.status().queries {
             let count = try await copy.read {
                 try Int.fetchOne($0, sql: "SELECT count(*) FROM \(query.entitySet.sqlIdentifier)")
             }

@@ -21,7 +21,7 @@ struct StoreSessionTests {
             let directory = shop.directory.appendingPathComponent("clone").path
             let service: any ODataProvider
             if let remote { service = remote } else { service = try shop.client() }
-            try await OfflineODataProvider.create(
+            try await OfflineStore.create(
                 at: directory, protection: .encrypted(.key(key)), serviceRoot: Shop.serviceRoot, remote: service
             ).close()
             try EncryptedDatabase.lock(at: directory + "/store.db")
@@ -29,7 +29,7 @@ struct StoreSessionTests {
             self.key = key
             path = directory + "/store.db"
             session = StoreSession { protection in
-                try await OfflineODataProvider.open(at: directory, protection: protection, connect: { _, _ in service })
+                try await OfflineStore.open(at: directory, protection: protection, connect: { _, _ in service })
             }
         }
     }
@@ -60,7 +60,7 @@ struct StoreSessionTests {
         let session = StoreSession { protection in
             begin.yield()
             try await Task.sleep(for: .milliseconds(200))
-            return try await OfflineODataProvider.open(at: directory, protection: protection)
+            return try await OfflineStore.open(at: directory, protection: protection)
         }
         let entering = Task { try await session.enterForeground(.encrypted(.key(setting.key))) }
         for await _ in begun { break }

@@ -10,10 +10,10 @@ struct UserSwitchTests {
     func firstUser() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        #expect(try await store.currentUser() == nil)
-        #expect(try await !store.switchUser(to: "ada"))
-        #expect(try await store.currentUser() == "ada")
-        #expect(try await !store.switchUser(to: "ada"))
+        #expect(try await store.users.current() == nil)
+        #expect(try await !store.users.switch(to: "ada"))
+        #expect(try await store.users.current() == "ada")
+        #expect(try await !store.users.switch(to: "ada"))
         try await shop.expectEqual(store)
     }
 
@@ -21,15 +21,15 @@ struct UserSwitchTests {
     func removal() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.switchUser(to: "ada")
-        #expect(try await store.switchUser(to: "ben"))
-        #expect(try await store.currentUser() == "ben")
+        try await store.users.switch(to: "ada")
+        #expect(try await store.users.switch(to: "ben"))
+        #expect(try await store.users.current() == "ben")
         for set in store.serviceModel.container.entitySets {
             #expect(try await store.rows(set.name).isEmpty, "\(set.name)")
         }
-        let status = try await store.status()
+        let status = try await store.observe.status()
         #expect(status.queries.allSatisfy { !$0.isLoaded && !$0.hasDeltaLink && $0.rows == 0 })
-        #expect(try await store.events().count == 1)
+        #expect(try await store.observe.events().count == 1)
         try await store.download()
         try await shop.expectEqual(store)
     }
@@ -39,8 +39,8 @@ struct UserSwitchTests {
         let shop = try await Shop()
         try await shop.sql("UPDATE Customers SET CompanyName = 'MARKER-OF-ADA' WHERE CustomerID = 'C0001'")
         let store = try await shop.clone()
-        for set in ["Customers", "Products", "Employees"] { try await store.createSearchIndex(on: set) }
-        try await store.switchUser(to: "ada")
+        for set in ["Customers", "Products", "Employees"] { try await store.indexes.createSearch(on: set) }
+        try await store.users.switch(to: "ada")
         func leaks() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: store.directory).filter { name in
                 let data = try Data(contentsOf: URL(fileURLWithPath: store.directory + "/" + name))
@@ -49,7 +49,7 @@ struct UserSwitchTests {
             }
         }
         #expect(try !leaks().isEmpty)
-        try await store.switchUser(to: "ben")
+        try await store.users.switch(to: "ben")
         #expect(try leaks() == [])
     }
 
@@ -57,15 +57,15 @@ struct UserSwitchTests {
     func refused() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
-        let error = await #expect(throws: UserSwitchError.self) { try await store.switchUser(to: "ben") }
+        let error = await #expect(throws: UserSwitchError.self) { try await store.users.switch(to: "ben") }
         #expect(error?.code == -10_425)
         #expect(error?.previousUser == "ada")
-        #expect(try await store.currentUser() == "ada")
-        #expect(try await store.status().pending.count == 1)
-        #expect(try await store.switchUser(to: "ben", pending: .discard))
-        #expect(try await store.status().pending.isEmpty)
+        #expect(try await store.users.current() == "ada")
+        #expect(try await store.observe.status().pending.count == 1)
+        #expect(try await store.users.switch(to: "ben", pending: .discard))
+        #expect(try await store.observe.status().pending.isEmpty)
     }
 
     @Test("Drafts, and what else only the store has, are not lost unasked", arguments: [true, false])
@@ -73,15 +73,15 @@ struct UserSwitchTests {
         let shop = try await Shop()
         let store = try await shop.store(options: try ClientOnlyTests.options())
         try await store.download()
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         if isDraft {
-            try await store.makeDraft(of: ODataURL(parsing: "Products(1)"))
+            try await store.drafts.make(of: ODataURL(parsing: "Products(1)"))
         } else {
             try await store.create("Filters", ["Name": "mine"])
         }
         for pending in [PendingChanges.refuse, .upload(through: try shop.client())] {
             let error = await #expect(throws: UserSwitchError.self) {
-                try await store.switchUser(to: "ben", pending: pending)
+                try await store.users.switch(to: "ben", pending: pending)
             }
             guard case .localEntitiesRemain("ada", 1)? = error else {
                 Issue.record("\(String(describing: error))")
@@ -89,9 +89,9 @@ struct UserSwitchTests {
             }
             #expect(error?.code == -10_425)
         }
-        #expect(try await store.currentUser() == "ada")
+        #expect(try await store.users.current() == "ada")
         #expect(try await store.rows(isDraft ? "ProductDrafts" : "Filters").count == 1)
-        #expect(try await store.switchUser(to: "ben", pending: .discard))
+        #expect(try await store.users.switch(to: "ben", pending: .discard))
         #expect(try await store.rows(isDraft ? "ProductDrafts" : "Filters").isEmpty)
     }
 
@@ -99,7 +99,7 @@ struct UserSwitchTests {
     func forcedUpload() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
         let sent = LockedList()
         let asAda = Gateway(
@@ -108,7 +108,7 @@ struct UserSwitchTests {
                 sent.append(request)
                 return nil
             })
-        #expect(try await store.switchUser(to: "ben", pending: .upload(through: asAda)))
+        #expect(try await store.users.switch(to: "ben", pending: .upload(through: asAda)))
         #expect(sent.requests.map(\.url.description) == ["Orders(1001)"], "not over the connection of the store")
         #expect(try await shop.count("SELECT Freight = 9 FROM Orders WHERE OrderID = 1001") == 1)
         try await store.download()
@@ -118,17 +118,18 @@ struct UserSwitchTests {
     @Test("They are sent as the options of the store say")
     func forcedUploadOptions() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.contentIDLocation = .operation
-        options.populatesGeneratedValuesEarly = true
+        var options = OfflineStore.Options()
+        options.service.contentIDLocation = .operation
+        options.sync.populatesGeneratedValuesEarly = true
         let store = try await shop.store(options: options)
         try await store.download()
-        try await store.switchUser(to: "ada")
-        try await store.transaction { changes in
+        try await store.users.switch(to: "ada")
+        try await store.changes.transaction { changes in
             try changes.update("Products(1)", ["Stock": 4711])
             try changes.update("Products(2)", ["Stock": 4712])
         }
-        try await store.changing(ChangeOptions(prefersNoContent: true)).update("Products(3)", ["Stock": 4713])
+        try await store.changes.provider(with: ChangeOptions(prefersNoContent: true)).update(
+            "Products(3)", ["Stock": 4713])
         let sent = LockedList()
         let service = Gateway(
             base: try shop.client(),
@@ -136,7 +137,7 @@ struct UserSwitchTests {
                 sent.append(request)
                 return nil
             })
-        #expect(try await store.switchUser(to: "ben", pending: .upload(through: service)))
+        #expect(try await store.users.switch(to: "ben", pending: .upload(through: service)))
         let ids = sent.requests.flatMap { request -> [String?] in
             guard case .batch(let items) = request.body else { return [] }
             return items.map { $0.request.headers["Content-ID"] }
@@ -148,33 +149,33 @@ struct UserSwitchTests {
     @Test("Answers are read as the options of the store say, where the service leaves offsets out")
     func forcedUploadOffsets() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.assumedOffset = 0
+        var options = OfflineStore.Options()
+        options.service.assumedOffset = 0
         let sloppy = SloppyTransport(base: shop.wire)
         let store = try await shop.store(
             [DefiningQuery(entitySet: "Orders")], options: options, through: try shop.client(over: sloppy))
         try await store.download()
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
-        #expect(try await store.switchUser(to: "ben", pending: .upload(through: shop.client(over: sloppy))))
+        #expect(try await store.users.switch(to: "ben", pending: .upload(through: shop.client(over: sloppy))))
         #expect(try await shop.count("SELECT Freight = 9 FROM Orders WHERE OrderID = 1001") == 1)
     }
 
     @Test("-10425: so do changes that have waited too long")
     func forcedUploadExpired() async throws {
         let shop = try await Shop()
-        var options = OfflineODataProvider.Options()
-        options.localChangeExpiry = .seconds(-1)
+        var options = OfflineStore.Options()
+        options.sync.localChangeExpiry = .seconds(-1)
         let store = try await shop.store(options: options)
         try await store.download()
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         try await store.update("Products(1)", ["Stock": 4711])
         let error = await #expect(throws: UserSwitchError.self) {
-            try await store.switchUser(to: "ben", pending: .upload(through: shop.client()))
+            try await store.users.switch(to: "ben", pending: .upload(through: shop.client()))
         }
         #expect(error?.code == -10_425)
-        #expect(try await store.currentUser() == "ada")
-        #expect(try await store.status().failed.map { $0.failure?.code } == ["Expired"])
+        #expect(try await store.users.current() == "ada")
+        #expect(try await store.observe.status().failed.map { $0.failure?.code } == ["Expired"])
         #expect(try await shop.count("SELECT COUNT(*) FROM Products WHERE Stock = 4711") == 0)
     }
 
@@ -182,16 +183,16 @@ struct UserSwitchTests {
     func forcedUploadFails() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
         await shop.wire.cut { _, _ in .lostOnTheWay }
         let error = await #expect(throws: UserSwitchError.self) {
-            try await store.switchUser(to: "ben", pending: .upload(through: shop.client()))
+            try await store.users.switch(to: "ben", pending: .upload(through: shop.client()))
         }
         #expect(error?.code == -10_425)
         #expect(error?.previousUser == "ada")
-        #expect(try await store.currentUser() == "ada")
-        #expect(try await store.status().pending.map(\.entityText) == ["Orders(1001)"])
+        #expect(try await store.users.current() == "ada")
+        #expect(try await store.observe.status().pending.map(\.entityText) == ["Orders(1001)"])
         #expect(try await store.rows("Orders(1001)").first?["Freight"] == .decimal(ODataDecimal(9)))
         for set in store.serviceModel.container.entitySets {
             let theirs = try await shop.database.rows(set.name).count
@@ -207,11 +208,11 @@ struct UserSwitchTests {
     func refusedChange() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        try await store.switchUser(to: "ada")
+        try await store.users.switch(to: "ada")
         try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
         try await shop.sql("UPDATE Orders SET Freight = 7 WHERE OrderID = 1001")
         let error = await #expect(throws: UserSwitchError.self) {
-            try await store.switchUser(to: "ben", pending: .upload(through: shop.client()))
+            try await store.users.switch(to: "ben", pending: .upload(through: shop.client()))
         }
         guard case .uploadFailed(_, let remaining, _)? = error else {
             Issue.record("\(String(describing: error))")
@@ -219,8 +220,8 @@ struct UserSwitchTests {
         }
         #expect(error?.code == -10_425)
         #expect(remaining == 1)
-        #expect(try await store.currentUser() == "ada")
-        #expect(try await store.status().failed.count == 1)
+        #expect(try await store.users.current() == "ada")
+        #expect(try await store.observe.status().failed.count == 1)
     }
 
     @Test("A store for each user: names say nothing, and one is removed without the other")
@@ -231,7 +232,7 @@ struct UserSwitchTests {
         #expect(ada != ben)
         #expect(!ada.contains("ada@"))
         for directory in [ada, ben] {
-            try await OfflineODataProvider.create(
+            try await OfflineStore.create(
                 at: directory, protection: .unencrypted, serviceRoot: Shop.serviceRoot, remote: shop.client()
             ).close()
         }
@@ -248,7 +249,7 @@ struct UserSwitchTests {
         let shop = try await Shop()
         let stores = UserStores(directory: shop.directory.appendingPathComponent("users").path)
         let directory = stores.directory(ofUser: "ada@example.org")
-        try await OfflineODataProvider.create(
+        try await OfflineStore.create(
             at: directory, protection: .unencrypted, serviceRoot: Shop.serviceRoot, remote: shop.client()
         ).close()
         let lock = try FileLock(path: directory + "/sync.lock")
@@ -262,10 +263,10 @@ struct UserSwitchTests {
             }
         }
         let byUser = isBusy { try stores.remove("ada@example.org") }
-        let byDirectory = isBusy { try OfflineODataProvider.remove(at: directory) }
+        let byDirectory = isBusy { try OfflineStore.remove(at: directory) }
         #expect(byUser && byDirectory)
-        let store = try await OfflineODataProvider.open(at: directory, protection: .unencrypted)
-        #expect(try await store.definingQueries().isEmpty == false)
+        let store = try await OfflineStore.open(at: directory, protection: .unencrypted)
+        #expect(try await store.queries.all().isEmpty == false)
         try store.close()
         lock.release()
         try stores.remove("ada@example.org")

@@ -14,7 +14,7 @@ func orders(of provider: some ODataProvider) async throws -> Int {
 }
 
 do {
-    _ = try await OfflineODataProvider.open(at: "/nonexistent", protection: .unencrypted)
+    _ = try await OfflineStore.open(at: "/nonexistent", protection: .unencrypted)
 } catch OfflineError.noStore(let path) {
     print("no store in \(path), by one import")
 }

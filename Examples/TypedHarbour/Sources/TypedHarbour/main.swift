@@ -1,5 +1,5 @@
 // Ships in a harbour, with the types that the plugin generates from odata-metadata.xml. The service is a store in
-// memory; the same code runs over an online client (ODataClient) or an offline store (OfflineODataProvider).
+// memory; the same code runs over an online client (ODataClient) or an offline store (OfflineStore).
 import ODataModel
 import ODataService
 import ODataStore

@@ -85,7 +85,7 @@ extension Vault {
     ///
     /// ```swift
     /// let key = try await vault.key(named: "orders")
-    /// let store = try await OfflineODataProvider.open(at: directory, protection: .encrypted(.key(key)))
+    /// let store = try await OfflineStore.open(at: directory, protection: .encrypted(.key(key)))
     /// ```
     ///
     /// - Parameter name: The name of the value that contains the key.

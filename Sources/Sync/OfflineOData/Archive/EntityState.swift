@@ -18,7 +18,7 @@ extension ODataEntity {
     public var isUpdated: Bool { flag(.isUpdated) }
 
     /// Whether the entity was deleted here and the service has not taken that yet: so of what
-    /// ``OfflineODataProvider/original(of:)`` gives.
+    /// ``OfflineStore/Changes/original(of:)`` gives.
     public var isDeleted: Bool { flag(.isDeleted) }
     /// Whether the entity was made here and never sent.
     public var isNew: Bool { isCreated && !inErrorState }

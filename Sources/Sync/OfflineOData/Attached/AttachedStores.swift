@@ -72,7 +72,7 @@ public final class AttachedStores: ODataProvider {
     ///   - relations: what leads from one to another.
     /// - Throws: ``OfflineError/cannotAttach(reason:)``; ``OfflineError/modelOutdated``; `StoreError`.
     public static func open(
-        _ stores: [String: OfflineODataProvider], relations: [Relation] = []
+        _ stores: [String: OfflineStore], relations: [Relation] = []
     ) async throws -> AttachedStores {
         let named = stores.sorted { $0.key < $1.key }
         guard (1...maximumCount).contains(named.count) else {
@@ -97,7 +97,7 @@ public final class AttachedStores: ODataProvider {
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
         providerOptions.maxPageSize = nil
-        providerOptions.now = { [environment = named[0].value.options.environment] in environment.instant }
+        providerOptions.now = { [environment = named[0].value.environment] in environment.instant }
         let texts = Set(named.map(\.value.texts))
         let forms = texts.count == 1 ? texts.first?.forms : nil
         providerOptions.functions = StateFunctions.addingEntityExists(to: FunctionRegistry(textForms: forms))
@@ -109,7 +109,7 @@ public final class AttachedStores: ODataProvider {
 
     /// The tables of a store under the names that they have here, without what is not downloaded yet.
     private static func views(
-        of store: OfflineODataProvider, _ name: String, in mapping: StorageMapping
+        of store: OfflineStore, _ name: String, in mapping: StorageMapping
     ) -> [String] {
         let schema = StoreDatabase.attachedName(name).sqlIdentifier
         var views: Set<String> = []
@@ -164,14 +164,14 @@ private struct AttachedModel {
     private static let namespace = "Outpost.Attached.V1"
     let model: EntityDataModel
 
-    init(_ stores: [(key: String, value: OfflineODataProvider)], _ relations: [AttachedStores.Relation]) throws {
+    init(_ stores: [(key: String, value: OfflineStore)], _ relations: [AttachedStores.Relation]) throws {
         var schemas: [ODataSchema] = []
         var container = EntityContainer(name: QualifiedName(Self.namespace, "Container"))
         for (name, store) in stores {
             guard Self.isName(name) else {
                 throw OfflineError.cannotAttach(reason: "\(name) is no name for a store.")
             }
-            let local = try LocalModel.combined(store.serviceModel, store.options)
+            let local = try LocalModel.combined(store.serviceModel, store.options.creation)
             for schema in local.schemas {
                 let types = ODataSchema(
                     namespace: schema.namespace, alias: schema.alias, structuredTypes: schema.structuredTypes,

@@ -25,7 +25,7 @@ public struct DownloadReport: Hashable, Sendable {
         /// Rows that went.
         public var removed: Int
         /// Whether what it brought is seen. A first download is not complete where a parameter of its query got another value
-        /// meanwhile (``OfflineODataProvider/setParameter(_:to:keeping:)``): the next one begins again.
+        /// meanwhile (``OfflineStore/Queries/setParameter(_:to:keeping:)``): the next one begins again.
         public var isComplete = true
     }
 

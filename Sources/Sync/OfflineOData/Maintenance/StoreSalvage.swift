@@ -4,7 +4,7 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// What ``OfflineODataProvider/salvage(at:protection:origin:incarnations:)`` saved.
+/// What ``OfflineStore/salvage(at:protection:origin:incarnations:)`` saved.
 public struct SalvageReport: Hashable, Sendable {
     /// Where the damaged files are kept.
     public var damagedFile: String
@@ -35,7 +35,7 @@ public struct StoreOrigin: Sendable {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Saves what can be read of a store whose files are damaged (``verify(at:protection:)`` finds that) into new files,
     /// the changes that wait first, and puts these in the place of the damaged ones, which are kept beside them. The next
     /// download compares everything with the service, and so brings what was lost of it.
@@ -44,8 +44,8 @@ extension OfflineODataProvider {
     /// are, the log too; what is read is a copy of both. It takes as much free disk as twice the store has.
     ///
     /// ```swift
-    /// if try await !OfflineODataProvider.verify(at: directory, protection: protection).isWhole {
-    ///     let report = try await OfflineODataProvider.salvage(at: directory, protection: protection)
+    /// if try await !OfflineStore.verify(at: directory, protection: protection).isWhole {
+    ///     let report = try await OfflineStore.salvage(at: directory, protection: protection)
     ///     print("\(report.savedChanges) changes saved")
     /// }
     /// ```
@@ -53,8 +53,8 @@ extension OfflineODataProvider {
     ///   - directory: where the store was made.
     ///   - protection: the key it was made with; the new files have it too.
     ///   - origin: what it was made for, which counts where the file cannot tell it any more.
-    ///   - incarnations: where this device notes its stores (``OfflineODataProvider/Options/incarnations``). The queue of the new files is held
-    ///     unless the damaged ones are known to be the newest state of the store.
+    ///   - incarnations: where this device notes its stores (``OfflineStore/RuntimeOptions/incarnations``). The queue of the
+    ///     new files is held unless the damaged ones are known to be the newest state of the store.
     /// - Returns: what was saved and what was not.
     /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/busy(processID:)``; ``OfflineError/originLost(path:)`` where
     ///   the file does not tell what it was made for and nobody else does; `StoreError`: `locked` while anybody has the store
@@ -103,7 +103,7 @@ struct StoreSalvage {
     static func copy(
         _ files: SalvageFiles, _ protection: StoreProtection, origin: StoreOrigin?
     ) async throws -> SalvageReport {
-        let options = OfflineODataProvider.Options()
+        let options = OfflineStore.Options()
         let pages = try files.pages()
         var source: StoreDatabase?
         do throws(StoreError) {

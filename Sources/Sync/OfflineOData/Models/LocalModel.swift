@@ -13,7 +13,7 @@ enum LocalModel {
     ///
     /// - Throws: ``OfflineError/invalidClientModel(reason:)``.
     static func combined(
-        _ service: EntityDataModel, _ options: OfflineODataProvider.Options
+        _ service: EntityDataModel, _ options: OfflineStore.CreationOptions
     ) throws -> EntityDataModel {
         var schemas = service.schemas
         var sets: [EntitySet] = []
@@ -162,7 +162,7 @@ enum LocalModel {
     /// The app's own sets as they are kept with the store, into options that say nothing of them: whoever opens a store
     /// without knowing the app that made it, as a tool does, works with all of it.
     static func adopt(
-        from kept: [UInt8]?, beside service: EntityDataModel, into options: inout OfflineODataProvider.Options
+        from kept: [UInt8]?, beside service: EntityDataModel, into options: inout OfflineStore.CreationOptions
     ) throws {
         guard options.clientOnlyModel == nil, options.localDrafts.isEmpty, !options.purgesClientOnlyData, let kept
         else { return }

@@ -20,12 +20,12 @@ enum UntypedSets {
     }
 }
 
-extension OfflineODataProvider {
-    /// The names of entity sets and singletons of the service that cannot be kept offline, since its metadata do not declare
+extension OfflineStore.Queries {
+    /// Returns the names of entity sets and singletons of the service that cannot be kept offline, since its metadata do not declare
     /// their types.
     ///
     /// - Throws: `StoreError`.
     public func setsOfUnknownTypes() async throws -> [String] {
-        try await database.read { try UntypedSets.kept(in: $0) }
+        try await store.database.read { try UntypedSets.kept(in: $0) }
     }
 }

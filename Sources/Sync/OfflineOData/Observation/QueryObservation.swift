@@ -11,7 +11,7 @@ import ODataService
 ///
 /// ```swift
 /// let open = try ODataURL(parsing: "Orders?$filter=ShippedDate eq null&$orderby=OrderID")
-/// for try await orders in store.observe(open) {
+/// for try await orders in store.observe.results(of: open) {
 ///     show(orders)
 /// }
 /// ```
@@ -180,15 +180,15 @@ public struct QueryChanges: Hashable, Sendable {
 /// A query over a store, and what tells that its result may be another.
 struct ObservedQuery: Sendable {
     let url: ODataURL
-    let provider: OfflineODataProvider
+    let provider: OfflineStore
     let changes: StoreChanges
     /// What can change its result.
     let observed: ObservedTables
 
-    init(url: ODataURL, provider: OfflineODataProvider) {
+    init(url: ODataURL, provider: OfflineStore) {
         self.url = url
         self.provider = provider
-        changes = provider.changes
+        changes = provider.changeFeed
         observed = ObservedTables(of: url, provider.mapping)
     }
 
@@ -216,18 +216,18 @@ struct ObservedQuery: Sendable {
     }
 }
 
-extension OfflineODataProvider {
-    /// Observes what a query finds.
+extension OfflineStore.Observation {
+    /// Observes the result of a query.
     ///
     /// - Parameter query: a collection of entities with query options, or one entity by its key.
-    public func observe(_ query: ODataURL) -> QueryObservation {
-        QueryObservation(source: ObservedQuery(url: query, provider: self))
+    public func results(of query: ODataURL) -> QueryObservation {
+        QueryObservation(source: ObservedQuery(url: query, provider: store))
     }
 
-    /// Observes what comes into the result of a query, changes in it and leaves it.
+    /// Observes the entities that enter the result of a query, change in it, or leave it.
     ///
     /// - Parameter query: a collection of entities with query options, or one entity by its key.
-    public func observeChanges(_ query: ODataURL) -> QueryChangeObservation {
-        QueryChangeObservation(source: ObservedQuery(url: query, provider: self))
+    public func changes(of query: ODataURL) -> QueryChangeObservation {
+        QueryChangeObservation(source: ObservedQuery(url: query, provider: store))
     }
 }

@@ -64,7 +64,7 @@ final class ProgressChannel: Sendable {
         var progress: (@Sendable (SyncProgress) -> Void)?
         var failure: (@Sendable (QueuedRequest) -> Void)?
         var earlyEnd: (@Sendable (UploadReport) -> Void)?
-        var successor: (@Sendable (OfflineODataProvider) -> Void)?
+        var successor: (@Sendable (OfflineStore) -> Void)?
         var report: (@Sendable (StoreReport) -> Void)?
     }
 
@@ -81,7 +81,7 @@ final class ProgressChannel: Sendable {
     private let environment: EngineEnvironment
     private let work = LockedState(Work())
 
-    init(_ options: OfflineODataProvider.Options) {
+    init(_ options: OfflineStore.RuntimeOptions) {
         meter = options.meter
         observer = options.observer
         environment = options.environment
@@ -165,7 +165,7 @@ final class ProgressChannel: Sendable {
     func setHandlers(
         progress: @escaping @Sendable (SyncProgress) -> Void, failure: @escaping @Sendable (QueuedRequest) -> Void,
         earlyEnd: @escaping @Sendable (UploadReport) -> Void,
-        successor: @escaping @Sendable (OfflineODataProvider) -> Void,
+        successor: @escaping @Sendable (OfflineStore) -> Void,
         report: @escaping @Sendable (StoreReport) -> Void
     ) {
         handlers.withLock {
@@ -175,7 +175,7 @@ final class ProgressChannel: Sendable {
     }
 
     /// Another store has taken the place of the one that was told of: whoever listens hears of that one from now on.
-    func handOver(to store: OfflineODataProvider) { handlers.withLock { $0.successor }?(store) }
+    func handOver(to store: OfflineStore) { handlers.withLock { $0.successor }?(store) }
 
     /// A request was refused or is in doubt.
     func reportFailure(_ request: QueuedRequest) { handlers.withLock { $0.failure }?(request) }

@@ -15,7 +15,7 @@ public struct DefiningQuery: Hashable, Sendable {
     /// stream properties: one more request for each of them.
     public let retrievesStreams: Bool
     /// Whether its result is the same for every user of the store, values included: its rows stay when another user takes the
-    /// store over (``OfflineODataProvider/switchUser(to:pending:)``).
+    /// store over (``OfflineStore/Users/switch(to:pending:)``).
     public let isShared: Bool
     /// The query, relative to the service root.
     public let url: ODataURL
@@ -65,7 +65,7 @@ public struct DefiningQuery: Hashable, Sendable {
     /// A query for each entity set of a service, but those that another store has for itself, and those that cannot be read by
     /// themselves as a whole, as the metadata say (``ServiceSurvey/leftOut``).
     static func all(
-        of model: EntityDataModel, _ options: OfflineODataProvider.Options = .init()
+        of model: EntityDataModel, _ options: OfflineStore.CreationOptions = .init()
     ) -> [DefiningQuery] {
         guard options.downloadsEntitySetsByDefault else { return [] }
         return model.container.entitySets

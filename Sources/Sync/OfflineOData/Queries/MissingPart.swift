@@ -50,15 +50,15 @@ extension HeldData {
     }
 }
 
-extension OfflineODataProvider {
-    /// The parts of the service that the store does not hold, each with the defining query that would bring it. Reads of them
+extension OfflineStore.Queries {
+    /// Returns the parts of the service that the store does not hold, each with the defining query that would bring it. Reads of them
     /// are refused (`ODataError.isNotLoaded`).
     ///
     /// ```swift
-    /// for part in try await store.missingParts() { print(part.name, part.query ?? "") }
+    /// for part in try await store.queries.missingParts() { print(part.name, part.query ?? "") }
     /// ```
     /// - Throws: `StoreError`.
     public func missingParts() async throws -> [MissingPart] {
-        try await database.read { [heldData] in try heldData.current(in: $0) }.missingParts
+        try await store.database.read { [heldData = store.heldData] in try heldData.current(in: $0) }.missingParts
     }
 }

@@ -10,15 +10,15 @@ public enum ParameterLifetime: Hashable, Sendable {
     case session
 }
 
-extension OfflineODataProvider {
+extension OfflineStore.Queries {
     /// Gives a parameter of defining queries a value: `@employee` in `Orders?$filter=EmployeeID eq @employee`. The next
     /// download that begins brings what belongs to the new value, and what does not goes. One that is under way, in
     /// whichever process, goes on with the value it began with; a first one of the query then ends without being complete
     /// (``DownloadReport/Query/isComplete``).
     ///
     /// ```swift
-    /// try await store.setParameter("employee", to: "7")
-    /// try await store.setParameter("token", to: "'secret'", keeping: .session)
+    /// try await store.queries.setParameter("employee", to: "7")
+    /// try await store.queries.setParameter("token", to: "'secret'", keeping: .session)
     /// ```
     /// - Parameters:
     ///   - name: the name without `@`.
@@ -29,12 +29,12 @@ extension OfflineODataProvider {
         _ name: String, to literal: String?, keeping lifetime: ParameterLifetime = .user
     ) async throws {
         if let literal { _ = try QueryParameters.expression(literal, of: name) }
-        let previous = try await parameterTexts()[name]
-        let wasOfSession = sessionParameters.withLock { parameters in
+        let previous = try await store.parameterTexts()[name]
+        let wasOfSession = store.sessionParameters.withLock { parameters in
             defer { parameters[name] = lifetime == .session ? literal : nil }
             return parameters[name] != nil
         }
-        try await database.write { database in
+        try await store.database.write { database in
             let key = QueryParameters.prefix + name
             if let literal, lifetime == .user {
                 try Settings.set(key, literal, in: database)
@@ -49,9 +49,11 @@ extension OfflineODataProvider {
             }
         }
     }
+}
 
+extension OfflineStore {
     /// The values of parameters, as literals by name.
-    private func parameterTexts() async throws -> [String: String] {
+    fileprivate func parameterTexts() async throws -> [String: String] {
         let kept = try await database.read { database in
             try Row.fetchAll(
                 database, sql: "SELECT name, CAST(value AS TEXT) FROM outpost_setting WHERE name LIKE ? || '%'",

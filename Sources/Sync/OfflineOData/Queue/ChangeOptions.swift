@@ -4,7 +4,8 @@ import ODataService
 /// How the engine treats a local change, besides what is changed.
 ///
 /// ```swift
-/// let visits = DataService(store.changing(ChangeOptions(category: "visits", tag: "visit 12")))
+/// let visits = DataService(
+///     store.changes.provider(with: ChangeOptions(category: "visits", tag: "visit 12")))
 /// try await visits.update(order)
 /// try await store.upload(options: UploadOptions(categories: ["visits"]))
 /// ```
@@ -137,12 +138,5 @@ struct ChangingProvider: ProviderWrapper {
             request.context.changeOptions = options
         }
         return try await base.execute(request)
-    }
-}
-
-extension OfflineODataProvider {
-    /// The same store, as a provider whose changes are queued with some options.
-    public func changing(_ options: ChangeOptions) -> any ODataProvider {
-        ChangingProvider(base: self, options: options)
     }
 }

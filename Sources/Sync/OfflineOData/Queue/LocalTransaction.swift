@@ -4,21 +4,21 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Changes of a store that are made together or not at all, see ``OfflineODataProvider/transaction(options:_:)``.
+/// Changes of a store that are made together or not at all, see ``OfflineStore/Changes/transaction(options:_:)``.
 ///
 /// It is valid only within the closure that it was given to.
 public final class LocalTransaction {
-    private let provider: OfflineODataProvider
+    private let provider: OfflineStore
     private let options: ChangeOptions
     let database: Database
 
-    init(provider: OfflineODataProvider, options: ChangeOptions, database: Database) {
+    init(provider: OfflineStore, options: ChangeOptions, database: Database) {
         self.provider = provider
         self.options = options
         self.database = database
     }
 
-    /// Makes a change as ``OfflineODataProvider/execute(_:)`` would: of an entity, of the engine's own sets
+    /// Makes a change as ``OfflineStore/execute(_:)`` would: of an entity, of the engine's own sets
     /// (``EngineSet``), or by an action, which is queued with the other changes.
     ///
     /// - Parameter request: a change of the store; options that it has itself count.
@@ -110,13 +110,13 @@ public final class LocalTransaction {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore.Changes {
     /// Makes several changes together or not at all: in one transaction here, and as one change set for the service
     /// where it has change sets. Where it has none, they are sent one after the other, and what follows one that was
     /// refused waits for it. A change that mends a request which was refused before makes that one of them.
     ///
     /// ```swift
-    /// try await store.transaction { changes in
+    /// try await store.changes.transaction { changes in
     ///     let order = try changes.create("Orders", ["CustomerID": "ALFKI"])
     ///     try changes.create("Order_Lines", ["OrderID": order["OrderID"] ?? .null, "ProductID": 11, "Quantity": 2])
     /// }
@@ -131,13 +131,15 @@ extension OfflineODataProvider {
         _ body: @escaping @Sendable (LocalTransaction) throws -> Value
     ) async throws -> Value {
         var options = options
-        options.changeSet = self.options.environment.newGuid().description
-        return try await database.write { [self, options] database in
-            try body(LocalTransaction(provider: self, options: options, database: database))
+        options.changeSet = store.environment.newGuid().description
+        return try await store.database.write { [store, options] database in
+            try body(LocalTransaction(provider: store, options: options, database: database))
         }
     }
+}
 
-    /// Makes a change within a transaction, as ``execute(_:)`` does alone.
+extension OfflineStore {
+    /// Makes a change within a transaction, as ``OfflineStore/execute(_:)`` does alone.
     ///
     /// - Throws: `ODataError` for what cannot be undone with the rest; what a refused change throws.
     fileprivate func change(_ request: ODataRequest, in database: Database) throws -> ODataResponse {

@@ -45,6 +45,11 @@ public struct QueuedRequest: Sendable, Identifiable {
         case refused
         /// It may or may not have acted: it is in the error archive.
         case inDoubt
+
+        /// The states of pending changes, sent ones included.
+        static let ofQueue: [Self] = [.pending, .sending]
+        /// The states of changes in the error archive.
+        static let ofArchive: [Self] = [.refused, .inDoubt]
     }
 
     /// Why a request is in the error archive.

@@ -8,11 +8,11 @@ public struct ConnectionBasis: Sendable {
     public let serviceRoot: String
     /// The service's model, as kept with the store.
     public let model: EntityDataModel
-    /// What the app keeps with the store, by name (``OfflineODataProvider/setKeptText(_:to:)``).
+    /// What the app keeps with the store, by name (``OfflineStore/setKeptText(_:to:)``).
     public let texts: [String: String]
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Keeps a text with the store, for whatever the app needs in order to connect again: not for secrets, which belong in a
     /// vault. It stays when the store is given to another user.
     ///

@@ -4,7 +4,7 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// How queries of a store order and compare texts (``OfflineODataProvider/Options/collation``).
+/// How queries of a store order and compare texts (``OfflineStore/CreationOptions/collation``).
 public enum TextCollation: String, Hashable, Sendable, CaseIterable {
     /// By their code points, without normalising: as UTF-8 sorts, and as OData services compare.
     case codePoints
@@ -24,7 +24,7 @@ struct TextComparison: Hashable, Sendable {
     private static let caseSetting = "texts.caseSensitive"
 
     /// As a new store has it.
-    init(_ options: OfflineODataProvider.Options) {
+    init(_ options: OfflineStore.CreationOptions) {
         collation = options.collation ?? .codePoints
         isCaseSensitive = options.isCaseSensitive ?? true
     }
@@ -32,17 +32,19 @@ struct TextComparison: Hashable, Sendable {
     /// As a store was made with it.
     ///
     /// - Throws: ``OfflineError/optionDiffers(name:stored:given:)`` where the options say otherwise.
-    init(of database: Database, checking options: OfflineODataProvider.Options) throws {
+    init(of database: Database, checking options: OfflineStore.CreationOptions) throws {
         if let name = try Settings.text(Self.collationSetting, in: database) {
             // Of a version that knows more of them, which the version of the store would tell.
             collation = TextCollation(rawValue: name) ?? .codePoints
         }
         isCaseSensitive = try Settings.text(Self.caseSetting, in: database) != "no"
         if let given = options.collation, given != collation {
-            throw OfflineError.optionDiffers(name: "collation", stored: collation.rawValue, given: given.rawValue)
+            throw OfflineError.optionDiffers(
+                name: "creation.collation", stored: collation.rawValue, given: given.rawValue)
         }
         if let given = options.isCaseSensitive, given != isCaseSensitive {
-            throw OfflineError.optionDiffers(name: "isCaseSensitive", stored: "\(isCaseSensitive)", given: "\(given)")
+            throw OfflineError.optionDiffers(
+                name: "creation.isCaseSensitive", stored: "\(isCaseSensitive)", given: "\(given)")
         }
     }
 

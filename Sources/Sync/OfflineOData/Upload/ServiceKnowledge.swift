@@ -158,7 +158,7 @@ public struct StatedCapabilities: Hashable, Sendable {
     /// everything, compares, and writes what differs.
     public var supportsDelta = true
     /// Whether it gives links to the next pages. Where not, pages are asked for by `$skip` and `$top`, of
-    /// ``OfflineODataProvider/Options/downloadPageSize`` rows, until one is empty; links to what changed, which would be of
+    /// ``OfflineStore/SyncOptions/downloadPageSize`` rows, until one is empty; links to what changed, which would be of
     /// one page, are not asked for.
     public var supportsNext = true
     /// Whether `$orderby` goes well with its pages. Where not, reads leave the order to it.

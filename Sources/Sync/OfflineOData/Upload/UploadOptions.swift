@@ -3,7 +3,7 @@ import ODataModel
 /// How changes are sent.
 public struct UploadOptions: Sendable {
     /// What happens when somebody else has changed the entity meanwhile, in entity sets without a policy of their own
-    /// (``OfflineODataProvider/Options/conflictPolicies``).
+    /// (``OfflineStore/SyncOptions/conflictPolicies``).
     public var conflictPolicy: ConflictPolicy
     /// Whether the first refused request ends the upload. One that has waited too long (``expiresAfter``) is refused before
     /// anything is sent.

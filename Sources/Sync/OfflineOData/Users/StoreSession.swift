@@ -6,7 +6,7 @@ import Secrets
 ///
 /// ```swift
 /// let session = StoreSession { key in
-///     try await OfflineODataProvider.open(at: directory, protection: key) { root, _ in try client(root) }
+///     try await OfflineStore.open(at: directory, protection: key) { root, _ in try client(root) }
 /// }
 /// try await session.enterForeground(.encrypted(.key(try await vault.key(named: "orders"))))
 /// try await session.sync()
@@ -16,8 +16,8 @@ import Secrets
 /// In the background nothing is open and no key is in memory. A synchronisation that was under way is ended at the
 /// next page or request; what was complete is kept, and it goes on when the app comes back.
 public actor StoreSession {
-    private let open: @Sendable (StoreProtection) async throws -> OfflineODataProvider
-    private var opened: OfflineODataProvider?
+    private let open: @Sendable (StoreProtection) async throws -> OfflineStore
+    private var opened: OfflineStore?
     private var syncing: Task<Void, any Error>?
     private var opening: Task<Void, any Error>?
     private var closing: Task<Void, Never>?
@@ -26,12 +26,12 @@ public actor StoreSession {
     public private(set) var wasInterrupted = false
 
     /// - Parameter open: Opens the store, each time the app comes to the foreground.
-    public init(open: @escaping @Sendable (StoreProtection) async throws -> OfflineODataProvider) {
+    public init(open: @escaping @Sendable (StoreProtection) async throws -> OfflineStore) {
         self.open = open
     }
 
     /// The store, while the app is in the foreground. Do not keep it: it is closed when the app leaves.
-    public var store: OfflineODataProvider? { opened }
+    public var store: OfflineStore? { opened }
 
     /// Opens the store, and goes on with a synchronisation that was interrupted.
     ///
@@ -94,14 +94,14 @@ public actor StoreSession {
         await task.value
     }
 
-    private func close(_ store: OfflineODataProvider) {
+    private func close(_ store: OfflineStore) {
         try? store.close()
         if opened == nil { try? EncryptedDatabase.lock(at: StoreFiles.database(in: store.directory)) }
         PassphraseDeriver.shared.forgetAll()
     }
 
     @discardableResult
-    private func startSync(_ store: OfflineODataProvider) -> Task<Void, any Error> {
+    private func startSync(_ store: OfflineStore) -> Task<Void, any Error> {
         let task = Task {
             defer { if opened === store { syncing = nil } }
             _ = try await store.sync()

@@ -5,11 +5,11 @@ import Foundation
 ///
 /// ```swift
 /// let stores = UserStores(directory: folder)
-/// let store = try await OfflineODataProvider.open(at: stores.directory(ofUser: user), protection: protection)
+/// let store = try await OfflineStore.open(at: stores.directory(ofUser: user), protection: protection)
 /// ```
 ///
 /// Users do not see each other's rows, because each has a file and a key of his own. Where all share one file, see
-/// ``OfflineODataProvider/switchUser(to:pending:)``.
+/// ``OfflineStore/Users/switch(to:pending:)``.
 public struct UserStores: Sendable {
     /// The folder that has a directory for each user.
     public let directory: String
@@ -36,8 +36,8 @@ public struct UserStores: Sendable {
     /// Removes a user's store with all changes that wait in it, and its directory with all else. It must not be open in
     /// this process.
     ///
-    /// - Throws: as ``OfflineODataProvider/remove(at:)``.
+    /// - Throws: as ``OfflineStore/remove(at:)``.
     public func remove(_ user: String) throws(OfflineError) {
-        try OfflineODataProvider.remove(at: directory(ofUser: user), withDirectory: true)
+        try OfflineStore.remove(at: directory(ofUser: user), withDirectory: true)
     }
 }

@@ -46,7 +46,7 @@ enum ValueMask {
         // What personalises queries is a person's, and so is who it was.
         try database.execute(
             sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%' OR name LIKE ? || '%' OR name = ?",
-            arguments: [QueryParameters.prefix, KeptTexts.prefix, OfflineODataProvider.userSetting])
+            arguments: [QueryParameters.prefix, KeptTexts.prefix, OfflineStore.userSetting])
         let tables = try StoreTable.all(in: database)
         // A search index has the words of what it indexes.
         for table in tables where table.isVirtual { try table.drop(in: database) }

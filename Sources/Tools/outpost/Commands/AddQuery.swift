@@ -28,8 +28,8 @@ struct AddQuery: AsyncParsableCommand, StoreCommand {
         let query = try Clone.definingQuery(query, group: group, streams: streams, isShared: shared)
         let provider = try await store.open()
         do {
-            try await provider.setParameters(try parameters.values)
-            try await provider.add(query)
+            try await provider.queries.setParameters(try parameters.values)
+            try await provider.queries.add(query)
             try provider.close()
         } catch {
             try? provider.close()

@@ -240,13 +240,13 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     ) async throws {
         let given = try NewKey.given(passphrase: passphrase, keyFile: key.keyFile)
         let (store, newKey) = try await CloneMaking.make(in: target, key: given) { protection in
-            try await OfflineODataProvider.create(
+            try await OfflineStore.create(
                 at: target, protection: protection, serviceRoot: url, remote: client,
                 queries: try survey.parts.map { try grouped($0.query) }, options: connector.storeOptions)
         }
         let line = ProgressLine(store)
         do {
-            try await store.setParameters(try parameters.values)
+            try await store.queries.setParameters(try parameters.values)
             try await store.setKeptText(KeptConnection.name, to: try KeptConnection(service).text)
             let report = try await store.download()
             line.finish()

@@ -34,7 +34,7 @@ struct Conflicts: AsyncParsableCommand {
             let model: EntityDataModel
             let conflicts: [QueuedRequest]
             (conflicts, model) = try await store.reading { provider in
-                (try await provider.status().failed.filter(\.isConflict), provider.model)
+                (try await provider.changes.archived().filter(\.isConflict), provider.model)
             }
             if json {
                 print(JSONText(conflicts.map { RequestLine($0, versionsIn: model) }).text)

@@ -30,7 +30,7 @@ struct Doubts: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let doubts = try await store.reading { try await $0.status().failed.filter { $0.state == .inDoubt } }
+            let doubts = try await store.reading { try await $0.changes.archived().filter { $0.state == .inDoubt } }
             if json {
                 print(JSONText(doubts.map(RequestLine.init)).text)
                 return

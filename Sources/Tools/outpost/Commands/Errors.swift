@@ -33,7 +33,7 @@ struct Errors: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let (failed, model) = try await store.reading { (try await $0.status().failed, $0.model) }
+            let (failed, model) = try await store.reading { (try await $0.changes.archived(), $0.model) }
             if json {
                 print(JSONText(failed.map { RequestLine($0, versionsIn: model) }).text)
                 return

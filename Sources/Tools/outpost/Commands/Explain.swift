@@ -32,8 +32,8 @@ struct Explain: AsyncParsableCommand, StoreCommand {
         if let query {
             let url = try ODataURL(parsing: query)
             let explanation = try await store.reading { provider in
-                try provider.check(url, written: query)
-                return try await provider.explain(url)
+                try provider.queries.check(url, written: query)
+                return try await provider.indexes.explain(url)
             }
             print(
                 json
@@ -42,7 +42,10 @@ struct Explain: AsyncParsableCommand, StoreCommand {
             return
         }
         let (downloads, untyped, missing) = try await store.reading {
-            (try await $0.explainDownloads(), try await $0.setsOfUnknownTypes(), try await $0.missingParts())
+            (
+                try await $0.queries.explainDownloads(), try await $0.queries.setsOfUnknownTypes(),
+                try await $0.queries.missingParts()
+            )
         }
         var lines = downloads.map {
             Line(

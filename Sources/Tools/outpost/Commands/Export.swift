@@ -85,9 +85,9 @@ struct Export: AsyncParsableCommand, StoreCommand {
 
     // MARK: One query
 
-    private func write(_ text: String, _ provider: OfflineODataProvider) async throws {
+    private func write(_ text: String, _ provider: OfflineStore) async throws {
         let url = try ODataURL(parsing: text)
-        try provider.check(url, written: text)
+        try provider.queries.check(url, written: text)
         let formulas = SpreadsheetFormulas(guards: guardsFormulas)
         let rows = try await ExportedRows(
             url, format, provider: provider, formulas: formulas, areShown: Terminal.isTerminal(.output))
@@ -100,7 +100,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
     // MARK: All sets
 
     private func writeAll(
-        _ provider: OfflineODataProvider, in directory: String, _ line: ProgressLine
+        _ provider: OfflineStore, in directory: String, _ line: ProgressLine
     ) async throws -> (report: [String: Int], incomplete: [String]) {
         guard !FileManager.default.fileExists(atPath: directory) else {
             throw Failure(

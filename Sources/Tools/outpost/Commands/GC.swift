@@ -20,7 +20,9 @@ struct GC: AsyncParsableCommand, StoreCommand {
 
     func run() async throws {
         let report = try await store.reading { provider in
-            try await ProgressLine.during("Making \(store.directory) small") { _ in try await provider.compact() }
+            try await ProgressLine.during("Making \(store.directory) small") { _ in
+                try await provider.maintenance.compact()
+            }
         }
         if json {
             print(JSONText(["before": report.bytesBefore, "after": report.bytesAfter]).text)

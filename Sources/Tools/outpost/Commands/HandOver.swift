@@ -46,9 +46,9 @@ struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
                 case .push:
                     .upload(through: try connector.client(root: store.serviceRoot, model: store.serviceModel))
                 }
-            let previous = try await store.currentUser()
-            let isNew = try await store.switchUser(to: name, pending: changes)
-            return (previous, isNew, try await store.status())
+            let previous = try await store.users.current()
+            let isNew = try await store.users.switch(to: name, pending: changes)
+            return (previous, isNew, try await store.observe.status())
         }
         let kept = status.queries.filter(\.isShared)
         if json {

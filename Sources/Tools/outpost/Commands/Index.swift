@@ -57,22 +57,22 @@ struct Index: AsyncParsableCommand, StoreCommand {
     }
 
     /// Makes or drops the index, and gives those that there are to be told of.
-    private func change(_ provider: OfflineODataProvider) async throws -> [PropertyIndexes.Index] {
-        guard let set else { return try await provider.indexes() }
+    private func change(_ provider: OfflineStore) async throws -> [PropertyIndexes.Index] {
+        guard let set else { return try await provider.indexes.all() }
         if drop {
-            let known = try await provider.indexes()
+            let known = try await provider.indexes.all()
             guard let index = known.first(where: { $0.set == set && $0.isSearch == search && $0.paths == paths }) else {
                 throw Failure(
                     message: "There is no such index on \(set).",
                     advice: "See: outpost index \(store.directory.shellQuoted)")
             }
-            try await provider.dropIndex(index)
+            try await provider.indexes.drop(index)
             return [index]
         }
         return [
             search
-                ? try await provider.createSearchIndex(on: set)
-                : try await provider.createIndex(on: set, paths: paths)
+                ? try await provider.indexes.createSearch(on: set)
+                : try await provider.indexes.create(on: set, paths: paths)
         ]
     }
 

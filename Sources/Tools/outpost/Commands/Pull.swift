@@ -36,13 +36,13 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
         var differences: [ModelDifference] = []
         let report = try await connected.run { store in
             try await Self.require(names, in: store)
-            try await store.setParameters(values)
+            try await store.queries.setParameters(values)
             guard rereads else {
                 let report = try await store.download(names)
                 differences = await Self.differences(at: store)
                 return report
             }
-            let done = try await store.refreshMetadata { try connector.client(root: $0, model: $1) }
+            let done = try await store.maintenance.refreshMetadata { try connector.client(root: $0, model: $1) }
             refresh = done
             show(done)
             return try await done.store.download(names)
@@ -59,13 +59,13 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
 
 extension Pull {
     /// How the service's metadata differ from those of a clone; none if they cannot be read, which a pull need not.
-    static func differences(at store: OfflineODataProvider) async -> [ModelDifference] {
-        (try? await store.metadataDifferences()) ?? []
+    static func differences(at store: OfflineStore) async -> [ModelDifference] {
+        (try? await store.maintenance.metadataDifferences()) ?? []
     }
 
     /// Makes sure that there is what is asked for, before anything is changed.
-    private static func require(_ names: [String], in store: OfflineODataProvider) async throws {
-        let queries = try await store.definingQueries()
+    private static func require(_ names: [String], in store: OfflineStore) async throws {
+        let queries = try await store.queries.all()
         for name in names where !queries.contains(where: { $0.name == name || $0.group == name }) {
             throw OfflineError.unknown(kind: "defining query", name: name)
         }

@@ -43,7 +43,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
         if !only.isEmpty { options.categories = Set(only) }
         let (chosen, names) = (options, only)
         let early = EarlyEnd()
-        connected.store.setDelegate(early)
+        connected.store.observe.setDelegate(early)
         do {
             let (report, archived) = try await connected.run { store in
                 try sending.requireProperties(in: store.model)
@@ -51,7 +51,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
                 try await Self.require(names, in: store)
                 var chosen = chosen
                 chosen.fromCopy = try await sending.sendsHeldQueue(of: store)
-                return (try await store.upload(options: chosen), try await store.status().failed.count)
+                return (try await store.upload(options: chosen), try await store.changes.archived().count)
             }
             show(report, archived: archived)
             guard report.failed.isEmpty else { throw QuietExit(status: .someRefused) }
@@ -71,9 +71,9 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
     }
 
     /// Makes sure that something is in each category that is asked for, unless nothing is to be sent at all.
-    private static func require(_ names: [String], in store: OfflineODataProvider) async throws {
+    private static func require(_ names: [String], in store: OfflineStore) async throws {
         guard !names.isEmpty else { return }
-        let status = try await store.status()
+        let status = try await store.observe.status()
         let known = Set((status.pending + status.failed).compactMap(\.options.category))
         guard !status.pending.isEmpty, let name = names.first(where: { !known.contains($0) }) else { return }
         throw OfflineError.unknown(kind: "category", name: name)

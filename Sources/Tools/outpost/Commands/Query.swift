@@ -38,7 +38,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
         let provider = try await store.open()
         do {
             let url = try await provider.traits.queryLanguage.address(of: written) ?? written
-            try provider.check(url, written: query)
+            try provider.queries.check(url, written: query)
             if explain {
                 try await printExplanation(provider, url)
             } else if json {
@@ -56,7 +56,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 
     /// Tells where the answer may lack what a first download has not brought yet.
-    private static func warnOfMissing(in provider: OfflineODataProvider, _ url: ODataURL, of directory: String) async {
+    private static func warnOfMissing(in provider: OfflineStore, _ url: ODataURL, of directory: String) async {
         guard case .name(let set, _)? = url.path.segments.first, let kept = try? await KeptSets(provider),
             kept.incomplete.contains(set.text)
         else { return }
@@ -66,18 +66,17 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 
     /// Tells of values in the answer that the service sent and that could not be read.
-    private static func warnOfUnreadable(in provider: OfflineODataProvider, _ url: ODataURL, of directory: String) async
-    {
+    private static func warnOfUnreadable(in provider: OfflineStore, _ url: ODataURL, of directory: String) async {
         guard case .name(let set, let arguments)? = url.path.segments.first,
-            let unreadable = try? await provider.status().unreadable
+            let unreadable = try? await provider.observe.status().unreadable
         else { return }
         let entity = arguments == .none ? nil : ODataURL(path: ResourcePath([.name(set, arguments)])).description
         let values = unreadable.filter { $0.entitySet == set.text && (entity == nil || $0.entity == entity) }
         for line in UnreadableReport.lines(values, of: directory) { Terminal.error(line) }
     }
 
-    private func printExplanation(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
-        let explanation = try await provider.explain(url)
+    private func printExplanation(_ provider: OfflineStore, _ url: ODataURL) async throws {
+        let explanation = try await provider.indexes.explain(url)
         guard json else {
             print(explanation.text)
             return
@@ -100,13 +99,13 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 
     /// What a program would get over HTTP, with harmful characters escaped.
-    private func printJSON(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
+    private func printJSON(_ provider: OfflineStore, _ url: ODataURL) async throws {
         let body = try await LocalHandler(provider).answer(url)
         try await Terminal.write(body, isJSON: true)
         Terminal.write("\n")
     }
 
-    private func printTable(_ provider: OfflineODataProvider, _ url: ODataURL) async throws {
+    private func printTable(_ provider: OfflineStore, _ url: ODataURL) async throws {
         let response = try await provider.execute(ODataRequest(.read, url))
         switch response.body {
         case .page(let page):
@@ -126,7 +125,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore.Queries {
     /// Resolves the names of a query before it is asked, so that an error knows its place in the text.
     func check(_ url: ODataURL, written text: String) throws(QueryError) {
         do throws(QueryError) {

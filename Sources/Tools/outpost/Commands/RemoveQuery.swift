@@ -21,7 +21,7 @@ struct RemoveQuery: AsyncParsableCommand, StoreCommand {
         let provider = try await store.open()
         let removed: Int
         do {
-            removed = try await provider.removeQuery(name)
+            removed = try await provider.queries.remove(name)
             try provider.close()
         } catch {
             try? provider.close()

@@ -56,17 +56,17 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
             }
             done.append("The damaged files are kept as \(report.damagedFile).")
         }
-        let opened = try await OfflineODataProvider.open(at: store.directory, protection: protection)
+        let opened = try await OfflineStore.open(at: store.directory, protection: protection)
         defer { try? opened.close() }
         line.update("Mending \(store.directory)")
-        done += try await opened.repair()
+        done += try await opened.maintenance.repair()
         return done
     }
 
     /// Whether its files are not as they were written, so that they must not be opened.
     private func isDamaged(_ protection: StoreProtection) async throws -> Bool {
         do {
-            return try await !OfflineODataProvider.verify(at: store.directory, protection: protection).damages.isEmpty
+            return try await !OfflineStore.verify(at: store.directory, protection: protection).damages.isEmpty
         } catch StoreError.corrupt {
             return true
         }
@@ -74,7 +74,7 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
 
     private func salvage(_ protection: StoreProtection) async throws -> SalvageReport {
         do {
-            return try await OfflineODataProvider.salvage(
+            return try await OfflineStore.salvage(
                 at: store.directory, protection: protection, origin: try await origin())
         } catch OfflineError.originLost {
             throw Failure(

@@ -230,11 +230,11 @@ struct Serve: AsyncParsableCommand {
         if isDirectory.boolValue {
             try refuseRows()
             try refuseDatabaseOptions()
-            var options = OfflineODataProvider.Options()
-            options.localPageSize = pageSize == 0 ? nil : pageSize
+            var options = OfflineStore.Options()
+            options.runtime.localPageSize = pageSize == 0 ? nil : pageSize
             let (directory, chosen, protection) = (path, options, try key.protection(ofCloneIn: path))
             let store = try await ReopeningProvider {
-                try await OfflineODataProvider.open(at: directory, protection: protection, options: chosen)
+                try await OfflineStore.open(at: directory, protection: protection, options: chosen)
             }
             return Source(
                 provider: readOnly ? ReadOnlyProvider(base: store) : store, isClone: true, close: { try store.close() })

@@ -18,7 +18,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
 
     func run() async throws {
         let provider = try await store.open()
-        let status = try await provider.status()
+        let status = try await provider.observe.status()
         try provider.close()
         if json {
             print(JSONText(Report(status)).text)

@@ -28,7 +28,7 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
         let options = try sending.uploadOptions
         let values = try parameters.values
         let early = EarlyEnd()
-        connected.store.setDelegate(early)
+        connected.store.observe.setDelegate(early)
         var sent: UploadReport?
         var differences: [ModelDifference] = []
         do {
@@ -36,13 +36,13 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
             let downloaded = try await connected.run { store in
                 try sending.requireProperties(in: store.model)
                 try sending.apply(to: store)
-                try await store.setParameters(values)
+                try await store.queries.setParameters(values)
                 var options = options
                 options.fromCopy = try await sending.sendsHeldQueue(of: store)
                 let uploaded = try await store.upload(options: options)
                 sent = uploaded
                 if !json {
-                    PushReport.show(uploaded, of: store.directory, archived: try await store.status().failed.count)
+                    PushReport.show(uploaded, of: store.directory, archived: try await store.changes.archived().count)
                 }
                 let report = try await store.download()
                 differences = await Pull.differences(at: store)

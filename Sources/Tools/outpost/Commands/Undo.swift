@@ -33,8 +33,8 @@ struct Undo: AsyncParsableCommand, StoreCommand {
         let provider = try await store.open()
         let undone: Int
         do {
-            for (url, text) in zip(urls, entities) { try provider.check(url, written: text) }
-            undone = try await all ? provider.undoAll() : provider.undo(urls, withAllOthers: withOthers)
+            for (url, text) in zip(urls, entities) { try provider.queries.check(url, written: text) }
+            undone = try await all ? provider.changes.undoAll() : provider.changes.undo(urls, withAllOthers: withOthers)
             try provider.close()
         } catch {
             try? provider.close()

@@ -31,7 +31,7 @@ struct Verify: AsyncParsableCommand, StoreCommand {
     func run() async throws {
         let protection = try store.key.protection(ofCloneIn: store.directory)
         let found = try await ProgressLine.during("Reading \(store.directory)") { _ in
-            try await OfflineODataProvider.verify(at: store.directory, protection: protection)
+            try await OfflineStore.verify(at: store.directory, protection: protection)
         }
         if json {
             print(

@@ -28,9 +28,9 @@ struct Watch: AsyncParsableCommand, StoreCommand {
         let provider = try await store.open()
         let table = EntityTable(model: provider.model, url: url)
         do {
-            try provider.check(url, written: query)
+            try provider.queries.check(url, written: query)
             let writer = EntityJSON(model: provider.model, url: url, provider.traits.queryLanguage)
-            for try await changes in provider.observeChanges(url) {
+            for try await changes in provider.observe.changes(of: url) {
                 for (sign, entities) in [
                     (Sign.removed, changes.removed), (.updated, changes.updated), (.inserted, changes.inserted),
                 ] {

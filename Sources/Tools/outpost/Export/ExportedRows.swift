@@ -11,12 +11,12 @@ struct ExportedRows {
     let set: String?
     private let url: ODataURL
     private let result: ResultShape
-    private let provider: OfflineODataProvider
+    private let provider: OfflineStore
     /// How many rows are asked for at once; `nil` for all, where what is expanded would be cut into pages of its own.
     private let pageSize: Int?
 
     init(
-        _ url: ODataURL, _ format: Export.Format, provider: OfflineODataProvider, formulas: SpreadsheetFormulas,
+        _ url: ODataURL, _ format: Export.Format, provider: OfflineStore, formulas: SpreadsheetFormulas,
         areShown: Bool = false
     ) async throws {
         self.url = url
@@ -73,7 +73,7 @@ struct ExportedRows {
     }
 
     private static func eachPage(
-        of url: ODataURL, _ pageSize: Int?, provider: OfflineODataProvider, body: ([ODataEntity]) throws -> Void
+        of url: ODataURL, _ pageSize: Int?, provider: OfflineStore, body: ([ODataEntity]) throws -> Void
     ) async throws {
         let preferences = Preferences(maxPageSize: pageSize)
         var request: ODataRequest? = ODataRequest(.read, url, preferences: preferences)

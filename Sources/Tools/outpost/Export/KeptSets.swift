@@ -8,10 +8,10 @@ struct KeptSets {
     /// Those whose first download is not complete.
     let incomplete: [String]
     private let kept: Set<String>
-    private let provider: OfflineODataProvider
+    private let provider: OfflineStore
 
-    init(_ provider: OfflineODataProvider) async throws {
-        let queries = try await provider.status().queries
+    init(_ provider: OfflineStore) async throws {
+        let queries = try await provider.observe.status().queries
         incomplete = Set(queries.filter { !$0.isLoaded }.map(\.entitySet)).sorted()
         kept = Set(queries.map(\.entitySet))
         self.provider = provider

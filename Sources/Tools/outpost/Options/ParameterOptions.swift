@@ -26,7 +26,7 @@ struct ParameterOptions: ParsableArguments {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore.Queries {
     /// Gives parameters their values; an empty one is forgotten.
     func setParameters(_ values: [String: String]) async throws {
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {

@@ -59,8 +59,8 @@ struct SendingOptions: ParsableArguments {
     mutating func validate() throws { _ = try uploadOptions }
 
     /// Whether the queue is to be sent although it is held; a person who is there is asked.
-    func sendsHeldQueue(of store: OfflineODataProvider) async throws -> Bool {
-        guard !fromCopy, let hold = try await store.queueHold() else { return fromCopy }
+    func sendsHeldQueue(of store: OfflineStore) async throws -> Bool {
+        guard !fromCopy, let hold = try await store.changes.hold() else { return fromCopy }
         // Without an answer, the upload says what there is to do.
         guard let answer = Terminal.confirm(TerminalText("\(hold.description) Send them all the same?")) else {
             return false
@@ -82,7 +82,7 @@ struct SendingOptions: ParsableArguments {
     /// Gives a store the policies of single entity sets.
     ///
     /// - Throws: ``Failure`` for a set that the service does not have.
-    func apply(to store: OfflineODataProvider) throws {
+    func apply(to store: OfflineStore) throws {
         var options = store.options
         for choice in onConflict {
             guard let set = choice.set else { continue }
@@ -95,7 +95,7 @@ struct SendingOptions: ParsableArguments {
                     message: "--on-conflict: the service has no entity set \(set).",
                     advice: "See what it has with: outpost status DIR", status: .misused)
             }
-            options.conflictPolicies[set] = choice.policy.policy
+            options.sync.conflictPolicies[set] = choice.policy.policy
         }
         try store.setOptions(options)
     }

@@ -187,11 +187,11 @@ struct Connector {
     }
 
     /// How a store is opened that is synchronised over it: its event log tells of the bytes.
-    var storeOptions: OfflineODataProvider.Options {
-        var options = OfflineODataProvider.Options()
-        options.meter = meter
-        options.downloadLimits = limits
-        options.refusesUnreadableValues = refusesUnreadableValues
+    var storeOptions: OfflineStore.Options {
+        var options = OfflineStore.Options()
+        options.runtime.meter = meter
+        options.sync.downloadLimits = limits
+        options.sync.refusesUnreadableValues = refusesUnreadableValues
         return options
     }
 

@@ -12,12 +12,12 @@ struct SettlingOptions: ParsableArguments {
         case discarded
 
         fileprivate func settle(
-            _ ids: [Int64], keys: [Int64: EntityKey], in store: OfflineODataProvider
+            _ ids: [Int64], keys: [Int64: EntityKey], in store: OfflineStore
         ) async throws -> Int {
             switch self {
-            case .retried: try await store.retry(ids)
-            case .accepted: try await store.accept(ids, keys: keys)
-            case .discarded: try await store.discard(ids)
+            case .retried: try await store.changes.retry(ids)
+            case .accepted: try await store.changes.accept(ids, keys: keys)
+            case .discarded: try await store.changes.discard(ids)
             }
         }
 
@@ -43,7 +43,7 @@ struct SettlingOptions: ParsableArguments {
         _ settlement: Settlement, keys: GivenKeys? = nil, where isMeant: ((QueuedRequest) -> Bool)? = nil
     ) async throws {
         let count = try await store.reading { provider in
-            let failed = try await provider.status().failed
+            let failed = try await provider.changes.archived()
             let keys = try keys?.keys(of: failed, model: provider.model) ?? [:]
             guard let isMeant else { return try await settlement.settle(ids, keys: keys, in: provider) }
             let meant = failed.filter(isMeant).map(\.id)

@@ -12,8 +12,8 @@ struct StoreOptions: ParsableArguments {
     @OptionGroup var key: KeyOptions
 
     /// Opens the store without a connection to its service.
-    func open() async throws -> OfflineODataProvider {
-        try await OfflineODataProvider.open(at: directory, protection: try key.protection(ofCloneIn: directory))
+    func open() async throws -> OfflineStore {
+        try await OfflineStore.open(at: directory, protection: try key.protection(ofCloneIn: directory))
     }
 
     /// Opens the store with a connection to its service, in the way in which the clone was made.
@@ -23,7 +23,7 @@ struct StoreOptions: ParsableArguments {
         let protection = try key.protection(ofCloneIn: directory)
         var connector = try service.anonymousConnector(download)
         do {
-            let store = try await OfflineODataProvider.open(
+            let store = try await OfflineStore.open(
                 at: directory, protection: protection, options: connector.storeOptions,
                 connecting: { basis in
                     try keeping.completed(service, in: basis).signIn(&connector)
@@ -42,11 +42,11 @@ struct StoreOptions: ParsableArguments {
 
 /// A store with the connection that it syncs over.
 struct ConnectedStore {
-    let store: OfflineODataProvider
+    let store: OfflineStore
     let connector: Connector
 
     /// Runs a synchronisation with its progress shown, then closes everything.
-    func run<Report>(_ body: (OfflineODataProvider) async throws -> Report) async throws -> Report {
+    func run<Report>(_ body: (OfflineStore) async throws -> Report) async throws -> Report {
         let line = ProgressLine(store)
         do {
             let report = try await body(store)

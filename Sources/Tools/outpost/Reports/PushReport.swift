@@ -52,13 +52,13 @@ extension UploadReport {
 }
 
 /// Keeps what came through of an upload that ended early: nobody else tells of it.
-final class EarlyEnd: OfflineODataProviderDelegate {
+final class EarlyEnd: OfflineStoreDelegate {
     private let stored = Mutex<UploadReport?>(nil)
 
     /// What came through; `nil` where no upload ended early, or nothing did.
     var report: UploadReport? { stored.withLock { $0 }.flatMap { $0.isEmpty ? nil : $0 } }
 
-    func offlineODataProvider(_ provider: OfflineODataProvider, uploadDidEndEarly report: UploadReport) {
+    func offlineStore(_ store: OfflineStore, uploadDidEndEarly report: UploadReport) {
         stored.withLock { $0 = report }
     }
 }

@@ -181,7 +181,7 @@ struct CloneFile: Codable {
         if FileManager.default.fileExists(atPath: directory + "/store.db") {
             var isEmpty = false
             for candidate in candidates where !isEmpty {
-                isEmpty = await OfflineODataProvider.isUntouched(at: directory, protection: candidate)
+                isEmpty = await OfflineStore.isUntouched(at: directory, protection: candidate)
             }
             guard isEmpty else {
                 throw Failure(
@@ -191,7 +191,7 @@ struct CloneFile: Codable {
                     advice: "Nothing was removed. Name another directory after the URL, or remove this one yourself.")
             }
         }
-        try OfflineODataProvider.remove(at: directory)
+        try OfflineStore.remove(at: directory)
         Self.remove(in: directory)
     }
 

@@ -15,8 +15,8 @@ enum CloneMaking {
     /// - Throws: ``Failure`` where there is a clone by now, or where somebody else is making one; what `create` throws.
     ///   No clone is left behind then.
     static func make(
-        in directory: String, key given: NewKey?, _ create: (StoreProtection) async throws -> OfflineODataProvider
-    ) async throws -> (store: OfflineODataProvider, key: NewKey) {
+        in directory: String, key given: NewKey?, _ create: (StoreProtection) async throws -> OfflineStore
+    ) async throws -> (store: OfflineStore, key: NewKey) {
         let isNew = try CloneFile.makeDirectory(directory)
         let path = directory + "/clone.lock"
         let lock = try lock(path, of: directory)
@@ -59,9 +59,9 @@ enum CloneMaking {
 
     /// The store, once its clone says that it is complete.
     private static func filled(
-        _ directory: String, _ key: NewKey, create: (StoreProtection) async throws -> OfflineODataProvider
-    ) async throws -> OfflineODataProvider {
-        let store: OfflineODataProvider
+        _ directory: String, _ key: NewKey, create: (StoreProtection) async throws -> OfflineStore
+    ) async throws -> OfflineStore {
+        let store: OfflineStore
         do {
             store = try await create(key.protection)
         } catch {

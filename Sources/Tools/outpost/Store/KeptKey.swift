@@ -97,11 +97,11 @@ struct KeptKey: Encodable {
     }
 
     private static func pendingChanges(in directory: String, _ key: EncryptionKey) async -> Int? {
-        guard let store = try? await OfflineODataProvider.open(at: directory, protection: .encrypted(.key(key))) else {
+        guard let store = try? await OfflineStore.open(at: directory, protection: .encrypted(.key(key))) else {
             return nil
         }
         defer { try? store.close() }
-        guard let status = try? await store.status() else { return nil }
+        guard let status = try? await store.observe.status() else { return nil }
         return status.pending.count + status.failed.count
     }
 

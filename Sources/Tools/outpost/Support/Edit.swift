@@ -20,7 +20,7 @@ struct Edit {
         let provider = try await store.open()
         do {
             var report = try await body(Editor(provider: provider, category: category))
-            report.pending = try await provider.status().pending.count
+            report.pending = try await provider.changes.pending().count
             try provider.close()
             if json {
                 print(JSONText(report).text)
@@ -36,7 +36,7 @@ struct Edit {
     }
 
     struct Editor {
-        let provider: OfflineODataProvider
+        let provider: OfflineStore
         let category: String?
 
         /// Whether not all of an entity set is here that is to be: its first download was broken off.
@@ -161,7 +161,7 @@ struct Edit {
 
         func send(_ request: ODataRequest, _ done: String, url: ODataURL? = nil) async throws -> Report {
             let changing: any ODataProvider =
-                category.map { provider.changing(ChangeOptions(category: $0)) } ?? provider
+                category.map { provider.changes.provider(with: ChangeOptions(category: $0)) } ?? provider
             let response = try await changing.execute(request)
             var name = url?.description ?? request.url.description
             if case .entity(let entity) = response.body, let id = entity.control.id { name = id }

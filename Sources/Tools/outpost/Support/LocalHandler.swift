@@ -8,11 +8,11 @@ import OfflineOData
 /// Asks a store in messages, as a program would ask its service, and without a network: contexts and links name what the service
 /// would name.
 struct LocalHandler {
-    private let provider: OfflineODataProvider
+    private let provider: OfflineStore
     private let root: ServiceRoot
     private let handler: ODataHandler
 
-    init(_ provider: OfflineODataProvider) throws {
+    init(_ provider: OfflineStore) throws {
         self.provider = provider
         root = try ServiceRoot(provider.serviceRoot)
         handler = try ODataHandler(provider: provider, serviceRoot: provider.serviceRoot)

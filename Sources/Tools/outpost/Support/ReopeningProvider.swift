@@ -6,21 +6,21 @@ import Synchronization
 /// A clone that is opened again once another process has brought it to a new model, so that what serves it goes on.
 final class ReopeningProvider: ProviderWrapper {
     private struct State {
-        var store: OfflineODataProvider
+        var store: OfflineStore
         /// What opens the clone again, while it does.
-        var opening: Task<OfflineODataProvider, any Error>?
+        var opening: Task<OfflineStore, any Error>?
     }
 
-    private let open: @Sendable () async throws -> OfflineODataProvider
+    private let open: @Sendable () async throws -> OfflineStore
     private let state: Mutex<State>
 
     /// Opens a clone.
-    init(_ open: @escaping @Sendable () async throws -> OfflineODataProvider) async throws {
+    init(_ open: @escaping @Sendable () async throws -> OfflineStore) async throws {
         self.open = open
         state = Mutex(State(store: try await open()))
     }
 
-    private var store: OfflineODataProvider { state.withLock { $0.store } }
+    private var store: OfflineStore { state.withLock { $0.store } }
 
     /// The clone as it is open now.
     var base: any ODataProvider { store }
@@ -30,7 +30,7 @@ final class ReopeningProvider: ProviderWrapper {
         get async throws {
             let store = store
             do {
-                try await store.checkModel()
+                try await store.maintenance.checkModel()
                 return store.model
             } catch OfflineError.modelOutdated {
                 return try await reopened(after: store).model
@@ -54,8 +54,8 @@ final class ReopeningProvider: ProviderWrapper {
     func close() throws { try store.close() }
 
     /// The clone with its new model: opened now, or by another request meanwhile.
-    private func reopened(after old: OfflineODataProvider) async throws -> OfflineODataProvider {
-        let opening = state.withLock { state -> Task<OfflineODataProvider, any Error>? in
+    private func reopened(after old: OfflineStore) async throws -> OfflineStore {
+        let opening = state.withLock { state -> Task<OfflineStore, any Error>? in
             guard state.store === old else { return nil }
             let opening = state.opening ?? Task { [open] in try await open() }
             state.opening = opening

@@ -22,9 +22,9 @@ final class ProgressLine: Sendable {
     }
 
     /// Begins to show what a store reports of a synchronisation.
-    convenience init(_ store: OfflineODataProvider) {
+    convenience init(_ store: OfflineStore) {
         self.init("Working")
-        let reports = store.progress()
+        let reports = store.observe.progress()
         let task = Task { [weak self] in
             var done: [String: Int] = [:]
             for await report in reports {

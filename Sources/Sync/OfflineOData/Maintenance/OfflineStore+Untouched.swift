@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ODataSQL
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Whether a store holds nothing that could be lost: nothing was ever downloaded into it, and nothing changed in it.
     ///
     /// - Parameters:

@@ -6,7 +6,7 @@ import ODataService
 
 /// Actions and functions of the service. A function is called at once, as is an action where its options say so
 /// (``ChangeOptions/operationMode``); else it waits in the queue.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// An operation that a request calls.
     private struct CalledOperation {
         let request: ODataRequest
@@ -83,7 +83,7 @@ extension OfflineODataProvider {
             changes: ODataEntity(shape: QueueTable.noShape),
             etag: try way.bound.flatMap { try etag(of: $0, in: database) },
             dependsOn: depends.sorted(),
-            createdAt: options.environment.instant.description, options: call.options, subject: .call(action),
+            createdAt: environment.instant.description, options: call.options, subject: .call(action),
             in: database)
         return ODataResponse(status: 202)
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Removes a store with all changes that wait in it; what else the directory holds stays.
     ///
     /// The store must not be open in this process. ``status()`` tells beforehand what would be lost.
     ///
     /// ```swift
     /// try store.close()
-    /// try OfflineODataProvider.remove(at: directory)
+    /// try OfflineStore.remove(at: directory)
     /// ```
     /// - Parameter directory: where the store was made; nothing happens where there is none.
     /// - Throws: ``OfflineError/busy(processID:)`` while another process is syncing it;

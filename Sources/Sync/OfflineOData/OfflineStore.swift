@@ -12,15 +12,21 @@ import ODataService
 /// top, changes are queued in the transaction that makes them. ``upload(options:)`` sends the queue,
 /// ``download(_:)`` brings what others changed, ``sync(options:)`` does both.
 ///
+/// All other functions belong to a facet: ``queries``, ``changes``, ``streams``, ``drafts``, ``indexes``, ``users``,
+/// ``maintenance`` and ``observe``.
+///
 /// ```swift
-/// let store = try await OfflineODataProvider.create(
+/// let store = try await OfflineStore.create(
 ///     at: directory, protection: .encrypted(.key(key)), serviceRoot: root,
 ///     remote: try ODataClient(serviceRoot: root, transport: transport),
 ///     queries: [try DefiningQuery("orders", "Orders?$filter=ShippedDate eq null")])
 /// try await store.download()
 /// let service = DataService(store)
+///
+/// try await store.queries.add(DefiningQuery("stock", "Products?$select=ID,Stock"))
+/// for change in try await store.changes.pending() { print(change.kind, change.entityText) }
 /// ```
-public final class OfflineODataProvider: ODataProvider {
+public final class OfflineStore: ODataProvider {
     /// The directory of the store's files.
     public let directory: String
     /// The service's model, as kept with the store, with the engine's own sets besides (``EngineSet``).
@@ -56,17 +62,17 @@ public final class OfflineODataProvider: ODataProvider {
     /// The URLs that were resolved against ``model``.
     private let urls = ResolvedURLs()
     let local: StoreProvider
-    /// The same without ``Options/localPageSize``, for what must be of one moment.
+    /// The same without ``RuntimeOptions/localPageSize``, for what must be of one moment.
     private let unpaged: StoreProvider
     let queue: QueueTable
     let hook: QueueHook
     let heldData: HeldDataCache
-    let streams: StreamTable
+    let streamTable: StreamTable
     /// The names of all stream properties of the model.
     let streamProperties: Set<String>
     let remote: (any ODataProvider)?
     let progressChannel: ProgressChannel
-    let changes: StoreChanges
+    let changeFeed: StoreChanges
     /// Values that are in memory alone.
     let sessionParameters: LockedState<[String: String]>
 
@@ -78,7 +84,7 @@ public final class OfflineODataProvider: ODataProvider {
     init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
         remote: (any ODataProvider)?, options: Options, texts: TextComparison, modelNumber: Int,
-        former: OfflineODataProvider? = nil, progress: ProgressChannel? = nil
+        former: OfflineStore? = nil, progress: ProgressChannel? = nil
     ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
@@ -86,26 +92,27 @@ public final class OfflineODataProvider: ODataProvider {
         let database = database.requiring { try LocalModel.require(modelNumber, in: $0) }
         self.database = database
         serviceModel = model
-        let model = try LocalModel.combined(model, options)
+        let model = try LocalModel.combined(model, options.creation)
         self.model = try EngineSet.adding(to: model)
         self.remote = remote.map(options.assumingOffset)
         optionState = LockedState(options)
         self.texts = texts
         functions = StateFunctions.registry(texts.forms)
-        progressChannel = former?.progressChannel ?? progress ?? ProgressChannel(options)
+        progressChannel = former?.progressChannel ?? progress ?? ProgressChannel(options.runtime)
         sessionParameters = former?.sessionParameters ?? LockedState([:])
-        changes = StoreChanges(database: database, environment: options.environment)
+        changeFeed = StoreChanges(database: database, environment: options.runtime.environment)
         var mapping = OfflineLayout(model: model).mapping
         mapping.rowConditions = StateFunctions.conditions
         self.mapping = mapping
-        queue = QueueTable(model: model, environment: options.environment)
+        queue = QueueTable(model: model, environment: options.runtime.environment)
         let hook = QueueHook(
-            mapping: mapping, environment: options.environment, undoesLocalCreation: options.undoesLocalCreation)
+            mapping: mapping, environment: options.runtime.environment,
+            undoesLocalCreation: options.sync.undoesLocalCreation)
         let checkingHook = ModelCheckingHook(base: hook, modelNumber: modelNumber)
         var storeOptions = StoreProvider.Options()
         storeOptions.maxPageSize = nil
         storeOptions.functions = functions
-        storeOptions.now = { [environment = options.environment] in environment.instant }
+        storeOptions.now = { [environment = options.runtime.environment] in environment.instant }
         let heldData = HeldDataCache(mapping: mapping)
         storeOptions.loadedData = { try heldData.current(in: $0) }
         self.heldData = heldData
@@ -115,7 +122,7 @@ public final class OfflineODataProvider: ODataProvider {
         rules.tellsUnchanged = true
         unpaged = StoreProvider(
             database: database.pool, mapping: mapping, hook: checkingHook, rules: rules, options: storeOptions)
-        if let size = options.localPageSize {
+        if let size = options.runtime.localPageSize {
             storeOptions.maxPageSize = size
             local = StoreProvider(
                 database: database.pool, mapping: mapping, hook: checkingHook, rules: rules, options: storeOptions)
@@ -123,7 +130,7 @@ public final class OfflineODataProvider: ODataProvider {
             local = unpaged
         }
         self.hook = hook
-        streams = StreamTable(database: database)
+        streamTable = StreamTable(database: database)
         streamProperties = Set(
             model.schemas.flatMap(\.structuredTypes).flatMap(\.properties).filter { $0.type.primitive == .stream }
                 .map(\.name))
@@ -139,14 +146,14 @@ public final class OfflineODataProvider: ODataProvider {
     ///   - serviceRoot: kept with the store, to connect again later.
     ///   - remote: the service, whose metadata is read now.
     ///   - queries: what is kept offline; every entity set when empty.
-    ///   - user: who uses the store, for one that several users share (``switchUser(to:pending:)``); `nil` to leave that open.
+    ///   - user: who uses the store, for one that several users share (``Users/switch(to:pending:)``); `nil` to leave that open.
     /// - Throws: ``OfflineError/storeExists(path:)``; ``OfflineError/busy(processID:)`` where somebody is making a store there
     ///   now; other ``OfflineError``; `StoreError`; what reading the metadata throws. Nothing is left behind then.
     public static func create(
         at directory: String, protection: StoreProtection, serviceRoot: String, remote: any ODataProvider,
         queries: [DefiningQuery] = [], user: String? = nil, options: Options = Options()
-    ) async throws -> OfflineODataProvider {
-        let progress = ProgressChannel(options)
+    ) async throws -> OfflineStore {
+        let progress = ProgressChannel(options.runtime)
         progress.tell(.state(.opening))
         progress.begin(.creation)
         progress.step(.loadingMetadata)
@@ -155,9 +162,9 @@ public final class OfflineODataProvider: ODataProvider {
         progress.enter(.initializing)
         let wanted =
             try queries.isEmpty
-            ? DefiningQuery.all(of: model, options) : queries.map { try $0.overSet(of: model) }
+            ? DefiningQuery.all(of: model, options.creation) : queries.map { try $0.overSet(of: model) }
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
-        if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
+        if options.creation.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
         for (index, query) in wanted.enumerated() {
             try DefiningQueryCheck.requireKeyOrAlone(query, sets[index], others: sets[..<index], model: model)
         }
@@ -175,8 +182,8 @@ public final class OfflineODataProvider: ODataProvider {
         do {
             let database = try StoreDatabase.open(
                 path: path, protection: protection, options: options.connections(createsFile: true))
-            let texts = TextComparison(options)
-            let combined = try LocalModel.combined(model, options)
+            let texts = TextComparison(options.creation)
+            let combined = try LocalModel.combined(model, options.creation)
             let layout = OfflineLayout(model: combined)
             // In its own version, so that what connects later knows which one the service speaks.
             let metadata = CSDLWriter.xml(model, version: model.version)
@@ -192,20 +199,22 @@ public final class OfflineODataProvider: ODataProvider {
                 if let user { try Settings.set(userSetting, user, in: database) }
                 try LocalModel.keep(combined, in: database)
                 try texts.keep(in: database)
-                try ServiceKnowledge.state(options.service, in: database)
+                try ServiceKnowledge.state(options.service.capabilities, in: database)
                 for (query, set) in zip(wanted, sets) {
                     try QueryTable.add(query, entitySet: set, mapping: layout.mapping, in: database)
                 }
                 let indexes = PropertyIndexes(mapping: layout.mapping, textForm: texts.forms?.compared)
-                let lists = try IndexedTypes(options.indexedTypes, model: combined).adding(to: options.indexes)
+                let lists = try IndexedTypes(options.creation.indexedTypes, model: combined)
+                    .adding(to: options.creation.indexes)
                 for (set, lists) in lists.sorted(by: { $0.key < $1.key }) {
                     for paths in lists { _ = try indexes.create(on: set, paths: paths, in: database) }
                 }
                 try Events.add(
-                    "created", "\(wanted.count) defining queries", environment: options.environment, in: database)
+                    "created", "\(wanted.count) defining queries", environment: options.runtime.environment,
+                    in: database)
                 return try LocalModel.number(in: database)
             }
-            let provider = try OfflineODataProvider(
+            let provider = try OfflineStore(
                 directory: directory, serviceRoot: serviceRoot, database: database, model: model, remote: remote,
                 options: options, texts: texts, modelNumber: modelNumber, progress: progress)
             try await provider.incarnation.settle()
@@ -223,7 +232,7 @@ public final class OfflineODataProvider: ODataProvider {
     ///   - directory: where it was made.
     ///   - protection: the key it was made with.
     ///   - user: who uses the store from now on, for one that several users share: another one takes it over before it is
-    ///     given back (``switchUser(to:pending:)``). `nil` leaves it with its user.
+    ///     given back (``Users/switch(to:pending:)``). `nil` leaves it with its user.
     ///   - pending: what happens to the changes of the previous user.
     ///   - connect: makes the connection to the service from its root and its model; without one, the store
     ///     works but does not sync.
@@ -235,7 +244,7 @@ public final class OfflineODataProvider: ODataProvider {
         at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
         options: Options = Options(),
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         try await open(
             at: directory, protection: protection, user: user, pending: pending, options: options,
             connecting: { try connect($0.serviceRoot, $0.model) })
@@ -254,10 +263,10 @@ public final class OfflineODataProvider: ODataProvider {
     public static func open(
         at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
         options: Options = Options(), connecting: (ConnectionBasis) throws -> (any ODataProvider)?
-    ) async throws -> OfflineODataProvider {
+    ) async throws -> OfflineStore {
         let path = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: path) else { throw OfflineError.noStore(path: directory) }
-        let progress = ProgressChannel(options)
+        let progress = ProgressChannel(options.runtime)
         progress.tell(.state(.opening))
         progress.begin(.opening)
         let database = try StoreDatabase.open(
@@ -274,7 +283,7 @@ public final class OfflineODataProvider: ODataProvider {
             guard let root = try Settings.text("service.root", in: database),
                 let metadata = try Settings.bytes("service.metadata", in: database)
             else { throw OfflineError.noStore(path: directory) }
-            let texts = try TextComparison(of: database, checking: options)
+            let texts = try TextComparison(of: database, checking: options.creation)
             return (
                 root, metadata, texts, try LocalModel.kept(in: database), try LocalModel.number(in: database),
                 try KeptTexts.all(in: database)
@@ -282,10 +291,12 @@ public final class OfflineODataProvider: ODataProvider {
         }
         progress.step(.loadingMetadata)
         let model = try CSDLReader.read(metadata)
-        try LocalModel.adopt(from: kept, beside: model, into: &options)
+        try LocalModel.adopt(from: kept, beside: model, into: &options.creation)
         try await EngineSchema.bringUpToDate(database)
-        let (combined, purges) = (try LocalModel.combined(model, options), options.purgesClientOnlyData)
-        let stated = options.service
+        let (combined, purges) = (
+            try LocalModel.combined(model, options.creation), options.creation.purgesClientOnlyData
+        )
+        let stated = options.service.capabilities
         var modelNumber = known
         // Most stores are opened as they were closed: then nothing is written, and nobody is waited for who writes.
         if kept != metadata || combined !== model || stated != StatedCapabilities() {
@@ -296,7 +307,7 @@ public final class OfflineODataProvider: ODataProvider {
                 return try LocalModel.number(in: database)
             }
         }
-        let provider = try OfflineODataProvider(
+        let provider = try OfflineStore(
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connecting(ConnectionBasis(serviceRoot: root, model: model, texts: ofApp)), options: options,
             texts: texts, modelNumber: modelNumber, progress: progress)
@@ -306,7 +317,7 @@ public final class OfflineODataProvider: ODataProvider {
         try? await provider.incarnation.settle()
         if let user {
             do {
-                try await provider.switchUser(to: user, pending: pending)
+                try await provider.users.switch(to: user, pending: pending)
             } catch {
                 try? provider.close()
                 throw error
@@ -321,7 +332,7 @@ public final class OfflineODataProvider: ODataProvider {
     public func close() throws {
         progressChannel.enter(.closed)
         progressChannel.finish()
-        changes.close()
+        changeFeed.close()
         try database.close()
     }
 
@@ -335,7 +346,7 @@ public final class OfflineODataProvider: ODataProvider {
         try await execute(request, isPaged: true)
     }
 
-    /// - Parameter isPaged: whether ``Options/localPageSize`` bounds what is given at once.
+    /// - Parameter isPaged: whether ``RuntimeOptions/localPageSize`` bounds what is given at once.
     func execute(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
         if case .batch(let items) = request.body {
             // Each of its requests makes sure by itself: what one of them has changed is answered so.
@@ -371,7 +382,7 @@ public final class OfflineODataProvider: ODataProvider {
         }
         guard isDeep, request.context.changeOptions?.changeSet == nil else { return request }
         var request = request
-        ChangeOptions.setChangeSet(options.environment.newGuid().description, of: &request)
+        ChangeOptions.setChangeSet(environment.newGuid().description, of: &request)
         return request
     }
 
@@ -439,3 +450,7 @@ public final class OfflineODataProvider: ODataProvider {
         return redirected
     }
 }
+
+/// The former name of ``OfflineStore``.
+@available(*, deprecated, renamed: "OfflineStore")
+public typealias OfflineODataProvider = OfflineStore

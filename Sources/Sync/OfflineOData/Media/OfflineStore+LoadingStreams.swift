@@ -5,13 +5,13 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Loads the streams that queries ask for: those that are missing, those of entities that the download brought, and
     /// those that an earlier one did not come to load.
     func loadStreams(of queries: [StoredQuery], from remote: any ODataProvider) async throws {
-        let loader = StreamLoader(streams: streams, remote: remote, limits: options.downloadLimits)
+        let loader = StreamLoader(streams: streamTable, remote: remote, limits: options.sync.downloadLimits)
         let mapping = mapping
-        try await streams.noteDue(missingOf: queries, mapping)
+        try await streamTable.noteDue(missingOf: queries, mapping)
         let wanted = queries.filter(\.retrievesStreams).flatMap { query in
             query.sets(in: mapping).map { (query: query, set: $0) }
         }

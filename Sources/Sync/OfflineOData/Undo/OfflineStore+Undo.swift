@@ -4,7 +4,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-extension OfflineODataProvider {
+extension OfflineStore.Changes {
     /// Takes back every change of some entities that the service does not have yet: a changed entity is again what
     /// the last download brought, with its streams and relations, a created one is gone, a deleted one is back. Changes
     /// of other entities that waited for one of theirs, such as the lines of a created order, are taken back too; an entity
@@ -14,7 +14,7 @@ extension OfflineODataProvider {
     /// back together or not at all.
     ///
     /// ```swift
-    /// try await store.undo([ODataURL(parsing: "Orders(10248)")])
+    /// try await store.changes.undo([ODataURL(parsing: "Orders(10248)")])
     /// ```
     /// - Parameters:
     ///   - entities: entities by key, relative to the service root; those deleted here are found too, and
@@ -28,16 +28,16 @@ extension OfflineODataProvider {
     @discardableResult
     public func undo(_ entities: [ODataURL], withAllOthers: Bool = false) async throws -> Int {
         let addressed = try entities.map { url in
-            let steps = try Binder(model: model).bind(url).resource.steps
+            let steps = try Binder(model: store.model).bind(url).resource.steps
             guard Containment.isAddress(steps) else {
                 throw OfflineError.unknown(kind: "entity", name: url.description)
             }
             return steps
         }
-        return try await database.write { [self] database in
-            try takingBack(withAllOthers: withAllOthers, in: database) { undo in
+        return try await store.database.write { [store] database in
+            try store.takingBack(withAllOthers: withAllOthers, in: database) { undo in
                 try addressed.compactMap { steps in
-                    try Containment(mapping: mapping).row(at: steps, undo.before, queue, in: database)
+                    try Containment(mapping: store.mapping).row(at: steps, undo.before, store.queue, in: database)
                         .map { RowReference(set: $0.set, rowID: $0.rowID) }
                 }
             }
@@ -50,10 +50,12 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is undone.
     @discardableResult
     public func undoAll() async throws -> Int {
-        try await database.write { [self] in try undoAll(in: $0) }
+        try await store.database.write { [store] in try store.undoAll(in: $0) }
     }
+}
 
-    /// The same within a transaction.
+extension OfflineStore {
+    /// Takes back every change within a transaction.
     @discardableResult
     func undoAll(in database: Database) throws -> Int {
         let relations = Relations(mapping: mapping)
@@ -73,10 +75,10 @@ extension OfflineODataProvider {
         }
     }
 
-    private func takingBack(
+    fileprivate func takingBack(
         withAllOthers: Bool, in database: Database, _ rows: (Undo) throws -> [RowReference]
     ) throws -> Int {
-        let environment = options.environment
+        let environment = environment
         let undo = Undo(mapping: mapping, queue: queue, environment: environment)
         var undone: Set<RowReference> = []
         let others = try WholeChangeSets(cancelling: Cancelling(undo: undo)).keep(

@@ -5,7 +5,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// What ``OfflineODataProvider/refreshMetadata(connect:)`` found and did.
+/// The differences that ``OfflineStore/Maintenance/refreshMetadata(connect:)`` found, and its effect.
 public struct MetadataRefresh: Sendable {
     /// In what the service's model differs from the one that the store was made for.
     public var differences: [ModelDifference]
@@ -16,10 +16,10 @@ public struct MetadataRefresh: Sendable {
     public var refused: [String]
     /// The store with the new model, which has taken the place of the one that was asked: whatever that is asked throws
     /// ``OfflineError/modelOutdated``.
-    public var store: OfflineODataProvider
+    public var store: OfflineStore
 }
 
-extension OfflineODataProvider {
+extension OfflineStore.Maintenance {
     /// Reads the service's metadata again, and brings the store to a model that has changed.
     ///
     /// Where every difference is compatible (OData Protocol 4.01, 5.2), rows stay and new properties are not loaded
@@ -27,11 +27,11 @@ extension OfflineODataProvider {
     /// either case; a request that the new model has no place for goes to the error archive.
     ///
     /// What the store has in memory alone goes over to the new one: values of parameters that are a session's
-    /// (``ParameterLifetime/session``), the delegate, and who follows ``progress()``. Observations end, and are begun again
-    /// on the new store.
+    /// (``ParameterLifetime/session``), the delegate, and followers of ``OfflineStore/Observation/progress()``. Observations
+    /// end, and are begun again on the new store.
     ///
     /// ```swift
-    /// let refresh = try await store.refreshMetadata { root, model in
+    /// let refresh = try await store.maintenance.refreshMetadata { root, model in
     ///     try ODataClient(serviceRoot: root, transport: transport, model: model)
     /// }
     /// store = refresh.store
@@ -46,27 +46,29 @@ extension OfflineODataProvider {
     public func refreshMetadata(
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
     ) async throws -> MetadataRefresh {
-        let remote = try connection()
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        let (database, options, progressChannel) = (store.database, store.options, store.progressChannel)
+        let remote = try store.connection()
+        let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
         defer { withExtendedLifetime(lock) {} }
-        try await checkModel()
+        try await store.checkModel()
         progressChannel.begin(.metadata)
         progressChannel.enter(.initializing)
         defer { progressChannel.enter(.open) }
         progressChannel.step(.loadingMetadata)
         progressChannel.report(SyncProgress(phase: .loadingMetadata))
         let model = try EngineSet.removing(from: try await Self.metadata(of: remote))
-        let differences = model.differences(from: serviceModel)
+        let differences = model.differences(from: store.serviceModel)
         guard !differences.isEmpty else {
-            return MetadataRefresh(differences: [], isRebuilt: false, refused: [], store: self)
+            return MetadataRefresh(differences: [], isRebuilt: false, refused: [], store: store)
         }
-        let next = try await connection(connect(serviceRoot, model), speaking: model)
+        let next = try await connection(connect(store.serviceRoot, model), speaking: model)
         let rebuilds = differences.contains { !$0.isCompatible }
         let metadata = CSDLWriter.xml(model, version: model.version)
         let (old, combined) = (
-            try LocalModel.combined(serviceModel, options), try LocalModel.combined(model, options)
+            try LocalModel.combined(store.serviceModel, options.creation),
+            try LocalModel.combined(model, options.creation)
         )
-        let environment = options.environment
+        let environment = store.environment
         let number = try await database.read { try LocalModel.number(in: $0) }
         // Who observes this store reads on until the new one is there, and ends then instead of failing; nobody changes
         // anything by the former model.
@@ -107,13 +109,13 @@ extension OfflineODataProvider {
                 in: database)
             return refused
         }
-        let store = try OfflineODataProvider(
-            directory: directory, serviceRoot: serviceRoot, database: self.database, model: model, remote: next,
-            options: options, texts: texts, modelNumber: number + 1, former: self)
-        progressChannel.handOver(to: store)
+        let successor = try OfflineStore(
+            directory: store.directory, serviceRoot: store.serviceRoot, database: database, model: model, remote: next,
+            options: options, texts: store.texts, modelNumber: number + 1, former: store)
+        progressChannel.handOver(to: successor)
         // Whoever observes would go on asking for what the tables had before.
-        changes.close()
-        return MetadataRefresh(differences: differences, isRebuilt: rebuilds, refused: refused, store: store)
+        store.changeFeed.close()
+        return MetadataRefresh(differences: differences, isRebuilt: rebuilds, refused: refused, store: successor)
     }
 
     /// Compares the service's metadata with those that the store was made for. Nothing is changed: see
@@ -124,16 +126,16 @@ extension OfflineODataProvider {
     /// - Returns: the differences; none if the service has not changed.
     /// - Throws: ``OfflineError/notConnected``; what reading the metadata throws.
     public func metadataDifferences() async throws -> [ModelDifference] {
-        let remote = try connection()
+        let remote = try store.connection()
         var request = ODataRequest(.read, ODataURL(path: ResourcePath([.metadata])))
-        request.ifNoneMatch = try await database.read { try Settings.text(Self.equalMetadata, in: $0) }
+        request.ifNoneMatch = try await store.database.read { try Settings.text(Self.equalMetadata, in: $0) }
             .flatMap { $0.isEmpty ? nil : $0 }
         let response = try await remote.execute(request)
         guard case .metadata(let model) = response.body else { return [] }
-        let differences = try EngineSet.removing(from: model).differences(from: serviceModel)
+        let differences = try EngineSet.removing(from: model).differences(from: store.serviceModel)
         let etag = differences.isEmpty ? response.etag ?? "" : ""
         if etag != request.ifNoneMatch ?? "" {
-            try await database.write { try Settings.set(Self.equalMetadata, etag, in: $0) }
+            try await store.database.write { try Settings.set(Self.equalMetadata, etag, in: $0) }
         }
         return differences
     }
@@ -141,13 +143,41 @@ extension OfflineODataProvider {
     /// The setting with the ETag of the metadata that were found equal to those of the store.
     private static let equalMetadata = "service.metadata.equal"
 
-    /// Makes sure that the store still has the model that it was opened with. What is asked of it makes sure by itself; this
-    /// is for who keeps something that was made by the model.
+    /// Makes sure that the store still has the model that it was opened with. Calls of the store check that themselves; call this
+    /// before using something that was made by the model.
     ///
-    /// - Throws: ``OfflineError/modelOutdated`` where ``refreshMetadata(connect:)`` has brought the store to another since,
-    ///   here or in another process, or that has opened it with other sets of the app's own: it must be opened again;
+    /// - Throws: ``OfflineError/modelOutdated`` if ``refreshMetadata(connect:)`` brought the store to another model since,
+    ///   here or in another process, or another process opened it with other client-only sets: open the store again.
     ///   `StoreError`.
-    public func checkModel() async throws {
+    public func checkModel() async throws { try await store.checkModel() }
+
+    /// The connection that goes on: one that was made for the new model, else the present one.
+    ///
+    /// - Throws: ``OfflineError/connectionOutdated``: what a client that remembers the former model reads and sends would
+    ///   lack what is new, and nobody would be told.
+    private func connection(
+        _ given: (any ODataProvider)?, speaking model: EntityDataModel
+    ) async throws -> (any ODataProvider)? {
+        if let given { return given }
+        guard let remote = store.remote else { return nil }
+        let spoken = try EngineSet.removing(from: try await remote.model)
+        guard model.differences(from: spoken).isEmpty else { throw OfflineError.connectionOutdated }
+        return remote
+    }
+
+    /// The model as the service has it now, whatever its client remembers.
+    private static func metadata(of remote: any ODataProvider) async throws -> EntityDataModel {
+        let request = ODataRequest(.read, ODataURL(path: ResourcePath([.metadata])))
+        if case .metadata(let model) = try await remote.execute(request).body { return model }
+        return try await remote.model
+    }
+}
+
+extension OfflineStore {
+    /// Makes sure that the store still has the model that it was opened with.
+    ///
+    /// - Throws: ``OfflineError/modelOutdated``; `StoreError`.
+    func checkModel() async throws {
         // Each transaction begins with this condition.
         try await database.read { _ in }
     }
@@ -178,26 +208,5 @@ extension OfflineODataProvider {
         }
         if isRead { try await checkModel() }
         return value
-    }
-
-    /// The connection that goes on: one that was made for the new model, else the present one.
-    ///
-    /// - Throws: ``OfflineError/connectionOutdated``: what a client that remembers the former model reads and sends would
-    ///   lack what is new, and nobody would be told.
-    private func connection(
-        _ given: (any ODataProvider)?, speaking model: EntityDataModel
-    ) async throws -> (any ODataProvider)? {
-        if let given { return given }
-        guard let remote else { return nil }
-        let spoken = try EngineSet.removing(from: try await remote.model)
-        guard model.differences(from: spoken).isEmpty else { throw OfflineError.connectionOutdated }
-        return remote
-    }
-
-    /// The model as the service has it now, whatever its client remembers.
-    private static func metadata(of remote: any ODataProvider) async throws -> EntityDataModel {
-        let request = ODataRequest(.read, ODataURL(path: ResourcePath([.metadata])))
-        if case .metadata(let model) = try await remote.execute(request).body { return model }
-        return try await remote.model
     }
 }

@@ -1,34 +1,12 @@
 import GRDB
 import ODataSQL
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Tells the store from its copies.
     var incarnation: StoreIncarnation {
         StoreIncarnation(
-            database: database, path: StoreFiles.database(in: directory), notes: options.incarnations,
-            environment: options.environment)
-    }
-
-    /// Why the queue is held; `nil` if the next upload sends it.
-    ///
-    /// A store that was copied, restored or rolled back may have changes in its queue that were sent already. They are held until
-    /// the service has confirmed that it recognises repeated requests, until the queue is empty, or until an upload is told to
-    /// send them all the same (``UploadOptions/fromCopy``). A snapshot of the whole machine leaves no trace: it is not noticed.
-    ///
-    /// - Throws: `StoreError`.
-    public func queueHold() async throws -> QueueHold? {
-        for _ in 0..<2 {
-            let hold = try await currentHold()
-            // Another process may have counted an upload between the look at the store and the one at its note.
-            if hold?.reason != .rolledBack { return hold }
-        }
-        return try await currentHold()
-    }
-
-    private func currentHold() async throws -> QueueHold? {
-        try await database.read { [incarnation, queue, mapping] database in
-            try incarnation.hold(queue, model: mapping.model, in: database)
-        }
+            database: database, path: StoreFiles.database(in: directory), notes: options.runtime.incarnations,
+            environment: environment)
     }
 
     /// Finds out whether the queue may be sent.
@@ -52,6 +30,31 @@ extension OfflineODataProvider {
         }
         if let hold { throw OfflineError.queueHeld(hold) }
         return UploadOrigin(incarnation: incarnation, isCounted: false, isCopy: true, holdReason: reason)
+    }
+}
+
+extension OfflineStore.Changes {
+    /// Returns the reason why the queue is held; `nil` if the next upload sends it.
+    ///
+    /// A store that was copied, restored or rolled back may have changes in its queue that were sent already. They are held until
+    /// the service has confirmed that it recognises repeated requests, until the queue is empty, or until an upload is told to
+    /// send them all the same (``UploadOptions/fromCopy``). A snapshot of the whole machine leaves no trace: it is not noticed.
+    ///
+    /// - Throws: `StoreError`.
+    public func hold() async throws -> QueueHold? {
+        for _ in 0..<2 {
+            let hold = try await currentHold()
+            // Another process may have counted an upload between the look at the store and the one at its note.
+            if hold?.reason != .rolledBack { return hold }
+        }
+        return try await currentHold()
+    }
+
+    private func currentHold() async throws -> QueueHold? {
+        try await store.database.read {
+            [incarnation = store.incarnation, queue = store.queue, mapping = store.mapping] database in
+            try incarnation.hold(queue, model: mapping.model, in: database)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ import ODataSQL
 import ODataService
 
 /// Media entities and stream properties offline (OData Protocol 4.01, 11.4.7 and 11.4.8).
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Whether a request may be about a stream, judged by its body and the last part of its path alone.
     private func mayBeStream(_ request: ODataRequest) -> Bool {
         if case .media = request.body { return true }
@@ -85,7 +85,7 @@ extension OfflineODataProvider {
     }
 
     /// A stream as the app sees it: what was made here, else what was downloaded; nothing where it was deleted here.
-    private func seen(
+    fileprivate func seen(
         _ owner: StreamTable.Owner, in database: Database
     ) throws -> (info: StreamTable.Info?, isDeleted: Bool) {
         let last = try queue.requests(set: owner.set, rowID: owner.rowID, in: database).last {
@@ -106,7 +106,7 @@ extension OfflineODataProvider {
         guard let info, info.isComplete else {
             throw HeldData.missingStream(url, of: steps)
         }
-        return ODataResponse(body: .raw(streams.bytes(of: info), contentType: info.contentType), etag: info.etag)
+        return ODataResponse(body: .raw(streamTable.bytes(of: info), contentType: info.contentType), etag: info.etag)
     }
 
     // MARK: Changing
@@ -230,9 +230,9 @@ extension OfflineODataProvider {
         _ bytes: ByteStream, _ contentType: String,
         body: @escaping @Sendable (Int64, Int64, Database) throws -> Value
     ) async throws -> Value {
-        let id = try await streams.begin(contentType: contentType, isLocal: true)
+        let id = try await streamTable.begin(contentType: contentType, isLocal: true)
         do {
-            let length = try await streams.append(bytes, to: id)
+            let length = try await streamTable.append(bytes, to: id)
             return try await database.write { try body(id, length, $0) }
         } catch {
             try? await database.write { try StreamTable.remove(id, in: $0) }
@@ -240,8 +240,34 @@ extension OfflineODataProvider {
         }
     }
 
-    // MARK: Loading
+    fileprivate func owner(of stream: ODataURL) async throws -> StreamTable.Owner {
+        guard let property = try Binder(model: model).bind(stream).resource.target.streamProperty else {
+            throw OfflineError.unknown(kind: "stream", name: stream.description)
+        }
+        let steps = try entitySteps(of: stream)
+        return try await database.read { [self] database in
+            let owner = try streamOwner(steps, stream, in: database)
+            return StreamTable.Owner(set: owner.entity.set, rowID: owner.rowID, property: property)
+        }
+    }
+}
 
+extension OfflineStore {
+    /// The streams of the store.
+    public var streams: Streams { Streams(store: self) }
+
+    /// The streams of media entities and of stream properties.
+    ///
+    /// ```swift
+    /// let photo = try ODataURL(parsing: "Photos(1)/$value")
+    /// if try await !store.streams.isLoaded(photo) { try await store.streams.load(photo) }
+    /// ```
+    public struct Streams: Sendable {
+        let store: OfflineStore
+    }
+}
+
+extension OfflineStore.Streams {
     /// Loads a stream from the service, so that it can be read offline. One that was cut short goes on where it was.
     /// Where it was replaced or deleted here, that is still what is seen, and what was loaded is seen again when it is
     /// taken back.
@@ -251,32 +277,21 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/notConnected``; `ODataError` 404 for what is not here or has no stream there;
     ///   `TransportError`.
     @discardableResult
-    public func loadStream(_ stream: ODataURL) async throws -> Bool {
+    public func load(_ stream: ODataURL) async throws -> Bool {
         let loader = StreamLoader(
-            streams: streams, remote: try connection(), limits: options.downloadLimits)
+            streams: store.streamTable, remote: try store.connection(), limits: store.options.sync.downloadLimits)
         // The service does not know the key that an entity had here before.
-        let present = try await followingAlias(ODataRequest(.read, stream))?.url ?? stream
-        return try await loader.load(present, of: owner(of: present))
+        let present = try await store.followingAlias(ODataRequest(.read, stream))?.url ?? stream
+        return try await loader.load(present, of: store.owner(of: present))
     }
 
     /// Whether a stream is here as a whole, so that it can be read without the service.
     ///
     /// - Parameter stream: a media entity's stream or a stream property, such as `Photos(1)/$value`.
     /// - Throws: `ODataError` 404 for what is not here or has no stream there; `StoreError`.
-    public func isStreamLoaded(_ stream: ODataURL) async throws -> Bool {
-        let owner = try await owner(of: stream)
-        return try await database.read { [self] in try seen(owner, in: $0).info?.isComplete ?? false }
-    }
-
-    private func owner(of stream: ODataURL) async throws -> StreamTable.Owner {
-        guard let property = try Binder(model: model).bind(stream).resource.target.streamProperty else {
-            throw OfflineError.unknown(kind: "stream", name: stream.description)
-        }
-        let steps = try entitySteps(of: stream)
-        return try await database.read { [self] database in
-            let owner = try streamOwner(steps, stream, in: database)
-            return StreamTable.Owner(set: owner.entity.set, rowID: owner.rowID, property: property)
-        }
+    public func isLoaded(_ stream: ODataURL) async throws -> Bool {
+        let owner = try await store.owner(of: stream)
+        return try await store.database.read { [store] in try store.seen(owner, in: $0).info?.isComplete ?? false }
     }
 }
 

@@ -4,18 +4,18 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-extension OfflineODataProvider {
-    /// The version of an entity that the service had when it was last asked, whatever was changed here since.
+extension OfflineStore.Changes {
+    /// Returns the version of an entity that the service had when it was last asked, whatever was changed here since.
     ///
     /// - Parameter entity: the entity by its key, relative to the service root; one that was deleted here too.
     /// - Returns: `nil` when the service does not have it, as far as is known.
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for what is not an entity of a set; `QueryError`; `StoreError`.
     public func original(of entity: ODataURL) async throws -> ODataEntity? {
-        let steps = try Binder(model: model).bind(entity).resource.steps
+        let steps = try Binder(model: store.model).bind(entity).resource.steps
         guard Containment.isAddress(steps) else {
             throw OfflineError.unknown(kind: "entity", name: entity.description)
         }
-        return try await database.read { [mapping, queue] database in
+        return try await store.database.read { [mapping = store.mapping, queue = store.queue] database in
             let before = BeforeImages(snapshots: queue.snapshots)
             guard let found = try Containment(mapping: mapping).row(at: steps, before, queue, in: database),
                 let table = mapping.tables[found.set]
@@ -33,7 +33,9 @@ extension OfflineODataProvider {
             return try BulkLoader(table: table, in: database).read(found.rowID)
         }
     }
+}
 
+extension OfflineStore {
     /// An answer in which the entities tell what became of their changes (``ODataModel/ODataEntity/isLocal`` and others).
     func annotating(_ response: ODataResponse) async throws -> ODataResponse {
         var response = response
@@ -55,7 +57,7 @@ extension OfflineODataProvider {
     private func states(of entities: [ODataEntity]) async throws -> EntityStates {
         let sets = EntityStates.sets(of: entities)
         guard !sets.isEmpty else { return EntityStates() }
-        let drafts = Set(options.localDrafts.keys).intersection(sets)
+        let drafts = Set(options.creation.localDrafts.keys).intersection(sets)
         return try await database.read { [mapping] database in
             var states = try EntityStates(of: entities, in: sets, mapping: mapping, in: database)
             states.draftSets = drafts

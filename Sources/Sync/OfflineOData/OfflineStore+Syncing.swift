@@ -4,16 +4,7 @@ import ODataSQL
 import ODataService
 
 /// Sending what was changed here and receiving what others changed.
-extension OfflineODataProvider {
-    /// What uploads and downloads report from now on; ends when the store is closed.
-    public func progress() -> AsyncStream<SyncProgress> { progressChannel.stream() }
-
-    /// What the store is doing from now on, step by step; ends when the store is closed.
-    public func reports() -> AsyncStream<StoreReport> { progressChannel.reports() }
-
-    /// What the store is doing.
-    public var state: StoreState { progressChannel.state }
-
+extension OfflineStore {
     /// Tells which operations had not ended when the store was last open.
     func tellInterrupted() async throws {
         let (isUploadOpen, isDownloadOpen) = try await database.read { [queue] database in
@@ -93,20 +84,20 @@ extension OfflineODataProvider {
             try await QueueFolding(queue: queue, categories: uploadOptions.categories).fold(in: database)
         }
         let uploader = Uploader(
-            database: database, mapping: mapping, remote: remote, environment: options.environment,
+            database: database, mapping: mapping, remote: remote, environment: environment,
             progress: progressChannel, options: uploadOptions, origin: origin,
             wire: .init(
-                readsAgain: options.populatesGeneratedValuesEarly,
-                namesContentInOperation: options.contentIDLocation == .operation,
-                conflictPolicies: options.conflictPolicies))
+                readsAgain: options.sync.populatesGeneratedValuesEarly,
+                namesContentInOperation: options.service.contentIDLocation == .operation,
+                conflictPolicies: options.sync.conflictPolicies))
         progressChannel.step(.erasingExpiredRequests)
         let expired = try await archiveExpired(uploadOptions, uploader.outcomes)
-        let bytes = options.meter?.total
+        let bytes = options.runtime.meter?.total
         let categories = uploadOptions.categories?.sorted().joined(separator: ",")
         func figures(_ report: UploadReport) -> Events.Figures {
             Events.Figures(
                 details: categories, requests: report.accepted.count + report.failed.count + report.givenUp.count,
-                failures: report.failed.count, bytes: bytes.map { (options.meter?.total ?? $0) - $0 })
+                failures: report.failed.count, bytes: bytes.map { (options.runtime.meter?.total ?? $0) - $0 })
         }
         var report = UploadReport()
         report.failed = expired
@@ -142,25 +133,26 @@ extension OfflineODataProvider {
         }
         queries = try await personalised(queries)
         progressChannel.enter(queries.allSatisfy(\.isLoaded) ? .downloading : .populating)
-        var usesBatch = options.batchesDefiningQueries
+        var usesBatch = options.sync.batchesDefiningQueries
         if usesBatch {
             usesBatch = try await database.read { [mapping] in
                 try ServiceKnowledge.hasBatch(model: mapping.model, in: $0)
             }
         }
         let downloader = Downloader(
-            database: database, mapping: mapping, remote: remote, environment: options.environment,
-            progress: progressChannel, pageSize: options.downloadPageSize, parallelQueries: options.parallelQueries,
-            service: options.service, limits: options.downloadLimits,
-            formats: .init(full: options.definingQueryFormat, delta: options.deltaQueryFormat),
-            refusesUnreadableValues: options.refusesUnreadableValues,
+            database: database, mapping: mapping, remote: remote, environment: environment,
+            progress: progressChannel, pageSize: options.sync.downloadPageSize,
+            parallelQueries: options.sync.parallelQueries,
+            service: options.service.capabilities, limits: options.sync.downloadLimits,
+            formats: .init(full: options.sync.definingQueryFormat, delta: options.sync.deltaQueryFormat),
+            refusesUnreadableValues: options.sync.refusesUnreadableValues,
             firstPages: usesBatch ? LockedState([:]) : nil)
-        let bytes = options.meter?.total
+        let bytes = options.runtime.meter?.total
         let subset = names.isEmpty ? nil : names.joined(separator: ",")
         func figures(received: Int? = nil, failures: Int) -> Events.Figures {
             Events.Figures(
                 details: subset, requests: received, failures: failures,
-                bytes: bytes.map { (options.meter?.total ?? $0) - $0 })
+                bytes: bytes.map { (options.runtime.meter?.total ?? $0) - $0 })
         }
         let outcome: Downloader.Outcome
         do {
@@ -205,8 +197,8 @@ extension OfflineODataProvider {
     private func archiveExpired(
         _ uploadOptions: UploadOptions, _ outcomes: UploadOutcomes
     ) async throws -> [QueuedRequest] {
-        guard let age = uploadOptions.expiresAfter ?? options.localChangeExpiry else { return [] }
-        let now = options.environment.instant
+        guard let age = uploadOptions.expiresAfter ?? options.sync.localChangeExpiry else { return [] }
+        let now = environment.instant
         let failed = try await database.write { [queue] database in
             var expired: [Int64] = []
             for id in try queue.ids([.pending], in: uploadOptions.categories, in: database) {
@@ -227,7 +219,7 @@ extension OfflineODataProvider {
     }
 
     private func note(_ kind: String, _ text: String, figures: Events.Figures) async throws {
-        let environment = options.environment
+        let environment = environment
         try await database.write { try Events.add(kind, text, environment: environment, figures: figures, in: $0) }
     }
 

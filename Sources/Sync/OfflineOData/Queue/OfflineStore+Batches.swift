@@ -5,7 +5,7 @@ import ODataService
 
 /// Batches (OData Protocol 4.01, 11.7): each request is answered as it would be alone, a change set is one transaction
 /// and one change set of the queue.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Answers the requests of a batch in order.
     ///
     /// - Throws: `ODataError` alone.
@@ -39,7 +39,7 @@ extension OfflineODataProvider {
     private func changeSet(
         _ requests: [ODataRequest], _ resolve: @escaping BatchRun.Resolver
     ) async throws -> [ODataResponse] {
-        let responses = try await transaction { changes in try resolve(requests) { try changes.perform($0) } }
+        let responses = try await changes.transaction { changes in try resolve(requests) { try changes.perform($0) } }
         return await local.completed(responses, to: requests)
     }
 }

@@ -2,12 +2,29 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-extension OfflineODataProvider {
-    /// The defining queries, in the order in which they were added.
+extension OfflineStore {
+    /// The defining queries of the store.
+    public var queries: Queries { Queries(store: self) }
+
+    /// The defining queries of a store: the parts of the service that are kept offline.
+    ///
+    /// ```swift
+    /// try await store.queries.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq @employee"))
+    /// try await store.queries.setParameter("employee", to: "7")
+    /// try await store.download(["mine"])
+    /// for query in try await store.queries.all() { print(query.name) }
+    /// ```
+    public struct Queries: Sendable {
+        let store: OfflineStore
+    }
+}
+
+extension OfflineStore.Queries {
+    /// Returns the defining queries in the order in which they were added.
     ///
     /// - Throws: `StoreError`; `QueryError` when a stored query cannot be read.
-    public func definingQueries() async throws -> [DefiningQuery] {
-        try await database.read { try QueryTable.all(in: $0) }.filter { $0.parent == nil }.map {
+    public func all() async throws -> [DefiningQuery] {
+        try await store.database.read { try QueryTable.all(in: $0) }.filter { $0.parent == nil }.map {
             try DefiningQuery(
                 $0.name, $0.text, group: $0.group, retrievesStreams: $0.retrievesStreams, isShared: $0.isShared)
         }
@@ -17,17 +34,19 @@ extension OfflineODataProvider {
     /// holds are not seen.
     ///
     /// ```swift
-    /// try await store.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq 7", group: "daily"))
+    /// try await store.queries.add(DefiningQuery("mine", "Orders?$filter=EmployeeID eq 7", group: "daily"))
     /// try await store.download(["mine"])
     /// ```
     /// - Throws: ``OfflineError/queryExists(name:)``; ``OfflineError/invalidDefiningQuery(name:reason:)``;
     ///   `QueryError` for names that the model does not have.
     public func add(_ query: DefiningQuery) async throws {
+        let serviceModel = store.serviceModel
         let query = try query.overSet(of: serviceModel)
         let set = try DefiningQueryCheck.entitySet(of: query, model: serviceModel)
-        if options.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: [query], [set], serviceModel) }
-        let environment = options.environment
-        try await database.write { [mapping, serviceModel] database in
+        if store.options.creation.requiresMaxLengthOfKeys {
+            try DefiningQueryCheck.requireMaxLength(of: [query], [set], serviceModel)
+        }
+        try await store.database.write { [mapping = store.mapping, environment = store.environment] database in
             guard try !QueryTable.all(in: database).contains(where: { $0.name == query.name }) else {
                 throw OfflineError.queryExists(name: query.name)
             }
@@ -47,10 +66,11 @@ extension OfflineODataProvider {
     /// - Returns: how many rows went.
     /// - Throws: ``OfflineError/unknown(kind:name:)``; ``OfflineError/busy(processID:)``; `StoreError`.
     @discardableResult
-    public func removeQuery(_ name: String) async throws -> Int {
+    public func remove(_ name: String) async throws -> Int {
         // A download must not bring rows of a query that goes.
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
         defer { withExtendedLifetime(lock) {} }
+        let (database, mapping) = (store.database, store.mapping)
         let all = try await database.read { try QueryTable.all(in: $0) }
         guard let query = all.first(where: { $0.name == name && $0.parent == nil }) else {
             throw OfflineError.unknown(kind: "defining query", name: name)
@@ -73,7 +93,7 @@ extension OfflineODataProvider {
                 (removed, last) = (removed + step.count, step.last)
             }
         }
-        let (environment, count) = (options.environment, removed)
+        let (environment, count) = (store.environment, removed)
         try await database.write { database in
             for removal in removals { try removal.finish(in: database) }
             try Events.add("query removed", "\(name), \(count) rows", environment: environment, in: database)

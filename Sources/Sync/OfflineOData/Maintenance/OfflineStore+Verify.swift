@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import ODataSQL
 
-/// What ``OfflineODataProvider/verify(at:protection:)`` found.
+/// What ``OfflineStore/verify(at:protection:)`` found.
 public struct StoreVerification: Sendable {
     /// Places in the files that are not as they were written.
     public var damages: [EncryptedDatabase.Damage] = []
@@ -16,7 +16,7 @@ public struct StoreVerification: Sendable {
     public var isWhole: Bool { damages.isEmpty && problems.isEmpty }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Reads a whole store and finds what is damaged: every byte of its files, then the rows and indexes, then the queue.
     ///
     /// A store with damaged files is not opened, as that would let SQLite end the log at the damage: what can still be
@@ -60,7 +60,7 @@ extension OfflineODataProvider {
     }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore {
     /// Whether a file is a store whose making was cut short: there is nothing in it, and the key opens it.
     static func isUnfinished(at path: String, _ protection: StoreProtection, _ options: Options) -> Bool {
         let connections = options.connections(createsFile: false)

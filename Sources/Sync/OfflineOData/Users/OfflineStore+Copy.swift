@@ -14,7 +14,7 @@ public enum CopiedValues: Sendable {
     case masked
 }
 
-extension OfflineODataProvider {
+extension OfflineStore.Maintenance {
     /// Makes a copy of the store for support, encrypted under another key.
     ///
     /// The copy is one file, of one moment, and nothing else of the store is in it: neither its key nor pages that
@@ -28,6 +28,7 @@ extension OfflineODataProvider {
     /// - Throws: `EncryptedDatabaseError` (`alreadyExists` and others) and `DatabaseError`; nothing is left behind then.
     public func copy(to path: String, key: KeySource, values: CopiedValues = .masked) async throws {
         try EncryptedDatabase.create(at: path, key: key)
+        let (directory, database, progressChannel) = (store.directory, store.database, store.progressChannel)
         // A synchronisation that is under way tells its own steps.
         let isAlone = progressChannel.state == .open
         if isAlone {

@@ -5,7 +5,7 @@ import ODataSQL
 import ODataService
 
 /// Reading the engine's own sets, and giving changes up by deleting from them: alone, or within a transaction.
-extension OfflineODataProvider {
+extension OfflineStore {
     /// The navigation properties that lead to an entity of any type.
     private static let toAnyType: Set = ["AffectedEntity", "RequestEntity"]
 
@@ -59,7 +59,7 @@ extension OfflineODataProvider {
         let sets = EntityStates.sets(of: entities)
         guard !sets.isEmpty else { return entities }
         var states = try EntityStates(of: entities, in: sets, mapping: mapping, in: database)
-        states.draftSets = Set(options.localDrafts.keys).intersection(sets)
+        states.draftSets = Set(options.creation.localDrafts.keys).intersection(sets)
         return entities.map(states.annotating)
     }
 
@@ -81,8 +81,8 @@ extension OfflineODataProvider {
             entities = try entities.map { try attaching(items, to: $0, in: database) }
         }
         let virtual = VirtualEntities(
-            entities, of: entitySet, model: model, now: options.environment.instant,
-            maxPageSize: isPaged ? options.localPageSize ?? Int(Int32.max) : Int(Int32.max))
+            entities, of: entitySet, model: model, now: environment.instant,
+            maxPageSize: isPaged ? options.runtime.localPageSize ?? Int(Int32.max) : Int(Int32.max))
         var response = try virtual.answer(bound, request)
         guard !attached.isEmpty else { return response }
         switch response.body {
@@ -231,7 +231,7 @@ extension OfflineODataProvider {
         }
         do {
             if set == .errorArchive {
-                try discard([id], withAllOthers: options.revertsErrorsTogether, in: database)
+                try discard([id], withAllOthers: options.sync.revertsErrorsTogether, in: database)
             } else {
                 try cancel([id], withAllOthers: false, in: database)
             }

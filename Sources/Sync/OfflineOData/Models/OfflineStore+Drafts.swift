@@ -4,14 +4,31 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Entities that only the store has, and drafts of the service's.
-extension OfflineODataProvider {
-    /// Deletes everything that the app has for itself (``Options/clientOnlyModel``), drafts included.
+extension OfflineStore {
+    /// Drafts of entities, in the store or at the service.
+    public var drafts: Drafts { Drafts(store: self) }
+
+    /// Drafts of entities, and other data that only the store has.
+    ///
+    /// A draft of the store is in one of ``CreationOptions/localDrafts``: changing it changes nothing else until it is activated.
+    ///
+    /// ```swift
+    /// let draft = try await store.drafts.make(of: ODataURL(parsing: "Orders(7)"))
+    /// // The user edits the draft, also over several starts of the app.
+    /// try await store.drafts.activate(ODataURL(parsing: "OrderDrafts(7)"))
+    /// ```
+    public struct Drafts: Sendable {
+        let store: OfflineStore
+    }
+}
+
+extension OfflineStore.Drafts {
+    /// Deletes all data that only the store has (``OfflineStore/CreationOptions/clientOnlyModel``), drafts included.
     ///
     /// - Throws: `StoreError`.
     public func purgeClientOnlyData() async throws {
-        let model = model
-        try await database.write { try LocalModel.purge(model, in: $0) }
+        let model = store.model
+        try await store.database.write { try LocalModel.purge(model, in: $0) }
     }
 
     /// Copies an entity into the set of its drafts. Changing the draft changes nothing else, and is never sent. What it
@@ -19,16 +36,17 @@ extension OfflineODataProvider {
     ///
     /// - Parameters:
     ///   - entity: the entity by its key.
-    ///   - drafts: the set of drafts (``Options/localDrafts``); the only one where it is left out.
+    ///   - drafts: the set of drafts (``OfflineStore/CreationOptions/localDrafts``); the only one where it is left out.
     /// - Returns: the draft.
     /// - Throws: `ODataError` 404 for what is not there, 409 for one that has a draft already.
     @discardableResult
-    public func makeDraft(of entity: ODataURL, in drafts: String? = nil) async throws -> ODataEntity {
-        try await transaction { [self] changes in
+    public func make(of entity: ODataURL, in drafts: String? = nil) async throws -> ODataEntity {
+        try await store.changes.transaction { [self] changes in
             guard let original = try changes.entities(entity.description).first, let set = setName(of: entity) else {
                 throw ODataError.notFound(entity.description)
             }
-            guard let target = drafts ?? options.localDrafts.first(where: { $0.value == set })?.key else {
+            guard let target = drafts ?? store.options.creation.localDrafts.first(where: { $0.value == set })?.key
+            else {
                 throw ODataError.notImplemented("Drafts of \(set)")
             }
             let draft = try changes.create(original.loadedCopy, in: target)
@@ -42,17 +60,18 @@ extension OfflineODataProvider {
     /// The active entity gets what was changed in the draft since it was made, so that nothing is lost of what a
     /// download brought meanwhile. Where others have changed the same property, the change is sent as one of the version
     /// that the draft was made from: the upload finds the conflict, and its policy decides. A draft that was not made
-    /// from an entity by ``makeDraft(of:in:)`` gives all its values; where there is no active entity, it is created.
+    /// from an entity by ``make(of:in:)`` gives all its values; where there is no active entity, it is created.
     ///
     /// - Parameter draft: the draft by its key.
     /// - Throws: `ODataError` 404 for what is no draft, 409 where others have changed the same property and changes of
     ///   the active entity wait that are of another version than the draft: they must be uploaded first; what changing
     ///   the active entity throws. Nothing was changed then.
-    public func activateDraft(_ draft: ODataURL) async throws {
+    public func activate(_ draft: ODataURL) async throws {
         // One change of the service's entities, which needs no change set of its own.
-        try await database.write { [self] database in
-            let changes = LocalTransaction(provider: self, options: ChangeOptions(), database: database)
-            guard let set = setName(of: draft), let active = options.localDrafts[set],
+        try await store.database.write { [self] database in
+            let mapping = store.mapping
+            let changes = LocalTransaction(provider: store, options: ChangeOptions(), database: database)
+            guard let set = setName(of: draft), let active = store.options.creation.localDrafts[set],
                 let table = mapping.tables[active], let key = try changes.entities(draft.description).first?.key
             else { throw ODataError.notFound(draft.description) }
             let drafts = try BulkLoader(set: set, mapping: mapping, in: database)
@@ -62,11 +81,11 @@ extension OfflineODataProvider {
             // The active entity may have got its own key since.
             let present = try Aliases(mapping: mapping).key(set: active, formerly: key, in: database) ?? key
             if let rowID = try BulkLoader(table: table, in: database).find(present) {
-                let origin = try BeforeImages(snapshots: queue.snapshots).image(
+                let origin = try BeforeImages(snapshots: store.queue.snapshots).image(
                     set: set, rowID: row, shape: table.shape, in: database)
                 let activation = DraftActivation(
                     draft: entity, origin: origin, table: table, rowID: rowID,
-                    url: KeyURL.url(set: active, key: present, mapping).description, queue: queue)
+                    url: KeyURL.url(set: active, key: present, mapping).description, queue: store.queue)
                 try activation.run(changes)
             } else {
                 try changes.create(entity.loadedCopy, in: active)
@@ -77,6 +96,7 @@ extension OfflineODataProvider {
 
     /// Keeps the values that a draft was made with, and which version of the entity the service had then.
     private func keepOrigin(of draft: ODataEntity, in drafts: String, from active: String, database: Database) throws {
+        let (mapping, queue) = (store.mapping, store.queue)
         guard let key = draft.key, let table = mapping.tables[active],
             let row = try BulkLoader(set: drafts, mapping: mapping, in: database).find(key)
         else { return }

@@ -1,79 +1,8 @@
 import GRDB
 import ODataModel
 import ODataSQL
-import ODataService
 
-/// What a store holds and what waits in it.
-public struct StoreStatus: Sendable {
-    /// One defining query.
-    public struct Query: Sendable {
-        /// The name.
-        public let name: String
-        /// The query.
-        public let text: String
-        /// The entity set it reads.
-        public let entitySet: String
-        /// Whether its first download is complete.
-        public let isLoaded: Bool
-        /// Whether the service gave a delta link for it.
-        public let hasDeltaLink: Bool
-        /// The time of the last download; `nil` before the first one.
-        public let lastDownload: ODataDateTimeOffset?
-        /// How many rows of the entity set that it reads the query has brought here. Rows that were created here, and what the
-        /// query expands, do not count.
-        public let rows: Int
-        /// Whether its rows stay when another user takes the store over (``DefiningQuery/isShared``).
-        public let isShared: Bool
-    }
-
-    /// The service's root.
-    public let serviceRoot: String
-    /// The defining queries.
-    public let queries: [Query]
-    /// Changes that wait to be sent, those on their way included.
-    public let pending: [QueuedRequest]
-    /// Why the pending changes are held; `nil` if the next upload sends them (``OfflineODataProvider/queueHold()``).
-    public let hold: QueueHold?
-    /// Changes in the error archive.
-    public let failed: [QueuedRequest]
-    /// Values that the service sent and that could not be read: the properties are not loaded.
-    public let unreadable: [UnreadableProperty]
-    /// What is to be known of the files, one sentence each: a log that was kept aside, an older format.
-    public let notes: [String]
-}
-
-extension OfflineODataProvider {
-    /// What the store holds and what waits in it.
-    ///
-    /// - Throws: `StoreError`.
-    public func status() async throws -> StoreStatus {
-        let (queries, requests, unreadable) = try await database.read { [mapping, queue] database in
-            let stored = try QueryTable.all(in: database)
-            let counts = try QueryCounts(of: stored, mapping, in: database)
-            let queries = stored.filter { $0.parent == nil }.map { query in
-                StoreStatus.Query(
-                    name: query.name, text: query.text, entitySet: query.entitySet, isLoaded: query.isLoaded,
-                    hasDeltaLink: query.deltaLink != nil,
-                    lastDownload: query.lastDownload.flatMap(ODataDateTimeOffset.init),
-                    rows: counts.rows(of: query), isShared: query.isShared)
-            }
-            return (queries, try queue.requests(in: database), try UnreadableValues.all(mapping, in: database))
-        }
-        let hold = try await queueHold()
-        return StoreStatus(
-            serviceRoot: serviceRoot, queries: queries,
-            pending: requests.filter { $0.state == .pending || $0.state == .sending }, hold: hold,
-            failed: requests.filter { $0.state == .refused || $0.state == .inDoubt }, unreadable: unreadable,
-            notes: StoreFiles.notes(in: directory))
-    }
-
-    /// The newest events of the store, newest first.
-    ///
-    /// - Parameter count: how many at most, 1 or more.
-    public func events(newest count: Int = 100) async throws -> [SyncEvent] {
-        try await database.read { try Events.newest(count, in: $0) }
-    }
-
+extension OfflineStore.Changes {
     /// Puts requests of the error archive back into the queue; the next upload sends them as new requests.
     ///
     /// After a conflict, the retried change is based on the version that the service reported.
@@ -83,16 +12,18 @@ extension OfflineODataProvider {
     ///   ``OfflineError/withoutPlace(request:)`` for a given one that the service's model has no place for.
     @discardableResult
     public func retry(_ ids: [Int64] = []) async throws -> Int {
-        let instant = options.environment.instant.description
-        return try await database.write { [queue, mapping] database in
+        let instant = store.environment.instant.description
+        return try await store.database.write { [queue = store.queue, mapping = store.mapping] database in
             let before = BeforeImages(snapshots: queue.snapshots)
-            let chosen = try queue.completingChangeSets(of: Self.archived(ids, queue, in: database), in: database)
-                .filter { $0.state == .refused || $0.state == .inDoubt }
-                .filter { request in
-                    guard request.isWithoutPlace else { return true }
-                    if ids.contains(request.id) { throw OfflineError.withoutPlace(request: request.id) }
-                    return false
-                }
+            let chosen = try queue.completingChangeSets(
+                of: OfflineStore.archived(ids, queue, in: database), in: database
+            )
+            .filter { QueuedRequest.State.ofArchive.contains($0.state) }
+            .filter { request in
+                guard request.isWithoutPlace else { return true }
+                if ids.contains(request.id) { throw OfflineError.withoutPlace(request: request.id) }
+                return false
+            }
             for request in chosen {
                 // On top of the newest version known, which the failure or a later download brought; a stream on top of the
                 // one that the failure told of.
@@ -125,9 +56,9 @@ extension OfflineODataProvider {
     ///   ``OfflineError/keyNeeded(request:)``.
     @discardableResult
     public func accept(_ ids: [Int64] = [], keys: [Int64: EntityKey] = [:]) async throws -> Int {
-        let outcomes = UploadOutcomes(mapping: mapping, environment: options.environment)
-        return try await database.write { [queue, incarnation] database in
-            let chosen = try Self.archived(ids, queue, in: database)
+        let outcomes = UploadOutcomes(mapping: store.mapping, environment: store.environment)
+        return try await store.database.write { [queue = store.queue, incarnation = store.incarnation] database in
+            let chosen = try OfflineStore.archived(ids, queue, in: database)
             if !ids.isEmpty, let refused = chosen.first(where: { $0.state != .inDoubt }) {
                 throw OfflineError.unknown(kind: "request in doubt", name: String(refused.id))
             }
@@ -152,10 +83,12 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive.
     @discardableResult
     public func discard(_ ids: [Int64] = []) async throws -> Int {
-        try await database.write { [self] in try discard(ids, withAllOthers: false, in: $0) }
+        try await store.database.write { [store] in try store.discard(ids, withAllOthers: false, in: $0) }
     }
+}
 
-    /// The same within a transaction.
+extension OfflineStore {
+    /// Gives archived changes up within a transaction.
     ///
     /// - Parameter withAllOthers: whether all archived changes are given up with the chosen ones.
     @discardableResult
@@ -164,7 +97,7 @@ extension OfflineODataProvider {
         if withAllOthers { archived = try Self.archived([], queue, in: database) }
         // What was to be done together is given up together.
         let chosen = try queue.completingChangeSets(of: archived, in: database)
-        let undo = Undo(mapping: mapping, queue: queue, environment: options.environment)
+        let undo = Undo(mapping: mapping, queue: queue, environment: environment)
         var restored = 0
         func note(_ request: QueuedRequest) throws {
             restored += 1
@@ -173,7 +106,7 @@ extension OfflineODataProvider {
                 "discarded",
                 "\(request.kind.rawValue) "
                     + KeyURL.url(set: request.entitySet, key: request.key, mapping).description,
-                environment: options.environment,
+                environment: environment,
                 in: database)
         }
         // A row may have changes that were made together with others: those go too.
@@ -202,10 +135,10 @@ extension OfflineODataProvider {
         }
     }
 
-    private static func archived(
+    fileprivate static func archived(
         _ ids: [Int64], _ queue: QueueTable, in database: Database
     ) throws -> [QueuedRequest] {
-        let all = try queue.requests([.refused, .inDoubt], in: database)
+        let all = try queue.requests(QueuedRequest.State.ofArchive, in: database)
         guard !ids.isEmpty else { return all }
         return try ids.map { id in
             guard let request = all.first(where: { $0.id == id }) else {

@@ -5,7 +5,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// What ``OfflineODataProvider/compact()`` did.
+/// The effect of ``OfflineStore/Maintenance/compact()``.
 public struct CompactReport: Hashable, Sendable {
     /// How many bytes the store's files had.
     public var bytesBefore: Int64
@@ -13,22 +13,26 @@ public struct CompactReport: Hashable, Sendable {
     public var bytesAfter: Int64
 }
 
-/// How a defining query is downloaded.
-public struct DownloadExplanation: Hashable, Sendable {
-    /// The query's name.
-    public var name: String
-    /// The query.
-    public var query: String
-    /// How it is downloaded, in words.
-    public var method: String
-    /// What requests leave out that the engine adds by itself, since the service was found to refuse it. Forgotten seven days
-    /// after the last refusal.
-    public var leftOut: [String] = []
-    /// What becomes of each thing that it expands, in words.
-    public var parts: [String]
+extension OfflineStore {
+    /// The care of the store's files and of its model.
+    public var maintenance: Maintenance { Maintenance(store: self) }
+
+    /// The care of a store: its files, its model, and copies for support.
+    ///
+    /// ``OfflineStore/verify(at:protection:)``, ``OfflineStore/salvage(at:protection:origin:incarnations:)`` and
+    /// ``OfflineStore/remove(at:)`` are for stores that are not open.
+    ///
+    /// ```swift
+    /// for action in try await store.maintenance.repair() { print(action) }
+    /// let report = try await store.maintenance.compact()
+    /// print(report.bytesBefore - report.bytesAfter, "bytes freed")
+    /// ```
+    public struct Maintenance: Sendable {
+        let store: OfflineStore
+    }
 }
 
-extension OfflineODataProvider {
+extension OfflineStore.Maintenance {
     /// Makes the store's files as small as what is in them: streams of entities that are gone, pages of downloads that
     /// were cut short and free pages go. Nothing that can be seen changes.
     ///
@@ -36,15 +40,15 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/busy(processID:)``; `StoreError`, such as for a full disk.
     @discardableResult
     public func compact() async throws -> CompactReport {
+        let (directory, database, mapping) = (store.directory, store.database, store.mapping)
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
         let before = StoreFiles.size(in: directory)
-        let mapping = mapping
         try await database.write { database in
             try StreamTable.removeOrphans(mapping, in: database)
             try database.execute(sql: "DELETE FROM outpost_staged")
         }
-        try await StoreError.translating(path: StoreFiles.database(in: directory)) { [database] in
+        try await StoreError.translating(path: StoreFiles.database(in: directory)) {
             try await database.pool.barrierWriteWithoutTransaction { try $0.execute(sql: "VACUUM") }
             try await database.pool.writeWithoutTransaction { database in
                 // While somebody reads from the log it stays, and the next checkpoint takes it up.
@@ -63,10 +67,9 @@ extension OfflineODataProvider {
     /// - Throws: ``OfflineError/busy(processID:)``; `StoreError` where the file cannot be read at all.
     @discardableResult
     public func repair() async throws -> [String] {
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
         defer { withExtendedLifetime(lock) {} }
-        let (mapping, environment) = (mapping, options.environment)
-        return try await database.write { database in
+        return try await store.database.write { [mapping = store.mapping, environment = store.environment] database in
             var done: [String] = []
             if try !database.integrityProblems().isEmpty {
                 try database.execute(sql: "REINDEX")
@@ -109,39 +112,6 @@ extension OfflineODataProvider {
             }
             return done
         }
-    }
-
-    /// How the defining queries are downloaded, and what became of what they expand.
-    ///
-    /// - Throws: `StoreError`.
-    public func explainDownloads() async throws -> [DownloadExplanation] {
-        let (all, refused) = try await database.read {
-            (try QueryTable.all(in: $0), try RefusedParts.stored(in: $0))
-        }
-        let now = options.environment.instant.seconds
-        return all.filter { $0.parent == nil }.map { query in
-            let left = refused.parts(of: query.entitySet, now: now).map(\.name).sorted()
-            let wholes = query.sets(in: mapping).dropFirst()
-            let method =
-                !query.isLoaded
-                ? "not downloaded yet"
-                : query.deltaLink != nil
-                    ? "only what changed, by the service's delta link" : "everything again, and compared"
-            let parts = QueryTable.withParts([query], of: all).dropFirst().map { part in
-                let way = part.deltaLink != nil ? "by its delta link" : "everything again, and compared"
-                return "\(part.navigation ?? part.name): split, \(part.text): \(way)"
-            }
-            return DownloadExplanation(
-                name: query.name, query: query.text, method: method, leftOut: left,
-                parts: parts + wholes.map { "\($0): read whole with it" })
-        }
-    }
-
-    /// Resolves the names of a query without answering it.
-    ///
-    /// - Throws: `QueryError` with the place of what is unknown.
-    public func check(_ url: ODataURL) throws(QueryError) {
-        _ = try traits.queryLanguage.bind(url, model: model)
     }
 }
 

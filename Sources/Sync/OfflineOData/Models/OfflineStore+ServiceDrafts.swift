@@ -9,7 +9,7 @@ import ODataService
 ///
 /// Each is called at the service at once, and what it answers is in the store when the call returns. Between them the
 /// draft is changed offline like any other entity.
-extension OfflineODataProvider {
+extension OfflineStore.Drafts {
     /// An action of a set of drafts.
     private enum DraftAction: String {
         case edit = "EditAction"
@@ -62,22 +62,22 @@ extension OfflineODataProvider {
     private func callDraftAction(
         _ action: DraftAction, on url: ODataURL, parameters: [String: ODataValue]
     ) async throws -> ODataEntity {
-        let steps = try Binder(model: serviceModel).bind(url).resource.steps
+        let steps = try Binder(model: store.serviceModel).bind(url).resource.steps
         guard steps.count == 2, case .entitySet(let set, _) = steps[0], case .key(let key) = steps[1] else {
             throw OfflineError.unknown(kind: "entity", name: url.description)
         }
         let name = try draftAction(action, of: set)
         // Nobody else may take in what the service has, or give the store to another user, before the answer is in it.
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
         defer { withExtendedLifetime(lock) {} }
         try await checkUploaded(set.name, key, url: url)
         var request = ODataRequest(.create, url)
-        request = try await followingAlias(request) ?? request
+        request = try await store.followingAlias(request) ?? request
         request.url.path.segments.append(.name(Identifier(name.description), .none))
-        let known = serviceModel.operations(name).flatMap(\.parameters).map(\.name)
+        let known = store.serviceModel.operations(name).flatMap(\.parameters).map(\.name)
         request.body = .parameters(parameters.filter { known.contains($0.key) })
         request.preferences = Preferences(returns: .representation)
-        guard case .entity(let answer) = try await connection().execute(request).body else {
+        guard case .entity(let answer) = try await store.connection().execute(request).body else {
             throw ODataError(
                 status: 502, code: "UnexpectedAnswer", message: "\(name) was answered without an entity.")
         }
@@ -90,7 +90,7 @@ extension OfflineODataProvider {
         let names = [
             root?.recordProperty(action.rawValue)?.string, "\(set.type.namespace).\(action.conventional)",
         ].compactMap { $0.flatMap { QualifiedName($0) } }
-        guard let name = names.first(where: { !serviceModel.operations($0).isEmpty }) else {
+        guard let name = names.first(where: { !store.serviceModel.operations($0).isEmpty }) else {
             throw ODataError.notImplemented("\(action.conventional) of \(set.name)")
         }
         return name
@@ -98,7 +98,7 @@ extension OfflineODataProvider {
 
     /// What the service does not have yet it cannot copy or activate.
     private func checkUploaded(_ set: String, _ key: EntityKey, url: ODataURL) async throws {
-        let waits = try await database.read { [mapping, queue] database in
+        let waits = try await store.database.read { [mapping = store.mapping, queue = store.queue] database in
             guard let table = mapping.tables[set],
                 let rowID = try BulkLoader(table: table, in: database).find(key)
                     ?? Aliases(mapping: mapping).rowID(set: set, key: key, in: database)
@@ -113,7 +113,7 @@ extension OfflineODataProvider {
     /// Takes in what the service answered: it is owned by nobody until the next download brings it. Changes that wait stay on
     /// top of it.
     private func keep(_ entity: ODataEntity, of set: String, activated draft: EntityKey?) async throws {
-        try await database.write { [mapping, queue] database in
+        try await store.database.write { [mapping = store.mapping, queue = store.queue] database in
             guard let table = mapping.tables[set] else { return }
             let loader = try BulkLoader(table: table, in: database)
             let images = BeforeImages(snapshots: queue.snapshots)

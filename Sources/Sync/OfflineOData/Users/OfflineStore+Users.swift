@@ -7,22 +7,39 @@ public enum PendingChanges: Sendable {
     /// The store stays with the previous user when there are any.
     case refuse
     /// They are sent first, as the previous user: `through` is a connection with his credentials. They are sent as
-    /// ``OfflineODataProvider/upload(options:)`` would, by the options of the store. The store stays with him when one
-    /// of them is not accepted, or has waited longer than ``OfflineODataProvider/Options/localChangeExpiry``.
+    /// ``OfflineStore/upload(options:)`` would, by the options of the store. The store stays with him when one
+    /// of them is not accepted, or has waited longer than ``OfflineStore/SyncOptions/localChangeExpiry``.
     case upload(through: any ODataProvider)
     /// They are lost, and so are drafts and what else only the store has.
     case discard
 }
 
-extension OfflineODataProvider {
-    static let userSetting = "user.current"
-    private static let logSetting = "user.logHasOthers"
+extension OfflineStore {
+    /// The users of the store.
+    public var users: Users { Users(store: self) }
 
-    /// Who uses the store; `nil` when it was never said.
+    /// The users of a store that several people share, one at a time.
+    ///
+    /// ```swift
+    /// if try await store.users.current() != "anna" {
+    ///     try await store.users.switch(to: "anna", pending: .upload(through: connectionOfPrevious))
+    ///     try await store.download()
+    /// }
+    /// ```
+    public struct Users: Sendable {
+        let store: OfflineStore
+    }
+
+    static let userSetting = "user.current"
+    fileprivate static let logSetting = "user.logHasOthers"
+}
+
+extension OfflineStore.Users {
+    /// Returns the user of the store; `nil` if none was ever given.
     ///
     /// - Throws: `StoreError`.
-    public func currentUser() async throws -> String? {
-        try await database.read { try Settings.text(Self.userSetting, in: $0) }
+    public func current() async throws -> String? {
+        try await store.database.read { try Settings.text(OfflineStore.userSetting, in: $0) }
     }
 
     /// Gives a store that several users share to one of them.
@@ -38,7 +55,7 @@ extension OfflineODataProvider {
     ///
     /// Drafts and entities of sets that only the store has are nowhere else: where there are any, the store stays with the
     /// previous user unless `pending` discards, which removes them too. Activate the drafts, or remove all of it by
-    /// ``purgeClientOnlyData()``.
+    /// ``OfflineStore/Drafts/purgeClientOnlyData()``.
     ///
     /// A task that reads meanwhile sees the one or the other user's rows, never both.
     ///
@@ -49,46 +66,49 @@ extension OfflineODataProvider {
     /// - Throws: ``UserSwitchError`` (−10425) with the previous user, who then still has the store;
     ///   ``OfflineError/busy(processID:)``; `StoreError`.
     @discardableResult
-    public func switchUser(to user: String, pending: PendingChanges = .refuse) async throws -> Bool {
-        let previous = try await currentUser()
+    public func `switch`(to user: String, pending: PendingChanges = .refuse) async throws -> Bool {
+        let previous = try await current()
         guard let previous, previous != user else {
-            if previous == nil { try await database.write { try Settings.set(Self.userSetting, user, in: $0) } }
+            if previous == nil {
+                try await store.database.write { try Settings.set(OfflineStore.userSetting, user, in: $0) }
+            }
             return false
         }
         // No upload or download of the previous user may go on behind the new one's back.
-        let lock = try SyncLock(path: StoreFiles.lock(in: directory))
+        let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
         defer { withExtendedLifetime(lock) {} }
-        if case .upload(let remote) = pending { try await uploadAll(of: previous, to: remote) }
+        if case .upload(let remote) = pending { try await store.uploadAll(of: previous, to: remote) }
         let discards = if case .discard = pending { true } else { false }
-        let environment = options.environment
-        try await database.write { [self] database in
+        try await store.database.write { [store] database in
             // Counted in the transaction that removes: an edit cannot slip in between.
-            let waiting = try queue.requests(in: database).count
+            let waiting = try store.queue.requests(in: database).count
             guard waiting == 0 || discards else {
                 throw UserSwitchError.changesWait(previousUser: previous, count: waiting)
             }
-            let own = try LocalModel.countRows(of: model, in: database)
+            let own = try LocalModel.countRows(of: store.model, in: database)
             guard own == 0 || discards else {
                 throw UserSwitchError.localEntitiesRemain(previousUser: previous, count: own)
             }
             if try QueryTable.all(in: database).contains(where: { $0.isShared && $0.isLoaded }) {
-                if waiting > 0 { try takeBackAll(in: database) }
-                try PrivateData(mapping: mapping, indexes: propertyIndexes).remove(in: database)
+                if waiting > 0 { try store.takeBackAll(in: database) }
+                try PrivateData(mapping: store.mapping, indexes: store.propertyIndexes).remove(in: database)
             } else {
                 try ServiceData.remove(in: database)
             }
-            try Settings.set(Self.userSetting, user, in: database)
-            try Settings.set(Self.logSetting, "yes", in: database)
-            try Events.add("user", "the store was given to another user", environment: environment, in: database)
+            try Settings.set(OfflineStore.userSetting, user, in: database)
+            try Settings.set(OfflineStore.logSetting, "yes", in: database)
+            try Events.add("user", "the store was given to another user", environment: store.environment, in: database)
         }
-        sessionParameters.withLock { $0 = [:] }
-        await emptyLog()
+        store.sessionParameters.withLock { $0 = [:] }
+        await store.emptyLog()
         return true
     }
+}
 
+extension OfflineStore {
     /// Takes all changes back, also those of which nobody knows whether they have acted: what the service has made of them comes
     /// with the next download, which compares everything.
-    private func takeBackAll(in database: Database) throws {
+    fileprivate func takeBackAll(in database: Database) throws {
         var sets: Set<String> = []
         for request in try queue.requests(in: database) where request.state == .sending || request.state == .inDoubt {
             if let set = request.touchedRow?.set { sets.insert(set) }
@@ -110,7 +130,7 @@ extension OfflineODataProvider {
         }
     }
 
-    private func uploadAll(of previous: String, to remote: any ODataProvider) async throws {
+    fileprivate func uploadAll(of previous: String, to remote: any ODataProvider) async throws {
         var reason = "some were refused or are in doubt"
         let former = progressChannel.state
         progressChannel.begin(.upload(folds: false))

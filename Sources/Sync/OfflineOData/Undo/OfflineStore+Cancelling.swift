@@ -3,7 +3,7 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-extension OfflineODataProvider {
+extension OfflineStore.Changes {
     /// Takes single requests back that were not sent, or that are in the error archive. The entity shows its other
     /// changes as before; with the request that creates an entity, all that was made for it goes, and with one that gives up
     /// a foreign key, that another entity was to get it.
@@ -20,16 +20,18 @@ extension OfflineODataProvider {
     ///   ``OfflineError/unknown(kind:name:)`` for a number that is not in the queue.
     @discardableResult
     public func cancel(_ ids: [Int64], withAllOthers: Bool = false) async throws -> Int {
-        try await database.write { [self] in try cancel(ids, withAllOthers: withAllOthers, in: $0) }
+        try await store.database.write { [store] in try store.cancel(ids, withAllOthers: withAllOthers, in: $0) }
     }
+}
 
+extension OfflineStore {
     /// The same within a transaction.
     @discardableResult
     func cancel(_ ids: [Int64], withAllOthers: Bool, in database: Database) throws -> Int {
         for id in ids where try queue.request(id, in: database) == nil {
             throw OfflineError.unknown(kind: "queued request", name: String(id))
         }
-        let environment = options.environment
+        let environment = environment
         let cancelling = Cancelling(mapping: mapping, queue: queue, environment: environment)
         var cancelled: [QueuedRequest] = []
         let others = try WholeChangeSets(cancelling: cancelling).keep(takingOthers: withAllOthers, in: database) {
