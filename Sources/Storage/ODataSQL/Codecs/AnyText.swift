@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
 
-/// Values of any storage class as strings: the form that ``ColumnCodec/anyText(_:)`` serves.
+/// The string form of values of any storage class, which ``ColumnCodec/anyText(_:)`` uses.
 package enum AnyText {
-    /// The text that a stored value is served as; `nil` for NULL and for bytes that are no UTF-8.
+    /// Returns the text of a stored value; `nil` for NULL and for bytes that are not valid UTF-8.
     package static func text(of stored: DatabaseValue) -> String? {
         switch stored.storage {
         case .null: nil
@@ -14,16 +14,16 @@ package enum AnyText {
         }
     }
 
-    /// The number that is served as a text; `nil` for a text that no number is served as.
+    /// Returns the number with this text; `nil` if the text is not the canonical form of a number.
     static func number(servedAs text: String) -> DatabaseValue? {
         if let number = Int64(text) { return String(number).utf8.elementsEqual(text.utf8) ? number.databaseValue : nil }
         guard let number = Double(text), !number.isNaN, "\(number)".utf8.elementsEqual(text.utf8) else { return nil }
         return number.databaseValue
     }
 
-    /// The value that a column of an affinity keeps for a text.
+    /// Returns the value that a column of the given affinity stores for a text.
     ///
-    /// - Returns: `nil` when the column would turn the text into a number that is served as another text.
+    /// - Returns: `nil` if the column would convert the text to a number with a different text.
     static func stored(_ text: String, in affinity: ColumnAffinity) -> DatabaseValue? {
         guard affinity == .numeric || affinity == .real, isNumber(text) else { return text.databaseValue }
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -38,7 +38,8 @@ package enum AnyText {
         return self.text(of: stored)?.utf8.elementsEqual(text.utf8) == true ? stored : nil
     }
 
-    /// Whether SQLite takes a text for a number: digits with a sign, a point and an exponent, with spaces around.
+    /// Returns whether SQLite reads a text as a number: digits with an optional sign, point and exponent, and
+    /// surrounding spaces.
     private static func isNumber(_ text: String) -> Bool {
         var rest = text.trimmingCharacters(in: .whitespacesAndNewlines).utf8[...]
         func digits() -> Int {
@@ -65,7 +66,7 @@ package enum AnyText {
     }
 }
 
-/// The SQL functions of values that are served as strings whatever their storage class.
+/// The SQL functions for values that are strings to clients, whatever their storage class.
 enum AnyTextFunctions {
     static let all: [DatabaseFunction] = [
         DatabaseFunction("outpost_any_text", argumentCount: 1, pure: true) { AnyText.text(of: $0[0]) },

@@ -3,13 +3,13 @@ import GRDB
 import ODataModel
 
 extension ColumnStorage {
-    /// The value that a stored value stands for.
+    /// Decodes a stored value.
     ///
     /// - Parameters:
-    ///   - stored: the column's content.
-    ///   - model: where the shapes of complex members of JSON columns are found.
-    /// - Throws: ``StoredValueError`` with the column's name when the content is not what the codec and type
-    ///   say; the caller adds the row.
+    ///   - stored: the content of the column.
+    ///   - model: the model with the complex types of JSON columns.
+    /// - Throws: ``StoredValueError`` with the name of the column if the content does not match the codec and type;
+    ///   the caller adds the row.
     public func decode(_ stored: DatabaseValue, in model: EntityDataModel?) throws(StoredValueError) -> ODataValue {
         do {
             return try codec.decode(stored, as: type, in: model)
@@ -20,16 +20,16 @@ extension ColumnStorage {
 }
 
 extension ColumnCodec {
-    /// Days before and after 1970 that are dates: years beyond six digits have no text form.
+    /// The maximum number of days before and after 1970; years of more than six digits have no text form.
     static let maxDays: UInt64 = 365_000_000
 
-    /// The value that a stored value stands for; NULL is null whatever the codec.
+    /// Decodes a stored value. NULL is null for every codec.
     ///
     /// - Parameters:
-    ///   - stored: what the column holds.
-    ///   - type: the type of the value, which tells integers from enumerations.
-    ///   - model: where the shapes of complex members of JSON are found; without it these are refused.
-    /// - Throws: ``StoredValueError`` when the content does not parse as declared.
+    ///   - stored: the content of the column.
+    ///   - type: the type of the value, which distinguishes integers from enumerations.
+    ///   - model: the model with the complex types of JSON; without a model, complex values are refused.
+    /// - Throws: ``StoredValueError`` if the content does not match the codec and type.
     public func decode(
         _ stored: DatabaseValue, as type: TypeReference, in model: EntityDataModel?
     ) throws(StoredValueError) -> ODataValue {
@@ -54,7 +54,7 @@ extension ColumnCodec {
         case .boolean: return number == 0 ? .boolean(false) : number == 1 ? .boolean(true) : nil
         case .double: return .double(Double(number))
         case .single: return .single(Float(number))
-        // A text column may have a numeric affinity when it is not ours.
+        // A text column of an existing database may have numeric affinity.
         case .string: return .string(String(number))
         case .date:
             return number.magnitude < Self.maxDays ? .date(ODataDate(daysSinceEpoch: number)) : nil
@@ -80,7 +80,7 @@ extension ColumnCodec {
         case .double: .double(number)
         case .single: .single(Float(number))
         case .string: .string("\(number)")
-        // The shortest text that reads back as the number is the decimal that was stored.
+        // The shortest text that reads back as the same number is the decimal that was stored.
         case .numericDecimal: number.isFinite ? ODataDecimal("\(number)").map { .decimal($0) } : nil
         case .integer: Int64(exactly: number).map { .integer($0) }
         default: nil
@@ -95,7 +95,7 @@ extension ColumnCodec {
         case .timeText: return ODataTimeOfDay(text).map { .timeOfDay($0) }
         case .numericDecimal: return ODataDecimal(text).map { .decimal($0) }
         case .dateTimeText(let form):
-            // Only the declared form sorts as its instants do, so no other is taken.
+            // Only texts in the declared form sort by time, so that all others are refused.
             guard let instant = ODataDateTimeOffset(form.suffix == "Z" ? text : text + "Z"),
                 let utc = Self.instant(.dateTimeOffset(instant)), form.text(of: utc) == text
             else { return nil }
@@ -114,7 +114,7 @@ extension ColumnCodec {
             key(data, below: InstantKey.maxSeconds)
                 .map { .dateTime(ODataDateTime(seconds: $0.seconds, picoseconds: $0.picoseconds)) }
         case .dateTimeOffset: InstantKey.decodeOffset(data).map { .dateTimeOffset($0) }
-        // The least number of 64 bits has no opposite.
+        // The smallest 64-bit integer has no positive counterpart.
         case .duration:
             key(data, below: 1 << 63)
                 .map { .duration(ODataDuration(seconds: $0.seconds, picoseconds: $0.picoseconds)) }
@@ -129,7 +129,7 @@ extension ColumnCodec {
         return key
     }
 
-    /// A foreign instant in the type that its property declares.
+    /// Returns an instant of an existing database in the declared type of its property.
     static func instant(_ value: ODataDateTime, as type: TypeReference) -> ODataValue {
         type.primitive == .dateTime
             ? .dateTime(value)

@@ -3,11 +3,10 @@ import GRDB
 import ODataModel
 
 extension ColumnCodec {
-    /// What is stored in a column for a value.
+    /// Encodes a value for its column. Null is stored as NULL by every codec.
     ///
-    /// Null is stored as NULL whatever the codec.
-    /// - Throws: ``StoredValueError`` when the value is of another type, or the column cannot hold it
-    ///   exactly: a fraction too fine, a number too great.
+    /// - Throws: ``StoredValueError`` if the value is of another type, or if the column cannot hold it exactly. The
+    ///   fraction may be too fine, or the number too large.
     public func encode(_ value: ODataValue) throws(StoredValueError) -> DatabaseValue {
         if value.isNull { return .null }
         guard let stored = stored(value) else {
@@ -16,7 +15,7 @@ extension ColumnCodec {
         return stored
     }
 
-    /// `nil` when the value does not fit the codec.
+    /// Returns the stored form; `nil` if the value does not fit the codec.
     private func stored(_ value: ODataValue) -> DatabaseValue? {
         switch (self, value) {
         case (.integer, .integer(let number)), (.integer, .enumeration(let number)): return number.databaseValue
@@ -61,14 +60,15 @@ extension ColumnCodec {
         }
     }
 
-    /// NaN has no place in a REAL column: SQLite turns it into NULL.
+    /// Returns the stored form of a floating-point number. NaN is stored as bytes, because SQLite converts it to
+    /// NULL in a REAL column.
     static func real(_ number: Double) -> DatabaseValue {
         number.isNaN ? blob(Array("nan".utf8)) : number.databaseValue
     }
 
     static func blob(_ bytes: [UInt8]) -> DatabaseValue { Data(bytes).databaseValue }
 
-    /// The value as a decimal where it is a decimal or whole number.
+    /// Returns the value as a decimal if it is a decimal or an integer.
     static func decimal(_ value: ODataValue) -> ODataDecimal? {
         switch value {
         case .decimal(let number): number
@@ -77,15 +77,15 @@ extension ColumnCodec {
         }
     }
 
-    /// A decimal without fraction as Int64, its scale left out of account.
+    /// Returns the magnitude of a decimal without fraction as a signed integer, ignoring its scale.
     static func int64(_ value: ODataDecimal) -> Int64? {
         guard value.magnitude <= UInt128(Int64.max) + (value.isNegative ? 1 : 0) else { return nil }
         return value.isNegative
             ? Int64(truncatingIfNeeded: 0 &- value.magnitude) : Int64(truncatingIfNeeded: value.magnitude)
     }
 
-    /// How a decimal goes into a foreign numeric column: as the number SQLite would make of it where that
-    /// reads back alike, else as its digits.
+    /// Returns the form of a decimal in an existing numeric column: a number if it reads back unchanged, otherwise
+    /// its digits as text.
     static func numeric(_ value: ODataDecimal) -> DatabaseValue {
         if let whole = value.rescaled(to: 0), let number = int64(whole) { return number.databaseValue }
         let double = value.doubleValue
@@ -93,7 +93,7 @@ extension ColumnCodec {
         return value.description.databaseValue
     }
 
-    /// Instant in UTC of a date-time with or without offset.
+    /// Returns the UTC instant of a date-time with or without an offset.
     static func instant(_ value: ODataValue) -> ODataDateTime? {
         switch value {
         case .dateTimeOffset(let instant): ODataDateTime(seconds: instant.seconds, picoseconds: instant.picoseconds)
@@ -102,7 +102,8 @@ extension ColumnCodec {
         }
     }
 
-    /// Whole units since 1970 rounded down; `nil` when that overflows or the unit is not a divisor of 10^12.
+    /// Returns the number of whole units since 1970, rounded down; `nil` if the number overflows or the unit does
+    /// not divide 10^12.
     static func unixCount(_ instant: ODataDateTime, _ units: Int) -> (value: Int64, isExact: Bool)? {
         guard units > 0, 1_000_000_000_000 % units == 0 else { return nil }
         let (scaled, overflow) = instant.seconds.multipliedReportingOverflow(by: Int64(units))
@@ -111,7 +112,7 @@ extension ColumnCodec {
         return overflow || overflow2 ? nil : (sum, instant.picoseconds % picosecondsPerUnit == 0)
     }
 
-    /// What the codec takes, for messages.
+    /// A description of the accepted values, for error messages.
     var expectation: String {
         switch self {
         case .integer: "a whole number of 64 bits"
@@ -139,7 +140,7 @@ extension ColumnCodec {
         }
     }
 
-    /// A value for messages, cut to a length that fits a line.
+    /// Returns a value for error messages, truncated to 80 characters.
     static func brief(_ value: some Any) -> String {
         let text = "\(value)"
         return text.count <= 80 ? text : text.prefix(77) + "..."
@@ -147,14 +148,14 @@ extension ColumnCodec {
 }
 
 extension ColumnCodec.DateTimeTextForm {
-    /// The written form of an instant in UTC; `nil` when it has more fractional digits than the form or
-    /// its year is not of four digits, where text order would not be time order.
+    /// Returns the text of an instant in UTC; `nil` if it has more fractional digits than the form. Years without
+    /// four digits are refused, because their text order would differ from their time order.
     func text(of instant: ODataDateTime) -> String? {
         let (text, isExact) = floorText(of: instant)
         return isExact ? text : nil
     }
 
-    /// The greatest text of the form that is not after the instant, and whether it says the instant exactly.
+    /// Returns the greatest text of the form that is not after the instant, and whether the text is exact.
     func floorText(of instant: ODataDateTime) -> (text: String?, isExact: Bool) {
         guard (0...9999).contains(instant.date.components.year), (0...12).contains(fractionDigits) else {
             return (nil, false)

@@ -1,11 +1,12 @@
 extension ColumnCodec {
-    /// How the values of most columns go to SQLite with nothing made of them between. It has nothing in it that would be
-    /// counted when it is passed on, as is done for each value of a download.
+    /// The codecs of most columns, whose values are bound to SQLite without an intermediate value.
+    ///
+    /// The cases have no payload, so that a download does not retain and release memory for each value.
     enum PlainForm {
         case integer, string, boolean, date, double, guid, dateTimeOffset, decimalBytes
     }
 
-    /// The form of the codec's values; `nil` where they must be encoded.
+    /// The form of the values; `nil` if they must be encoded.
     var plainForm: PlainForm? {
         switch self {
         case .integer: .integer

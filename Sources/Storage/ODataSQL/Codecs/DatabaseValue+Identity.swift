@@ -2,8 +2,8 @@ import GRDB
 import ODataModel
 
 extension DatabaseValue {
-    /// Whether SQLite tells two values apart: texts by their bytes, where `==` takes those for equal that Unicode holds to
-    /// be written alike.
+    /// Returns whether SQLite distinguishes two values. Texts are compared by their bytes, but `==` compares them
+    /// by canonical equivalence.
     package func isIdentical(to other: DatabaseValue) -> Bool {
         if case .string(let own) = storage, case .string(let text) = other.storage {
             return own.isIdentical(inUTF8To: text)
@@ -12,7 +12,7 @@ extension DatabaseValue {
     }
 }
 
-/// Values that rows are found by, told apart as SQLite does.
+/// Values that identify rows, compared in the same way as by SQLite.
 package struct StoredValues: Hashable {
     package let values: [DatabaseValue]
 

@@ -1,26 +1,26 @@
 import ODataModel
 
-/// The order-preserving bytes of a decimal number: memcmp of two keys is the order of the two numbers.
+/// The order-preserving bytes of a decimal number: `memcmp` orders keys in the same way as their numbers.
 ///
-/// Equal numbers have equal keys, so trailing zeros are not kept (1.50 comes back as 1.5). The layout:
+/// Equal numbers have equal keys, so that trailing zeros are lost: 1.50 is read back as 1.5. The layout:
 ///
 /// | bytes | content |
 /// | --- | --- |
 /// | 1 | sign: `7F` negative, `80` zero (the whole key), `81` positive |
 /// | 2 | decimal exponent of the leading digit, biased by 32,768, big-endian |
 /// | n | pairs of digits from the left, each plus one (1 to 100); an odd last digit is followed by a zero |
-/// | 1 | `00`, which makes a shorter run of digits less than a longer one |
+/// | 1 | `00`, so that a shorter sequence of digits sorts before a longer one |
 ///
-/// Everything after the sign is complemented for negative numbers, which turns their order round.
+/// For negative numbers, all bytes after the sign are complemented, which reverses their order.
 public enum DecimalKey {
     static let negative: UInt8 = 0x7F
     static let zero: UInt8 = 0x80
     static let positive: UInt8 = 0x81
 
-    /// The most bytes of a key: of the 39 digits that a magnitude can have.
+    /// The maximum length of a key in bytes, for a magnitude of 39 digits.
     static let maxLength = 24
 
-    /// The key of a number.
+    /// Returns the key of a number.
     public static func encode(_ value: ODataDecimal) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: maxLength) { memory, count in
             count = write(value, into: UnsafeMutableRawBufferPointer(memory))
@@ -29,14 +29,14 @@ public enum DecimalKey {
 
     /// Writes the key of a number.
     ///
-    /// - Parameter memory: room for ``maxLength`` bytes.
-    /// - Returns: the length of the key.
+    /// - Parameter memory: a buffer of at least ``maxLength`` bytes.
+    /// - Returns: The length of the key.
     static func write(_ value: ODataDecimal, into memory: UnsafeMutableRawBufferPointer) -> Int {
         guard value.magnitude != 0 else {
             memory[0] = zero
             return 1
         }
-        // Nearly all numbers fit into a word, whose digits are found several times as fast.
+        // Nearly all numbers fit into 64 bits, which makes the computation of their digits several times as fast.
         let count =
             UInt64(exactly: value.magnitude).map { write($0, scale: value.scale, into: memory) }
             ?? write(value.magnitude, scale: value.scale, into: memory)
@@ -45,7 +45,7 @@ public enum DecimalKey {
         return count
     }
 
-    /// Writes all but the sign, as of a positive number.
+    /// Writes all bytes after the sign, as for a positive number.
     private static func write<Magnitude: FixedWidthInteger & UnsignedInteger>(
         _ magnitude: Magnitude, scale: Int, into memory: UnsafeMutableRawBufferPointer
     ) -> Int {
@@ -64,7 +64,7 @@ public enum DecimalKey {
         let exponent = UInt16(clamping: digits + zeros - scale + 32_768)
         memory[1] = UInt8(exponent >> 8)
         memory[2] = UInt8(exponent & 255)
-        // From the right.
+        // The digits are written from the right.
         let end = 3 + (digits + 1) / 2
         memory[end] = 0
         var index = end - 1
@@ -81,9 +81,7 @@ public enum DecimalKey {
         return end + 1
     }
 
-    /// The number of a key.
-    ///
-    /// - Returns: `nil` when the bytes are no key.
+    /// Returns the number of a key; `nil` if the bytes are not a key.
     public static func decode(_ key: some Collection<UInt8>) -> ODataDecimal? {
         guard let sign = key.first else { return nil }
         if sign == zero { return key.count == 1 ? ODataDecimal(0) : nil }

@@ -1,13 +1,16 @@
 import ODataModel
 
-/// The order-preserving bytes of date-times and durations: seconds with the sign bit flipped (8 bytes,
-/// big-endian), picoseconds (8 bytes), and for `Edm.DateTimeOffset` the offset in minutes plus 840 (2 bytes).
+/// The order-preserving bytes of date-times and durations.
+///
+/// They consist of the seconds with the sign bit flipped (8 bytes, big-endian) and the picoseconds (8 bytes).
+/// `Edm.DateTimeOffset` adds the offset in minutes plus 840 (2 bytes).
 enum InstantKey {
-    /// Seconds before and after 1970 that have a calendar date of a year of at most six digits. What lies beyond
-    /// is no date-time, so that no arithmetic on one can overflow.
+    /// The maximum number of seconds before and after 1970; their years have at most six digits.
+    ///
+    /// Values beyond this limit are not date-times, so that arithmetic on a date-time cannot overflow.
     static let maxSeconds: UInt64 = 31_536_000_000_000
 
-    /// Sixteen bytes that sort by seconds, then picoseconds.
+    /// Returns sixteen bytes that sort by seconds, then by picoseconds.
     static func encode(seconds: Int64, picoseconds: Int64) -> [UInt8] {
         var key: [UInt8] = []
         key.reserveCapacity(18)
@@ -16,7 +19,7 @@ enum InstantKey {
         return key
     }
 
-    /// Eighteen bytes: instant, then offset.
+    /// Returns eighteen bytes: the instant and the offset.
     static func encode(_ value: ODataDateTimeOffset) -> [UInt8] {
         var key = encode(seconds: value.seconds, picoseconds: value.picoseconds)
         let biased = UInt16(clamping: value.offsetMinutes + 840)
@@ -25,7 +28,7 @@ enum InstantKey {
         return key
     }
 
-    /// Seconds and picoseconds of the first sixteen bytes; `nil` when the bytes are no key.
+    /// Returns the seconds and picoseconds of the first sixteen bytes; `nil` if the bytes are not a key.
     static func decode(_ key: some Collection<UInt8>) -> (seconds: Int64, picoseconds: Int64)? {
         guard key.count >= 16 else { return nil }
         let high = key.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -34,7 +37,7 @@ enum InstantKey {
         return (Int64(bitPattern: high ^ (1 << 63)), Int64(low))
     }
 
-    /// The instant and offset of eighteen bytes; `nil` when they are no key.
+    /// Returns the instant and offset of eighteen bytes; `nil` if they are not a key.
     static func decodeOffset(_ key: some Collection<UInt8>) -> ODataDateTimeOffset? {
         guard key.count == 18, let instant = decode(key), instant.seconds.magnitude < maxSeconds else { return nil }
         let offset = key.dropFirst(16).reduce(0) { $0 << 8 | Int($1) } - 840

@@ -1,12 +1,15 @@
 import ODataModel
 
-/// The text of a JSON column: collections, complex values within them and geo values.
+/// The text of a JSON column, which holds collections, complex values or geographic values.
 ///
-/// It is OData JSON with two differences that let SQL work on the members exactly: decimals are strings,
-/// since SQLite reads JSON numbers as binary64, and infinities and NaN are the strings `INF`, `-INF`, `NaN`. Of dynamic
-/// properties the type stands before the value where JSON does not tell it.
+/// The text is OData JSON with two differences that keep SQL expressions exact:
+///
+/// - Decimals are strings, because SQLite reads JSON numbers as binary64.
+/// - Infinities and NaN are the strings `INF`, `-INF` and `NaN`.
+///
+/// The type of a dynamic property precedes its value if JSON does not determine the type.
 package enum StoredJSON {
-    /// The text of a value; `nil` for what has no JSON form.
+    /// Returns the text of a value; `nil` if the value has no JSON form.
     package static func encode(_ value: ODataValue) -> String? {
         var text = ""
         append(value, to: &text)
@@ -50,7 +53,8 @@ package enum StoredJSON {
             appendQuoted(name, to: &text)
             text += ":"
         }
-        // A derived type may stand where another one is declared, whether or not it was stated.
+        // A value of a derived type can replace a value of the declared type, whether or not its control
+        // information states the type.
         let isStated = entity.shape.baseType != nil || isDynamic && entity.shape.name != TypeShape.untyped.name
         if let type = isStated ? entity.shape.name : entity.control.type {
             name("@odata.type")
@@ -94,9 +98,9 @@ package enum StoredJSON {
         text += "\""
     }
 
-    /// The value of a text.
+    /// Returns the value of a text.
     ///
-    /// - Throws: ``StoredValueError`` when the text is no JSON of the type.
+    /// - Throws: ``StoredValueError`` if the text is not JSON of the type.
     package static func decode(
         _ text: String, as type: TypeReference, in model: EntityDataModel?
     ) throws(StoredValueError) -> ODataValue {

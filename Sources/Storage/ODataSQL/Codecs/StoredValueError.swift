@@ -1,19 +1,19 @@
 import ErrorCodes
 
-/// Why a stored value cannot be read as its column declares, or a value cannot be stored in a column.
+/// An error about a stored value that does not match its column, or a value that cannot be stored in a column.
 public struct StoredValueError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The table; empty where only the column is known.
+    /// The table; empty if unknown.
     public var table: String
-    /// The column; empty where only the codec is known.
+    /// The column; empty if only the codec is known.
     public var column: String
-    /// The row: its row id or key as text; `nil` where no row is concerned.
+    /// The row id or key of the row as text; `nil` if the error concerns no row.
     public var row: String?
-    /// What was found.
+    /// A description of the actual value.
     public var found: String
-    /// What was expected.
+    /// A description of the expected values.
     public var expected: String
 
-    /// Makes an error.
+    /// Creates an error.
     public init(table: String = "", column: String = "", row: String? = nil, found: String, expected: String) {
         self.table = table
         self.column = column
@@ -22,7 +22,7 @@ public struct StoredValueError: Error, Hashable, Sendable, CustomStringConvertib
         self.expected = expected
     }
 
-    /// The same error with its place filled in where it was unknown.
+    /// Returns the error with unknown parts of its place filled in.
     public func at(table: String? = nil, column: String? = nil, row: String? = nil) -> StoredValueError {
         var error = self
         if error.table.isEmpty, let table { error.table = table }
@@ -31,7 +31,7 @@ public struct StoredValueError: Error, Hashable, Sendable, CustomStringConvertib
         return error
     }
 
-    /// Place, finding and expectation in a sentence.
+    /// A sentence with the place, the actual value and the expected values.
     public var description: String {
         let name = table.isEmpty ? column : "\(table).\(column)"
         let place = name.isEmpty ? "A stored value" : "Column \(name)\(row.map { " of row \($0)" } ?? "")"
@@ -40,9 +40,9 @@ public struct StoredValueError: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension StoredValueError: CodedError {
-    /// `store.value`.
+    /// The code `store.value`.
     public var errorCode: ErrorCode { ErrorCode(rawValue: "store.value") }
 
-    /// What is stored is not what it should be.
+    /// The stored data are damaged.
     public var failureKind: FailureKind { .damaged }
 }

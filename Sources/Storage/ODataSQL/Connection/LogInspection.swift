@@ -2,17 +2,20 @@ import EncryptedSQLite
 import Foundation
 import GRDB
 
-/// A look at an encrypted database beside its log, by a connection that only reads, before one that writes is opened.
+/// A check of an encrypted database and its write-ahead log on a read-only connection, before a connection for
+/// writing is opened.
 ///
-/// A file that was cut is refused here: SQLite would find zeros in the place of what is missing, and moving the log into it
-/// would make them genuine. As long as this connection is open, nobody moves the log by closing the database, whatever else
-/// is wrong with it.
+/// Truncated files are refused. SQLite would read missing pages as zeros, and a checkpoint would then make them
+/// permanent.
+///
+/// While this connection is open, no other connection moves the log into the database by closing it.
 struct LogInspection {
     private let connection: DatabaseQueue
 
-    /// Opens the connection and looks.
+    /// Opens the connection and checks the database.
     ///
-    /// - Throws: ``StoreError/corrupt(message:)`` for a file that was cut; `DatabaseError` where SQLite cannot read it.
+    /// - Throws: ``StoreError/corrupt(message:)`` if the file was truncated; `DatabaseError` if SQLite cannot read
+    ///   it.
     init(path: String, location: String, busyTimeout: TimeInterval) throws {
         var configuration = Configuration()
         configuration.readonly = true
@@ -28,7 +31,7 @@ struct LogInspection {
         }
     }
 
-    /// Within a transaction, so that the file and the log belong together.
+    /// Checks that no page is missing. The caller's transaction keeps the file and the log consistent.
     private static func requireAllPages(of path: String, in database: Database) throws {
         let count: Int = try database.pragma(.pageCount) ?? 0
         let missing: Int

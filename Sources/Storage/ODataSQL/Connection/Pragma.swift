@@ -1,6 +1,6 @@
 import GRDB
 
-/// The settings and facts of a SQLite connection that stores read and change.
+/// The settings and properties of a SQLite connection that stores read and change.
 ///
 /// ```swift
 /// try database.setPragma(.synchronous, "FULL")
@@ -10,7 +10,7 @@ package enum Pragma: String, Sendable {
     case applicationID = "application_id"
     case busyTimeout = "busy_timeout"
     case cacheSize = "cache_size"
-    /// A number that changes whenever another connection commits.
+    /// A number that changes when another connection commits.
     case dataVersion = "data_version"
     case fullSync = "fullfsync"
     case ignoreCheckConstraints = "ignore_check_constraints"
@@ -24,14 +24,14 @@ package enum Pragma: String, Sendable {
     case userVersion = "user_version"
     case autocheckpoint = "wal_autocheckpoint"
 
-    /// The statement that sets a value.
+    /// Returns the SQL statement that sets a value.
     package func statement(_ value: some CustomStringConvertible) -> String { "PRAGMA \(rawValue) = \(value)" }
 }
 
 extension Database {
     /// Reads a value.
     ///
-    /// - Parameter schema: the database of the connection; the main one if it is left out.
+    /// - Parameter schema: the name of an attached database; by default, the main database.
     package func pragma<Value: DatabaseValueConvertible>(_ pragma: Pragma, of schema: String? = nil) throws -> Value? {
         try Value.fetchOne(self, sql: "PRAGMA \(schema.map { "\($0)." } ?? "")\(pragma.rawValue)")
     }
@@ -41,7 +41,7 @@ extension Database {
         try execute(sql: pragma.statement(value))
     }
 
-    /// Sets the two numbers by which a file says what it is.
+    /// Sets `application_id` and `user_version`, which identify the kind of the file.
     package func mark(applicationID: Int, version: Int) throws {
         try setPragma(.applicationID, applicationID)
         try setPragma(.userVersion, version)
@@ -52,6 +52,6 @@ extension Database {
         try String.fetchAll(self, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
     }
 
-    /// Moves what stands in the log into the main file and empties the log.
+    /// Moves the content of the log into the main file and truncates the log.
     package func truncateLog() throws { _ = try Row.fetchOne(self, sql: "PRAGMA main.wal_checkpoint(TRUNCATE)") }
 }

@@ -3,35 +3,36 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The lock under which an encrypted database is read without writing anything: nobody else, in this process or another, can
-/// have the database open meanwhile.
+/// A lock for reading an encrypted database without writing anything. No other connection, in this process or
+/// another, can have the database open at the same time.
 package final class QuietLock: Sendable {
     private let database: Mutex<ExclusiveDatabase?>
 
     /// Takes the lock.
     ///
-    /// - Throws: `EncryptedDatabaseError.busy(path:)` while the database is open elsewhere.
+    /// - Throws: `EncryptedDatabaseError.busy(path:)` if the database is open elsewhere.
     package init(path: String) throws(EncryptedDatabaseError) {
         database = Mutex(try ExclusiveDatabase(path: path))
     }
 
-    /// Gives the lock back; once nobody holds this object, it is given back anyway.
+    /// Releases the lock, which is otherwise released with this object.
     package func release() { database.withLock { $0 = nil } }
 
-    /// The room in bytes below which a device counts as full: SQLite makes the index of a log 32 KiB long at least.
+    /// The free space in bytes below which a device counts as full. SQLite's index of a log has at least 32 KiB.
     private static let neededRoom = 64 << 10
 
-    /// Whether an error at opening comes of a full device, so that the database can still be read quietly.
+    /// Returns whether the error of opening a database may come from a full device, so that the database can still
+    /// be read under this lock.
     package static func mayHelp(_ error: StoreError, path: String) -> Bool {
         switch error {
         case .diskFull: true
-        // A file that cannot be made beside the database.
+        // SQLite could not create a file beside the database.
         case .inputOutput: isFull(path)
         default: false
         }
     }
 
-    /// Whether the device of a file has no room left.
+    /// Returns whether the device of a file has no free space.
     package static func isFull(_ path: String) -> Bool {
         var system = statvfs()
         guard statvfs(path, &system) == 0 else { return false }

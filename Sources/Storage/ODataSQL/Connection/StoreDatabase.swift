@@ -4,58 +4,61 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// The connections to one offline store: a writer and two readers on a file in write-ahead mode.
+/// The connections to an offline store: a writer and two readers of a file in WAL mode.
 ///
-/// ``open(path:protection:options:)`` is the only way by which a connection to a store is made, so that no
-/// path of the program can create a plain file by mistake.
+/// Only ``open(path:protection:options:)`` creates connections to a store, so that no plain file is created by
+/// mistake.
 ///
 /// ```swift
 /// let store = try StoreDatabase.open(path: path, protection: .encrypted(.key(key)))
 /// let version = try await store.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
 /// ```
 public final class StoreDatabase: Sendable {
-    /// Sizes and times; the defaults are those that the benchmarks and the documentation state.
+    /// Sizes and times of the connections. Benchmarks and documentation refer to the default values.
     public struct Options: Sendable {
-        /// The writer's page cache in bytes.
+        /// The size of the writer's page cache in bytes.
         public var writerCacheBytes = 16 << 20
-        /// The page cache of each reader in bytes.
+        /// The size of each reader's page cache in bytes.
         public var readerCacheBytes = 8 << 20
-        /// How many connections read at the same time.
+        /// The number of concurrent readers.
         public var readerCount = 2
-        /// How long a statement waits for a lock held by another process, in seconds.
+        /// The time in seconds for which a statement waits for a lock of another process.
         public var busyTimeout: TimeInterval = 5
-        /// Whether a missing file is made.
+        /// Whether a missing file is created.
         public var createsFile = true
-        /// Prepares each connection further, the writer and the readers alike: functions that are the
-        /// caller's own.
+        /// A closure that prepares every connection, for example by registering SQL functions of the caller.
         public var prepare: (@Sendable (Database) throws -> Void)?
 
-        /// Makes options with the defaults.
+        /// Creates options with the default values.
         public init() {}
     }
 
-    /// Pages in the write-ahead log before SQLite moves them into the database: 16 MB of pages, so that a
-    /// log which one long reader keeps growing, or one big transaction, has room below ``logLimit``.
+    /// The number of pages in the write-ahead log at which SQLite moves them into the database, 16 MB in total.
+    ///
+    /// The size stays well below ``logLimit``, so that a long read or a large transaction can make the log grow.
     static let checkpointPages = 4096
-    /// The write-ahead log is cut to this many bytes after a checkpoint.
+    /// The size in bytes to which the write-ahead log is truncated after a checkpoint.
     static let logLimit = 64 << 20
 
-    /// The file.
+    /// The path of the file.
     public let path: String
-    /// GRDB's pool, for what stands above: observation, and the reader of queries.
+    /// The pool of GRDB, for observation and the reader of queries.
     public let pool: DatabasePool
 
-    /// The name by which SQLite opens the file: where it is encrypted, the file system that does so stands in it.
+    /// The name by which SQLite opens the file. For an encrypted file, the name selects the encrypting file system.
     private let location: String
     private let condition: Mutex<Condition?>
-    /// The lock on a database that is only read, since there was no room for what SQLite writes to read it.
+    /// The lock of a database that is open for reading only, because the device has no space for SQLite's log
+    /// index.
     private let quietLock: QuietLock?
 
-    /// Whether the store is open for reading alone, since the device was full when it was opened.
+    /// Whether the store is open for reading only, because the device was full when it was opened.
     package var isQuiet: Bool { quietLock != nil }
 
-    /// What each transaction begins with. A closure that lay in a `Mutex` by itself would be wrapped once more whenever it is
-    /// read, so that each transaction took longer than the one before.
+    /// The check at the start of each transaction.
+    ///
+    /// The struct is necessary. A `Mutex` would wrap a bare closure once more on every access, so that each
+    /// transaction would be slower than the previous one.
     private struct Condition {
         let check: @Sendable (Database) throws -> Void
     }
@@ -71,18 +74,18 @@ public final class StoreDatabase: Sendable {
         self.condition = Mutex(condition.map { Condition(check: $0) })
     }
 
-    /// Opens a store, or makes an empty file.
+    /// Opens a store, or creates an empty file.
     ///
-    /// An encrypted store on a full device is opened for reading alone: nothing is written, every change ends with
-    /// ``StoreError/openedOnFullDevice``, and other processes find it locked, until it is closed. Close it and open it again once
-    /// the device has room.
+    /// An encrypted store on a full device is opened for reading only. Until it is closed, every change throws
+    /// ``StoreError/openedOnFullDevice``, and the store is locked for other processes. Close it and open it again
+    /// when the device has space.
     ///
     /// - Parameters:
-    ///   - path: the file.
-    ///   - protection: how the file is protected; a plain file has to be asked for by name.
+    ///   - path: the path of the file.
+    ///   - protection: the protection of the file; unencrypted files must be requested explicitly.
     ///   - options: sizes and times.
-    /// - Throws: ``StoreError``; ``StoreError/corrupt(message:)`` where the file was cut beside its log: both are left as they
-    ///   are. Of an unencrypted file, that is known only where nothing is left of it.
+    /// - Throws: ``StoreError``; ``StoreError/corrupt(message:)`` if the file was truncated but its log exists.
+    ///   Both files remain unchanged. For unencrypted files, only an empty file is detected as truncated.
     public static func open(
         path: String, protection: StoreProtection, options: Options = Options()
     ) throws(StoreError) -> StoreDatabase {
@@ -96,7 +99,7 @@ public final class StoreDatabase: Sendable {
         }
     }
 
-    /// Opens a store that is unlocked for reading alone, without writing anything.
+    /// Opens an unlocked store for reading only, without writing anything.
     private static func openQuietly(path: String, options: Options) throws -> StoreDatabase {
         let quietLock = try QuietLock(path: path)
         var configuration = Configuration()
@@ -122,7 +125,7 @@ public final class StoreDatabase: Sendable {
         let access = try protection.access(to: path, exists: exists)
         let hasLog = size(path + "-wal") > 0
         var configuration = Configuration()
-        // Orders may come without their customers: constraints are never enforced here.
+        // Orders may be downloaded without their customers, so that foreign keys are not enforced.
         configuration.foreignKeysEnabled = false
         configuration.maximumReaderCount = max(1, options.readerCount)
         configuration.busyMode = .timeout(options.busyTimeout)
@@ -131,22 +134,23 @@ public final class StoreDatabase: Sendable {
             try Self.prepare(in: database, options: options)
         }
         do {
-            // A journal that is played back makes the file as long as it was.
+            // Rolling back a journal restores the length of the file.
             let looks = hasLog && protection.isEncrypted && size(path + "-journal") == 0
             let inspection =
                 looks
                 ? try LogInspection(path: path, location: access.location, busyTimeout: options.busyTimeout) : nil
             defer { inspection?.close() }
             let pool = try DatabasePool(path: access.location, configuration: configuration)
-            // GRDB sets NORMAL when it turns the log on, after it has prepared the connection.
+            // GRDB sets NORMAL when it enables WAL mode, after it has prepared the connection.
             try pool.writeWithoutTransaction { try $0.setPragma(.synchronous, "FULL") }
-            // The first statement that reads a page is where a wrong key shows.
+            // A wrong key is detected when the first page is read.
             _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
-            // Between looking at the file and locking it, it may have been replaced by what was saved of it: the log at this
-            // path is that one's, and must not be moved into the old file.
+            // Between the check and the lock, a salvaged database may have replaced the file. The log at this path
+            // then belongs to the new file and must not be moved into the old one.
             guard try pool.writeWithoutTransaction({ try !Self.hasMoved(in: $0) }) else { throw StoreError.locked }
-            // Whoever left a log behind may have done so since a sync had failed: what the system dropped then is a hole that
-            // nobody sees until the power fails, and that must not take with it what is committed from now on.
+            // The log may come from a process whose sync failed. Pages that the system discarded then are a gap
+            // that shows only after a power failure. The checkpoint makes sure that later commits are not lost with
+            // them.
             if hasLog { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.passive) } }
             return StoreDatabase(path: path, location: access.location, pool: pool)
         } catch let error as StoreError {
@@ -158,34 +162,35 @@ public final class StoreDatabase: Sendable {
         }
     }
 
-    /// Whether another file stands where the one was opened.
+    /// Returns whether another file has replaced the open file.
     private static func hasMoved(in database: Database) throws -> Bool {
         var hasMoved: Int32 = 0
         let code = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
         return code == SQLITE_OK && hasMoved != 0
     }
 
-    /// The bytes of a file; 0 where there is none.
+    /// Returns the size of a file in bytes; 0 if it does not exist.
     private static func size(_ path: String) -> Int64 {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
 
-    /// What is wrong with a database that has no page left, but a log: SQLite deletes that as soon as it opens the database.
+    /// Returns the damage of a database that has no pages although its log exists. SQLite would delete the log when
+    /// it opens the database.
     ///
-    /// - Returns: `nil` for a file with pages, and where there is no log.
+    /// - Returns: `nil` if the file has pages or there is no log.
     package static func damageOfCutFile(_ path: String, isEncrypted: Bool) -> String? {
-        // The key block takes as much room as a page.
+        // The key block has the size of a page.
         let isCut = size(path) <= (isEncrypted ? Int64(EncryptedDatabase.pageSize) : 0) && size(path + "-wal") > 0
         return isCut ? "the file was cut to nothing; its log is there" : nil
     }
 
-    /// A connection that reads several open stores at once, each under its own key.
+    /// Opens one connection for reading several open stores, each with its own key.
     ///
     /// - Parameters:
-    ///   - stores: the stores by name; the tables of each are under ``attachedName(_:)``.
-    ///   - views: statements that make temporary views.
-    ///   - options: sizes and times; the cache is a reader's.
+    ///   - stores: the stores by name; ``attachedName(_:)`` is the schema of each store's tables.
+    ///   - views: SQL statements that create temporary views.
+    ///   - options: sizes and times; the connection has the cache of a reader.
     /// - Throws: ``StoreError``.
     public static func attached(
         _ stores: [(name: String, database: StoreDatabase)], views: [String], options: Options = Options()
@@ -204,7 +209,7 @@ public final class StoreDatabase: Sendable {
             for view in views { try database.execute(sql: view) }
         }
         do {
-            // Every store is attached alike, to a database that holds nothing.
+            // All stores are attached in the same way to an empty database.
             return try DatabaseQueue(configuration: configuration)
         } catch let error as DatabaseError {
             throw StoreError(error, path: stores.first?.database.path ?? "")
@@ -213,13 +218,14 @@ public final class StoreDatabase: Sendable {
         }
     }
 
-    /// The name of an attached store in SQL.
+    /// Returns the schema name of an attached store in SQL.
     public static func attachedName(_ name: String) -> String { "store_\(name)" }
 
     private static func prepare(in database: Database, options: Options) throws {
         let isReader = database.configuration.readonly
         let cache = isReader ? options.readerCacheBytes : options.writerCacheBytes
-        // A negative cache_size is in KiB. Temporary tables stay in memory: a temporary file would be plain.
+        // A negative `cache_size` is in KiB. Temporary tables stay in memory, because a temporary file would be
+        // unencrypted.
         try database.setPragma(.cacheSize, -cache / 1024)
         try database.setPragma(.temporaryStore, "MEMORY")
         if !isReader {
@@ -231,18 +237,20 @@ public final class StoreDatabase: Sendable {
         try options.prepare?(database)
     }
 
-    /// The same connections, with a condition that each transaction of ``read(_:)``, ``write(_:)`` and ``bulkWrite(_:)`` by
-    /// them begins with: what it throws, the call throws. Who has the connections otherwise hears nothing of it.
+    /// Returns the same connections with a check at the start of each transaction of ``read(_:)``, ``write(_:)``
+    /// and ``bulkWrite(_:)``.
+    ///
+    /// The call throws the errors of the check. Other users of the connections are not affected.
     package func requiring(_ condition: @escaping @Sendable (Database) throws -> Void) -> StoreDatabase {
         StoreDatabase(path: path, location: location, pool: pool, quietLock: quietLock, condition: condition)
     }
 
-    /// Has each transaction begin with another condition, in place of the one before it (``requiring(_:)``).
+    /// Replaces the check of ``requiring(_:)``.
     package func require(_ condition: @escaping @Sendable (Database) throws -> Void) {
         self.condition.withLock { $0 = Condition(check: condition) }
     }
 
-    /// What a transaction does, behind the condition that there is.
+    /// Returns the body of a transaction, preceded by the check if there is one.
     private func checked<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) -> @Sendable (Database) throws -> Value {
@@ -253,27 +261,28 @@ public final class StoreDatabase: Sendable {
         }
     }
 
-    /// Reads on one of the reading connections; the reads of one call see one state of the database.
+    /// Reads on one of the readers. All reads of one call see the same state of the database.
     ///
-    /// - Throws: ``StoreError``, and what `body` throws.
+    /// - Throws: ``StoreError`` and the errors of `body`.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         let body = checked(body)
         return try await StoreError.translating(path: path) { try await pool.read(body) }
     }
 
-    /// Writes in one transaction that is on the device when the call returns (`synchronous=FULL`).
+    /// Writes in one transaction, which is durable when the call returns (`synchronous=FULL`).
     ///
-    /// - Throws: ``StoreError``, and what `body` throws; the transaction is rolled back then.
+    /// - Throws: ``StoreError`` and the errors of `body`; the transaction is then rolled back.
     public func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         guard quietLock == nil else { throw StoreError.openedOnFullDevice }
         let body = checked(body)
         return try await StoreError.translating(path: path) { try await pool.write(body) }
     }
 
-    /// Writes in one transaction that a loss of power may undo as a whole (`synchronous=NORMAL`): for
-    /// bulk download only, whose pages can be fetched again.
+    /// Writes in one transaction that a power failure may undo as a whole (`synchronous=NORMAL`).
     ///
-    /// - Throws: ``StoreError``, and what `body` throws; the transaction is rolled back then.
+    /// Use it only for downloads, whose pages can be requested again.
+    ///
+    /// - Throws: ``StoreError`` and the errors of `body`; the transaction is then rolled back.
     public func bulkWrite<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -283,8 +292,8 @@ public final class StoreDatabase: Sendable {
             try await pool.writeWithoutTransaction { database in
                 try database.setPragma(.synchronous, "NORMAL")
                 let outcome = Result { try Self.inTransaction(in: database, body) }
-                // Back to FULL whatever happened: the next transaction may hold the queue. Not through GRDB, which
-                // runs no statement once the task is cancelled.
+                // Always restore FULL, because the next transaction may write to the queue. GRDB cannot do this: it
+                // runs no statement after the task was cancelled.
                 let statement = Pragma.synchronous.statement("FULL")
                 guard sqlite3_exec(database.sqliteConnection, statement, nil, nil, nil) == SQLITE_OK else {
                     throw StoreError.database(code: 1, message: "The durability cannot be set back to FULL")
@@ -306,13 +315,13 @@ public final class StoreDatabase: Sendable {
         return value
     }
 
-    /// Closes all connections; the log is moved into the database where no other process has it open.
+    /// Closes all connections. The log is moved into the database if no other process has the database open.
     ///
-    /// - Throws: ``StoreError/locked`` while a statement is still running.
+    /// - Throws: ``StoreError/locked`` if a statement is still running.
     public func close() throws {
-        // SQLite moves the log when the last connection closes, but only one that may write. GRDB closes the writer
-        // first, so the readers go before it: else everything stays in the log, and whoever copies the database
-        // alone copies an empty store.
+        // SQLite moves the log when the last connection closes, but only if that connection may write. GRDB closes
+        // the writer first, so the readers must be closed before. Otherwise all content stays in the log, and a
+        // copy of the database file alone is empty.
         pool.invalidateReadOnlyConnections()
         try StoreError.translating(path: path) { try pool.close() }
         quietLock?.release()

@@ -3,40 +3,40 @@ import Foundation
 import GRDB
 public import Secrets
 
-/// Why a store cannot be opened, read or written.
+/// The errors of opening, reading and writing a store.
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no file at the path.
     case notFound(path: String)
     /// The key or passphrase does not open the file.
     case wrongKey(path: String)
-    /// The key or passphrase cannot be used, whatever the file: it is too short for a new store, for instance.
+    /// The key or passphrase is not usable with any file, for example because it is too short for a new store.
     case unusableKey(SecretError)
-    /// The secret store does not give the key of that name.
+    /// The secret store did not return the key of this name.
     case keyUnavailable(name: String, reason: String)
-    /// The file is encrypted but a plain store was asked for, or the other way round.
+    /// The file is encrypted but was opened as unencrypted, or the reverse.
     case protectionMismatch(path: String, isEncrypted: Bool)
-    /// The file is no database, or a database that is not a store of ours.
+    /// The file is not a database, or is a database of another application.
     case notAStore(path: String)
-    /// The store was made by a later version of this library.
+    /// A later version of this library created the store.
     case newerVersion(path: String, found: Int, supported: Int)
-    /// The device has no room left; the transaction was rolled back.
+    /// The device has no space left; the transaction was rolled back.
     case diskFull
-    /// The device was full when the store was opened, so that it is read and not changed until it is opened again.
+    /// The device was full when the store was opened. The store is read-only until it is opened again.
     case openedOnFullDevice
-    /// Another connection held the database for longer than the time to wait.
+    /// Another connection held a lock on the database for longer than the time limit.
     case locked
-    /// The file or its folder may not be written.
+    /// The file or its folder is not writable.
     case readOnly
     /// The file is damaged.
     case corrupt(message: String)
-    /// A constraint of the database refused a change.
+    /// A constraint of the database prevented a change.
     case constraint(message: String)
-    /// The device failed while reading or writing.
+    /// Reading from or writing to the device failed.
     case inputOutput(code: Int, message: String)
-    /// Another refusal by SQLite, with its extended result code.
+    /// Another error of SQLite, with its extended result code.
     case database(code: Int, message: String)
 
-    /// What is wrong and where.
+    /// A sentence that describes the error.
     public var description: String {
         switch self {
         case .notFound(let path): "There is no store at \(path)."
@@ -68,8 +68,8 @@ extension StoreError {
     /// Classifies an error of SQLite.
     ///
     /// - Parameters:
-    ///   - error: what SQLite said.
-    ///   - path: the file, for errors that name it.
+    ///   - error: the error of SQLite.
+    ///   - path: the path of the file, for errors that name it.
     public init(_ error: DatabaseError, path: String) {
         self.init(error.extendedResultCode, message: error.message ?? "SQLite gave no reason", path: path)
     }
@@ -86,9 +86,9 @@ extension StoreError {
         case .SQLITE_CONSTRAINT: self = .constraint(message: message)
         case .SQLITE_IOERR:
             switch code {
-            // There is no room for the index of the log, the first thing that a connection makes longer.
+            // There is no space for the index of the log, which is the first file that a connection extends.
             case .SQLITE_IOERR_SHMSIZE: self = .diskFull
-            // What stands there opens with no key: it is not what was written.
+            // The page was modified: no key decrypts it.
             case .SQLITE_IOERR_DATA, .SQLITE_IOERR_CORRUPTFS:
                 self = .corrupt(message: "a page is not as it was written")
             default: self = .inputOutput(code: Int(code.rawValue), message: message)
@@ -97,7 +97,8 @@ extension StoreError {
         }
     }
 
-    /// A file that cannot be opened is missing only if it is not there: the process may have no descriptor left, or no access.
+    /// Classifies a file that cannot be opened. It is missing only if it does not exist, because the process may
+    /// also lack access or file descriptors.
     private static func unopened(_ code: ResultCode, message: String, path: String) -> StoreError {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else { return .notFound(path: path) }
@@ -113,7 +114,7 @@ extension StoreError {
         return .inputOutput(code: Int(code.rawValue), message: message)
     }
 
-    /// Runs `body` and turns what SQLite throws into a ``StoreError``; other errors pass unchanged.
+    /// Runs `body` and converts errors of SQLite to ``StoreError``; other errors pass unchanged.
     static func translating<Result>(path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -122,7 +123,7 @@ extension StoreError {
         }
     }
 
-    /// The same for asynchronous work.
+    /// Runs asynchronous work and converts its errors in the same way.
     package static func translating<Result: Sendable>(
         path: String, _ body: () async throws -> Result
     ) async throws -> Result {
@@ -135,7 +136,7 @@ extension StoreError {
 }
 
 extension StoreError: CodedError {
-    /// `store.…`.
+    /// The code of the error, such as `store.not-found`.
     public var errorCode: ErrorCode {
         if case .unusableKey(let error) = self { return error.errorCode }
         let name =
@@ -159,7 +160,8 @@ extension StoreError: CodedError {
         return ErrorCode(rawValue: "store.\(name)")
     }
 
-    /// Another key, another file, room on the device, or a later time.
+    /// The kind of the failure, according to its remedy: another key, another file, space on the device, or a later
+    /// attempt.
     public var failureKind: FailureKind {
         switch self {
         case .notFound: .missing

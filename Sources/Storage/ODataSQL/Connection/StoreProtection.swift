@@ -4,25 +4,28 @@ import GRDB
 import GRDBSQLite
 public import Secrets
 
-/// How a store's file is protected.
+/// The protection of a store's file.
 public enum StoreProtection: Sendable {
-    /// Every page is sealed; the key or passphrase opens the file. What a store should always have.
+    /// Every page is encrypted, and the key or passphrase opens the file. This is the recommended protection.
     case encrypted(KeySource)
-    /// Every page is sealed under a key that is made with the store and kept in a secret store: on Linux files of the owner's, on
-    /// Apple's platforms the keychain. An existing store is opened with the key of that name, and none is made for it.
+    /// Every page is encrypted with a key that is generated with the store and kept in a secret store.
+    ///
+    /// On Linux, the secret store can be a folder of files of the user, and on Apple platforms the keychain. An
+    /// existing store is opened with the key of this name; no new key is generated for it.
     ///
     /// ```swift
-    /// let protection = try StoreProtection.generated(in: FileSecretStore(directory: folder), named: SecretName("orders"))
+    /// let secrets = FileSecretStore(directory: folder)
+    /// let protection = try StoreProtection.generated(in: secrets, named: SecretName("orders"))
     /// ```
     case generated(in: any SecretStore, named: SecretName)
-    /// Not at all: whoever has the file can read it. For tests, and for data that is public.
+    /// The file is unencrypted and everyone with access to it can read it. For tests and for public data.
     case unencrypted
 
     var isEncrypted: Bool { if case .unencrypted = self { false } else { true } }
 
-    /// The same protection with the key itself in the place of its name.
+    /// Returns the same protection with the key in place of its name.
     ///
-    /// - Parameter exists: whether the file is there already; a key is made for a new one only.
+    /// - Parameter exists: whether the file exists; a key is generated only for a new file.
     /// - Throws: ``StoreError/keyUnavailable(name:reason:)``.
     package func resolved(exists: Bool) throws(StoreError) -> StoreProtection {
         guard case .generated(let secrets, let name) = self else { return self }
@@ -30,15 +33,15 @@ public enum StoreProtection: Sendable {
             if let key = try secrets.key(named: name) { return .encrypted(.key(key)) }
             if !exists { return .encrypted(.key(try secrets.generateKey(named: name))) }
         } catch {
-            // Two processes may make the key at once: the first one's counts.
+            // Two processes may generate the key at the same time; the first key is used.
             if case .alreadyExists = error, let key = try? secrets.key(named: name) { return .encrypted(.key(key)) }
             throw .keyUnavailable(name: name.text, reason: error.description)
         }
         throw .keyUnavailable(name: name.text, reason: "the secret store has no key of that name")
     }
 
-    /// What it takes to open a file under this protection; an encrypted file that is missing is made here,
-    /// so that SQLite never makes one itself.
+    /// Prepares the access to a file. A missing encrypted file is created, so that SQLite never creates a file
+    /// itself.
     ///
     /// - Throws: ``StoreError``.
     func access(to path: String, exists: Bool) throws(StoreError) -> StoreAccess {
@@ -65,14 +68,14 @@ public enum StoreProtection: Sendable {
     }
 }
 
-/// What the factory of connections needs to open one file, plain or encrypted.
+/// The access to a plain or encrypted file for opening connections.
 struct StoreAccess: Sendable {
-    /// The file.
+    /// The path of the file.
     var path: String
-    /// The name that SQLite opens: a path, or a URI that names the encrypting file system.
+    /// The name that SQLite opens: a path, or a URI that selects the encrypting file system.
     var location: String
 
-    /// Tells what an error at opening means.
+    /// Returns the meaning of an error of opening the file.
     func openingError(_ error: DatabaseError) -> StoreError {
         switch error.resultCode {
         case .SQLITE_AUTH: .wrongKey(path: path)
@@ -80,7 +83,7 @@ struct StoreAccess: Sendable {
         }
     }
 
-    /// Whether a file is missing, empty or begins as a plain SQLite database does.
+    /// Returns whether a file is missing, empty or starts like a plain SQLite database.
     static func isEmptyOrPlain(path: String) throws(StoreError) -> Bool {
         do throws(EncryptedDatabaseError) {
             return try EncryptedDatabase.isEmptyOrPlain(at: path)
@@ -91,7 +94,7 @@ struct StoreAccess: Sendable {
 }
 
 extension StoreError {
-    /// Classifies a refusal by the encryption.
+    /// Classifies an error of the encryption.
     package init(_ error: EncryptedDatabaseError, path: String) {
         switch error {
         case .notFound: self = .notFound(path: path)

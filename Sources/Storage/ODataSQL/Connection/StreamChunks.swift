@@ -2,38 +2,38 @@ import Foundation
 import GRDB
 import ODataService
 
-/// The bytes of streams, in rows of one size each, so that no stream is ever whole in memory.
+/// The bytes of streams in rows of a fixed size, so that a stream never needs to be in memory as a whole.
 ///
-/// A store keeps a table of its streams beside this one; the rows here belong to a stream by its id.
+/// A store has a separate table of its streams. The rows of this table refer to a stream by its id.
 ///
 /// ```swift
 /// let chunks = StreamChunks { try await database.read($0) }
 /// let photo = chunks.bytes(of: id, length: 1_000_000)
 /// ```
 package struct StreamChunks: Sendable {
-    /// Runs a read in a transaction of its own.
+    /// A function that runs a read in its own transaction.
     package typealias Reader = @Sendable (@escaping @Sendable (Database) throws -> Data?) async throws -> Data?
 
-    /// The bytes of each row but a stream's last one.
+    /// The number of bytes in each row except a stream's last one.
     package static let size = 256 << 10
-    /// The table: `stream`, `position` and `bytes`.
+    /// The name of the table, with the columns `stream`, `position` and `bytes`.
     package static let table = "outpost_stream_chunk"
 
     private let read: Reader
 
-    /// Makes the chunks of a database.
+    /// Creates a view of the chunks in a database.
     package init(reader: @escaping Reader) { read = reader }
 
     // MARK: Writing
 
-    /// Cuts a stream into rows as fast as its bytes come.
+    /// Cuts a stream into rows as its bytes arrive.
     ///
     /// - Parameters:
-    ///   - length: the bytes that are there already, a multiple of ``size``.
-    ///   - check: gets the length so far before a chunk is written; an error ends the intake.
+    ///   - length: the number of existing bytes, a multiple of ``size``.
+    ///   - check: called with the total length before each chunk is written; its error ends the transfer.
     ///   - write: writes the bytes of a row at a position.
-    /// - Returns: the length at the end.
-    /// - Throws: errors of the producer, of `check` and of `write`; the rows written so far stay.
+    /// - Returns: The total length.
+    /// - Throws: Errors of the producer, of `check` and of `write`; rows that were already written remain.
     package static func cut(
         _ stream: ByteStream, after length: Int64 = 0, check: (Int64) throws -> Void = { _ in },
         write: (Data, Int64) async throws -> Void
@@ -56,7 +56,7 @@ package struct StreamChunks: Sendable {
         return total
     }
 
-    /// Writes a row, in place of one at the same position.
+    /// Writes a row, which replaces the row at the same position.
     package static func write(_ bytes: Data, at position: Int64, of stream: Int64, in database: Database) throws {
         try database.cachedStatement(
             sql: "INSERT OR REPLACE INTO \(table) (stream, position, bytes) VALUES (?, ?, ?)"
@@ -86,9 +86,10 @@ package struct StreamChunks: Sendable {
         ).flatMap { Array($0) }
     }
 
-    /// Reads the bytes of a stream as they are pulled, from any position on; no transaction lives between two chunks.
+    /// Returns the bytes of a stream, which are read on demand from any position. No transaction stays open between
+    /// two chunks.
     ///
-    /// - Returns: the bytes, whose pull throws `ODataError` 410 if the stream was removed meanwhile.
+    /// - Returns: The bytes; reading them throws `ODataError` 410 if the stream was removed in the meantime.
     package func bytes(of stream: Int64, length: Int64) -> ByteStream { bytes(of: stream, 0..<length) }
 
     private func bytes(of stream: Int64, _ range: Range<Int64>) -> ByteStream {
