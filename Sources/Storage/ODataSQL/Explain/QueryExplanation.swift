@@ -3,26 +3,26 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// How a query is answered: what it was understood as, the SQL it becomes, and the steps that SQLite takes.
+/// An explanation of a query: its interpretation, the SQL statements, and the query plan of SQLite.
 public struct QueryExplanation: Sendable, CustomStringConvertible {
-    /// One statement.
+    /// An SQL statement.
     public struct Statement: Sendable {
-        /// What it reads: `rows`, or the path of an expanded property.
+        /// The purpose: `rows`, or the path of an expanded property.
         public var purpose: String
-        /// The text; every value stands as `?`.
+        /// The SQL text, with `?` for every value.
         public var sql: String
-        /// The values of the question marks, in order, as SQL literals.
+        /// The values of the question marks in order, as SQL literals.
         public var arguments: [String]
-        /// What `EXPLAIN QUERY PLAN` says, a step a line, indented by its depth.
+        /// The result of `EXPLAIN QUERY PLAN`, with one line for each step, indented by its depth.
         public var plan: [String]
     }
 
-    /// The query with names resolved and conversions made explicit, a clause a line.
+    /// The query with resolved names and explicit conversions, with one line for each clause.
     public var tree: [String]
-    /// The statements, that of the rows first, then one for each level of `$expand`.
+    /// The statements: the statement of the rows, followed by one for each level of `$expand`.
     public var statements: [Statement]
 
-    /// Tree, SQL and plan as text for a terminal.
+    /// The query, the SQL and the plan as text for a terminal.
     public var description: String {
         var lines = ["TREE"] + tree.map { "  \($0)" }
         for statement in statements {
@@ -35,12 +35,12 @@ public struct QueryExplanation: Sendable, CustomStringConvertible {
 }
 
 extension StoreReader {
-    /// Explains how a request would be answered, without reading rows.
+    /// Explains the processing of a request without reading rows.
     ///
     /// - Parameters:
-    ///   - url: the request's URL, resolved.
+    ///   - url: the resolved URL of the request.
     ///   - reader: the database.
-    /// - Throws: ``ODataError`` as reading would, and 400 for a resource that is not made of rows.
+    /// - Throws: The same ``ODataError`` as reading, and 400 for a resource that does not consist of rows.
     public func explain(_ url: BoundURL, in reader: any DatabaseReader) async throws -> QueryExplanation {
         var query: BoundQuery
         switch url.resource.target {
@@ -86,7 +86,7 @@ extension StoreReader {
         }
     }
 
-    /// A value as a literal of SQL, for people.
+    /// Returns a value as an SQL literal for display.
     private static func literal(_ value: DatabaseValue) -> String {
         switch value.storage {
         case .null: "NULL"
@@ -115,7 +115,7 @@ extension StoreReader {
 }
 
 extension StoreProvider {
-    /// Explains how a read request would be answered.
+    /// Explains the processing of a read request.
     ///
     /// ```swift
     /// print(try await provider.explain(ODataURL(parsing: "Orders?$filter=Freight gt 50")))

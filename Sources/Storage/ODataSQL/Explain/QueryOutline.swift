@@ -1,9 +1,8 @@
 import ODataModel
 import ODataQuery
 
-/// A bound query as lines of text, for people: a clause a line, nested queries indented.
+/// A bound query as text for display: one line for each clause, with nested queries indented.
 struct QueryOutline {
-    /// The lines.
     private(set) var lines: [String] = []
 
     init(_ query: BoundQuery, _ segments: [BoundSegment]) {
@@ -38,7 +37,7 @@ struct QueryOutline {
             lines.append("\(indent)apply \(transformation.name)\(text.isEmpty ? "" : " ")\(text)")
         }
         switch transformation {
-        // Each sequence has a line of its own.
+        // Each sequence has its own line.
         case .concat(let branches, _):
             for branch in branches {
                 header()
@@ -70,7 +69,7 @@ struct QueryOutline {
         for transformation in transformations { add(transformation, indent: indent) }
     }
 
-    /// What is told of a transformation behind its name, without the sequences within it.
+    /// Returns the arguments of a transformation, without the sequences within it.
     private static func summary(_ transformation: BoundTransformation) -> String {
         switch transformation {
         case .identity, .concat, .nest, .addNested: ""

@@ -3,8 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The indexes that somebody asks for on the properties of a database's entities, besides those that its keys and
-/// relations bring along.
+/// The requested indexes on properties of entities, in addition to the indexes of keys and relations.
 ///
 /// ```swift
 /// let indexes = PropertyIndexes(mapping: store.mapping)
@@ -12,41 +11,43 @@ import ODataService
 /// try await store.write { try indexes.createSearch(on: "Products", in: $0) }
 /// ```
 public struct PropertyIndexes: Sendable {
-    /// One index.
+    /// An index.
     public struct Index: Hashable, Sendable {
         /// The name in the database.
         public var name: String
         /// The entity set.
         public var set: String
-        /// The paths of the properties, such as `Address/City`, those in descending order with ` desc`; none for the
-        /// full-text index.
+        /// The paths of the properties, such as `Address/City`, with the suffix ` desc` for descending order; empty
+        /// for the full-text index.
         public var paths: [String]
-        /// Whether it serves `$search`.
+        /// Whether the index is the full-text index for `$search`.
         public var isSearch: Bool
     }
 
-    /// Where the data lies.
+    /// The tables and columns of the data.
     public let mapping: StorageMapping
-    /// The form by which queries compare texts; `nil` where that is by their code points.
+    /// The function that normalizes texts before queries compare them; `nil` if texts are compared by code points.
     public let textForm: ScalarFunction?
 
-    /// The indexes of a mapping's tables.
+    /// Creates an interface to the indexes of a mapping's tables.
     ///
-    /// - Parameter textForm: the form by which queries compare texts (`TextForms`), which indexes on texts then hold: every
-    ///   connection must have the function registered (``StoreFunctions/register(_:in:)``), whatever it is made for.
+    /// - Parameter textForm: the function that normalizes texts before queries compare them (`TextForms`). Indexes
+    ///   on texts contain its results, so that every connection must register the function
+    ///   (``StoreFunctions/register(_:in:)``).
     public init(mapping: StorageMapping, textForm: ScalarFunction? = nil) {
         self.mapping = mapping
         self.textForm = textForm
     }
 
-    /// Makes an index for filters and orders by properties; the most significant one first.
+    /// Creates an index for filters and orders by properties; the most significant property is first.
     ///
     /// - Parameters:
     ///   - set: the entity set.
-    ///   - paths: paths of properties, such as `Address/City`, with ` desc` for a descending order.
+    ///   - paths: the paths of the properties, such as `Address/City`, with the suffix ` desc` for descending
+    ///     order.
     ///   - database: a connection in a transaction.
-    /// - Returns: the index; the one that there is already when it was made before.
-    /// - Throws: ``ODataError`` 404 for an unknown set, 400 for a path that leads to no single column.
+    /// - Returns: The index, which may exist already.
+    /// - Throws: ``ODataError`` 404 for an unknown set, 400 for a path that does not refer to a single column.
     @discardableResult
     public func create(on set: String, paths: [String], in database: Database) throws -> Index {
         let table = try table(set)
@@ -57,7 +58,8 @@ public struct PropertyIndexes: Sendable {
         let written = terms.map { $0.isDescending ? "\($0.path) desc" : $0.path }
         let index = Index(name: Self.name(table, written), set: set, paths: written, isSearch: false)
         let columns = terms.map { term in
-            // As filters and orders name it: instants count without their offsets, texts in their form.
+            // The index uses the same expressions as filters and orders: instants without offsets, and normalized
+            // texts.
             let name = term.column.name.sqlIdentifier
             let column =
                 switch (term.column.codec, textForm) {
@@ -75,9 +77,9 @@ public struct PropertyIndexes: Sendable {
         return index
     }
 
-    /// Makes the full-text index of a set, which `$search` uses from then on; one of an earlier version is made anew.
+    /// Creates the full-text index of a set, which `$search` then uses. An index of an earlier version is rebuilt.
     ///
-    /// - Throws: ``ODataError`` 404 for an unknown set, 400 for one without text or whose rows have no number.
+    /// - Throws: ``ODataError`` 404 for an unknown set, 400 for a set without text or without row ids.
     @discardableResult
     public func createSearch(on set: String, in database: Database) throws -> Index {
         let table = try table(set)
@@ -92,25 +94,25 @@ public struct PropertyIndexes: Sendable {
         return Index(name: SearchIndex.name(of: table), set: set, paths: [], isSearch: true)
     }
 
-    /// The sets whose full-text index is one of an earlier version, which is not used until it is made anew.
+    /// Returns the sets with a full-text index of an earlier version, which is not used until it is rebuilt.
     public func outdatedSearches(in database: Database) throws -> [String] {
         let names = try SearchIndex.names(areCurrent: false, in: database)
         if names.isEmpty { return [] }
         return mapping.tables.values.filter { names.contains(SearchIndex.name(of: $0)) }.map(\.set).sorted()
     }
 
-    /// Takes an index out again; nothing happens when it is not there.
+    /// Removes an index; a missing index is ignored.
     ///
     /// - Throws: ``ODataError`` 404 for an unknown set.
     public func drop(_ index: Index, in database: Database) throws {
         let table = try table(index.set)
         guard !index.isSearch else { return try SearchIndex.drop(table, in: database) }
-        // Only what was made here goes: the indexes of keys and relations stay.
+        // Only indexes of this type are removed; indexes of keys and relations remain.
         guard index.name.hasPrefix(Self.prefix) else { throw ODataError.notFound(index.name) }
         try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.sqlIdentifier)")
     }
 
-    /// The indexes that were asked for, by set and name.
+    /// Returns the requested indexes, ordered by set and name.
     public func list(in database: Database) throws -> [Index] {
         var result: [Index] = []
         for table in mapping.tables.values.sorted(by: { $0.set < $1.set }) {

@@ -1,16 +1,16 @@
 import GRDB
 
-/// The full-text index of one table: an FTS5 table without content, kept by triggers.
+/// The full-text index of a table: an FTS5 table without content, which triggers maintain.
 ///
-/// It holds the words of each text as `TextSearch` cuts them; the tokenizer of FTS5 only splits them at
-/// their spaces: `ascii` takes everything beyond ASCII for parts of words, whatever Unicode its library knows.
+/// The index holds the words of each text as `TextSearch` splits them. The tokenizer of FTS5 only splits them again
+/// at spaces. The `ascii` tokenizer treats all characters beyond ASCII as parts of words, independently of the
+/// library's version of Unicode.
 enum SearchIndex {
     private static let tokenizer = "tokenize='ascii'"
 
-    /// The index's table.
     static func name(of table: TableStorage) -> String { "search$\(table.table)" }
 
-    /// Makes the index of a table and fills it.
+    /// Creates the index of a table and fills it.
     static func create(_ table: TableStorage, rowID: String, in database: Database) throws {
         let columns = table.searchColumns.map(\.name)
         let index = name(of: table).sqlIdentifier
@@ -36,7 +36,7 @@ enum SearchIndex {
                 """)
     }
 
-    /// Takes the index of a table out again.
+    /// Removes the index of a table.
     static func drop(_ table: TableStorage, in database: Database) throws {
         for event in ["insert", "delete", "update"] {
             try database.execute(sql: "DROP TRIGGER IF EXISTS \(trigger(table, event))")
@@ -44,15 +44,16 @@ enum SearchIndex {
         try database.execute(sql: "DROP TABLE IF EXISTS \(name(of: table).sqlIdentifier)")
     }
 
-    /// Whether a table has an index.
+    /// Returns whether a table has an index.
     static func exists(_ table: TableStorage, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",
             arguments: [name(of: table)]) ?? false
     }
 
-    /// The names of the indexes that find what a scan finds, or of the others: those of an earlier version split words
-    /// otherwise. They are kept, but not asked.
+    /// Returns the names of the indexes that find the same rows as a scan, or the names of the outdated ones.
+    ///
+    /// Indexes of an earlier version split words differently. They are kept, but not used.
     static func names(areCurrent: Bool = true, in database: Database) throws -> Set<String> {
         try String.fetchSet(
             database,

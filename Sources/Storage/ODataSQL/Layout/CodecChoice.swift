@@ -1,11 +1,12 @@
 import ODataModel
 
-/// Which codec the offline layout uses for a property.
+/// The choice of the codec for a property in the offline layout.
 enum CodecChoice {
-    /// The codec for a primitive, enumeration or collection type; `nil` when the layout cannot hold it.
+    /// Returns the codec for a primitive, enumeration or collection type; `nil` if the layout cannot store the
+    /// type.
     ///
-    /// A decimal is a scaled integer only where the metadata states both precision and scale, and they fit:
-    /// what is unstated cannot be trusted to hold.
+    /// A decimal is a scaled integer only if the metadata declare its precision and scale, and both are small
+    /// enough. Without a declaration, values may exceed any assumed limit.
     static func codec(for property: Property) -> ColumnCodec? {
         switch property.type {
         case .collection, .complex, .untyped: .json
@@ -42,11 +43,11 @@ enum CodecChoice {
         return .scaledDecimal(scale: scale)
     }
 
-    /// The type of a column in a STRICT table.
+    /// Returns the declared type of a column in a STRICT table.
     static func declaredType(_ codec: ColumnCodec) -> String {
         switch codec {
         case .integer, .boolean, .date, .timeOfDay, .scaledDecimal, .unixTime: "INTEGER"
-        // NaN is a BLOB, which a STRICT table takes only in a column of type ANY.
+        // NaN is stored as a BLOB, which a STRICT table accepts only in columns of type ANY.
         case .double, .single, .numericDecimal, .anyText: "ANY"
         case .string, .json, .dateText, .timeText, .dateTimeText, .guidText: "TEXT"
         case .binary, .guid, .dateTime, .dateTimeOffset, .duration, .decimalBytes: "BLOB"

@@ -1,28 +1,29 @@
-/// Gives names to tables or columns so that none clashes with another.
+/// A generator of distinct names for tables or columns.
 ///
-/// SQLite folds ASCII letters when it compares names, OData does not: `ID` and `id` are two properties but
-/// would be one column. The second one to come gets `$2` at its end, the third `$3`; `$` stands in no OData
-/// identifier, so that such a name is never taken by a property. The order in which names are asked for
-/// decides, hence the same model always gives the same names.
+/// SQLite ignores the case of ASCII letters in names, but OData does not: `ID` and `id` are two properties, but
+/// would be one column. The second name receives the suffix `$2`, the third `$3`. OData identifiers do not contain
+/// `$`, so that no property has such a name.
+///
+/// The names depend on the order of the calls, so that the same model always has the same names.
 struct DistinctNames {
     private var taken: Set<String>
     private let separator: String
 
-    /// Makes a set of names, some of them taken already.
+    /// Creates a generator with some names in use.
     ///
-    /// - Parameter separator: what stands before the number; an underscore where OData identifiers are made.
+    /// - Parameter separator: the text before the number; an underscore for OData identifiers.
     init(reserved: [String] = [], separator: String = "$") {
         taken = Set(reserved.map(Self.folded))
         self.separator = separator
     }
 
-    /// Whether something has a name already.
+    /// Returns whether a name is in use.
     func contains(_ name: String) -> Bool { taken.contains(Self.folded(name)) }
 
-    /// Takes a name that was found to be free.
+    /// Marks an unused name as used.
     mutating func reserve(_ name: String) { taken.insert(Self.folded(name)) }
 
-    /// A name like `wish` that nothing else has.
+    /// Returns an unused name that is `wish` or starts with it.
     mutating func name(_ wish: String) -> String {
         var candidate = wish
         var number = 2
@@ -33,7 +34,7 @@ struct DistinctNames {
         return candidate
     }
 
-    /// Folds as SQLite does: ASCII letters only.
+    /// Folds the case of ASCII letters only, like SQLite.
     private static func folded(_ name: String) -> String {
         String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
     }

@@ -1,13 +1,13 @@
 import GRDB
 import ODataModel
 
-/// Builds the tables of an offline store one after the other, then what joins them.
+/// Builds the tables of an offline store, and then the relations between them.
 struct LayoutBuilder {
     let model: EntityDataModel
     private(set) var tables: [TableLayout] = []
     private(set) var statements: [String] = []
     private var tableNames = DistinctNames(reserved: [OfflineLayout.hiddenOwnerTable])
-    /// Link tables by the property that leads through them, `set/property`.
+    /// The link tables by navigation property, as `set/property`.
     private var links: [String: NavigationStorage] = [:]
 
     init(model: EntityDataModel) { self.model = model }
@@ -27,8 +27,8 @@ struct LayoutBuilder {
         for index in tables.indices { addNavigation(to: index) }
     }
 
-    /// Adds a table and those of the collections contained in its entities. A type contained in itself gets
-    /// one level only: its path would never end.
+    /// Adds a table and the tables of contained collections. A type that contains itself has only one level,
+    /// because its path would be infinite.
     private mutating func addTable(
         set: String, shape: TypeShape, role: TableLayout.Role, within ancestors: [QualifiedName]
     ) {
@@ -41,7 +41,7 @@ struct LayoutBuilder {
         }
     }
 
-    /// Names beginning as SQLite's own tables or ours do are moved out of their way.
+    /// Returns a name that does not start with the prefix of SQLite's or this library's own tables.
     private static func tableName(for set: String) -> String {
         let folded = set.lowercased()
         return folded.hasPrefix("sqlite_") || folded.hasPrefix("outpost_") ? "set$\(set)" : set
@@ -75,8 +75,8 @@ struct LayoutBuilder {
         }
     }
 
-    /// The navigation properties of a table's type, of those derived from it, and of its flattened complex
-    /// properties, with their paths.
+    /// Returns the navigation properties of a table's type, its derived types and its flattened complex properties,
+    /// with their paths.
     private static func navigationPaths(
         of storage: TableStorage, model: EntityDataModel
     ) -> [(path: String, navigation: NavigationProperty)] {
@@ -113,7 +113,7 @@ struct LayoutBuilder {
         addCascade(from: source.table, to: tables[child].storage.table, column: OfflineLayout.parentColumn)
     }
 
-    /// The table of the set that a property leads to; `nil` when the model does not tell.
+    /// Returns the table of the set to which a property leads; `nil` if the model does not declare it.
     private func target(of navigation: NavigationProperty, path: String, from source: TableLayout) -> Int? {
         let parts = source.storage.set.split(separator: "/").map(String.init)
         let start = parts.first ?? source.storage.set
@@ -121,14 +121,14 @@ struct LayoutBuilder {
         if let set = model.targetSet(of: start, path: full, target: navigation.target) {
             return tables.firstIndex { $0.storage.set == set.name }
         }
-        // A binding may also lead to a singleton.
+        // A binding may also refer to a singleton.
         let bindings = model.entitySet(start)?.bindings ?? model.singleton(start)?.bindings ?? []
         guard let binding = bindings.first(where: { $0.path == full }) else { return nil }
         return tables.firstIndex { $0.storage.set == binding.target }
     }
 
-    /// The columns paired by a property's referential constraints; `nil` without constraints, or when the
-    /// columns are not stored alike.
+    /// Returns the pairs of columns of a property's referential constraints; `nil` without constraints, or if the
+    /// columns have different codecs.
     private static func pairs(
         _ navigation: NavigationProperty, path: String, from source: TableStorage, to target: TableStorage
     ) -> [NavigationStorage.ColumnPair]? {
@@ -136,7 +136,7 @@ struct LayoutBuilder {
         let prefix = path.split(separator: "/").dropLast().map { $0 + "/" }.joined()
         var pairs: [NavigationStorage.ColumnPair] = []
         for constraint in navigation.constraints {
-            // A constraint's path starts at the declaring type, which may be the complex one or the entity.
+            // The path of a constraint starts at the declaring type, which is the complex type or the entity type.
             guard
                 let left = source.column(at: prefix + constraint.property) ?? source.column(at: constraint.property),
                 let right = target.column(at: constraint.referencedProperty), left.codec == right.codec
@@ -146,7 +146,7 @@ struct LayoutBuilder {
         return pairs
     }
 
-    /// The join told by the constraints of the opposite property.
+    /// Returns the pairs of columns according to the constraints of the partner property.
     private func partnerPairs(
         _ navigation: NavigationProperty, path: String, source: TableStorage, target: Int
     ) -> [NavigationStorage.ColumnPair]? {
@@ -164,7 +164,7 @@ struct LayoutBuilder {
 
     // MARK: Link tables
 
-    /// The link table of a property, shared with its partner.
+    /// Returns the link table of a property, which the partner property shares.
     private mutating func link(
         _ navigation: NavigationProperty, path: String, source: Int, target: Int
     ) -> NavigationStorage {
@@ -195,7 +195,7 @@ struct LayoutBuilder {
         statements.append("CREATE INDEX \("index$\(table)$\(name)".sqlIdentifier) ON \(table.sqlIdentifier) (\(list))")
     }
 
-    /// Deletes what hangs on a row with the row, whoever deletes it.
+    /// Adds a trigger that deletes dependent rows together with a row.
     private mutating func addCascade(from table: String, to dependent: String, column: String) {
         statements.append(
             """

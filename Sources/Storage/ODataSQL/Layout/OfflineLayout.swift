@@ -1,10 +1,10 @@
 import GRDB
 import ODataModel
 
-/// The tables of an offline store for a service's model: one per entity set, singleton and path of
-/// containment, in a form that every OData value fits exactly.
+/// The tables of an offline store: one for each entity set, singleton and containment path.
 ///
-/// The same model always gives the same layout, so that only the model has to be kept, not the mapping.
+/// Every OData value is stored exactly. The same model always has the same layout, so that a store keeps the model
+/// but not the mapping.
 ///
 /// ```swift
 /// let layout = OfflineLayout(model: model)
@@ -12,49 +12,49 @@ import ODataModel
 /// let writer = RowWriter(mapping: layout.mapping, hook: nil)
 /// ```
 ///
-/// Each table has, besides the columns of its properties:
+/// Each table has columns for its properties, and these columns:
 ///
-/// | column | what it holds |
+/// | column | content |
 /// |---|---|
-/// | `_id` | the internal row id, never used twice |
-/// | `_owner` | the defining query that brought the row; 0 is *local*: made here, not yet brought by a download |
-/// | `_etag` | the ETag as the back end gave it |
-/// | `_not_loaded` | which columns are not loaded, see ``TableStorage/notLoaded`` |
-/// | `_type` | the qualified name of a derived type; only where there are derived types |
-/// | `_dynamic` | the dynamic properties of an open type as a JSON object; only there |
+/// | `_id` | the internal row id, which is never reused |
+/// | `_owner` | the defining query of the row; 0 for a local row that no download has returned yet |
+/// | `_etag` | the ETag of the back end |
+/// | `_not_loaded` | the columns that are not loaded, see ``TableStorage/notLoaded`` |
+/// | `_type` | the qualified name of a derived type; only for types with derived types |
+/// | `_dynamic` | the dynamic properties as a JSON object; only for open types |
 /// | `_parent` | the row id of the containing entity; only for contained collections |
 ///
-/// Rows whose owner stands in ``hiddenOwnerTable`` are not seen: their first download has not finished.
-/// Referential constraints become indexes and joins and are never enforced.
+/// Rows with an owner in ``hiddenOwnerTable`` are hidden, because their first download is unfinished. Referential
+/// constraints become indexes and joins, but are not enforced.
 public struct OfflineLayout: Sendable {
-    /// The version of the layout, kept in `PRAGMA user_version`.
+    /// The version of the layout, in `PRAGMA user_version`.
     public static let version = 1
-    /// What `PRAGMA application_id` holds in a store of ours: `OUTP`.
+    /// The value of `PRAGMA application_id` in a store: `OUTP`.
     public static let applicationID = 0x4F55_5450
-    /// The table of the defining queries that are still being downloaded.
+    /// The table of the defining queries with an unfinished first download.
     public static let hiddenOwnerTable = "outpost_hidden_owner"
-    /// The names of the columns that are not properties.
+    /// The name of the column with the internal row id.
     public static let rowIDColumn = "_id"
-    /// The column of the defining query that brought the row.
+    /// The name of the column with the defining query of the row.
     public static let ownerColumn = "_owner"
-    /// The column of the ETag.
+    /// The name of the column with the ETag.
     public static let etagColumn = "_etag"
-    /// The column of the bits for what is not loaded.
+    /// The name of the column with the bits of columns that are not loaded.
     public static let notLoadedColumn = "_not_loaded"
-    /// The column of the derived type's name.
+    /// The name of the column with the qualified name of the derived type.
     public static let typeColumn = "_type"
-    /// The column of dynamic properties.
+    /// The name of the column with the dynamic properties.
     public static let dynamicColumn = "_dynamic"
-    /// The column of the containing row's id.
+    /// The name of the column with the row id of the containing entity.
     public static let parentColumn = "_parent"
 
-    /// Where each property lies. Contained collections are tables whose set name is the path, such as
-    /// `Orders/Items`; singletons are tables under their own name.
+    /// The tables and columns of the model. The set name of a contained collection is its path, such as
+    /// `Orders/Items`; a singleton has a table with its own name.
     public let mapping: StorageMapping
-    /// The statements that make the tables, in order.
+    /// The SQL statements that create the tables, in order.
     public let statements: [String]
 
-    /// Lays a model out.
+    /// Creates the layout of a model.
     public init(model: EntityDataModel) {
         var builder = LayoutBuilder(model: model)
         builder.build()
@@ -62,25 +62,25 @@ public struct OfflineLayout: Sendable {
         statements = builder.statements
     }
 
-    /// Makes the tables in an empty database and marks it as a store of this version.
+    /// Creates the tables in an empty database and marks it as a store of this version.
     ///
-    /// - Throws: what SQLite throws, such as a table that is there already.
+    /// - Throws: The errors of SQLite, for example if a table exists already.
     public func create(in database: Database) throws {
         for statement in statements { try database.execute(sql: statement) }
         try database.mark(applicationID: Self.applicationID, version: Self.version)
     }
 
-    /// What a database is, judged by its marks.
+    /// The kinds of database, according to their application id and version.
     public enum Presence: Hashable, Sendable {
-        /// There are no tables yet.
+        /// The database has no tables.
         case empty
-        /// It is a store with a layout of this version.
+        /// The database is a store with a layout of this version.
         case store(version: Int)
     }
 
-    /// Tells whether a database is a store that this version can work with.
+    /// Returns whether a database is a store that this version supports.
     ///
-    /// - Parameter path: the file, for messages.
+    /// - Parameter path: the path of the file, for error messages.
     /// - Throws: ``StoreError/notAStore(path:)`` or ``StoreError/newerVersion(path:found:supported:)``.
     public static func presence(in database: Database, path: String) throws -> Presence {
         let application: Int = try database.pragma(.applicationID) ?? 0

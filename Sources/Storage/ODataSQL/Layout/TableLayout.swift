@@ -1,15 +1,14 @@
 import GRDB
 import ODataModel
 
-/// One table of an offline store: its columns by property, and the statements that make it.
+/// A table of an offline store: its columns by property, and the SQL statements that create it.
 package struct TableLayout {
-    /// What the table stands for.
+    /// The kinds of table.
     enum Role {
-        /// An entity set.
         case set
-        /// A singleton: one row.
+        /// A singleton, which has one row.
         case singleton
-        /// A collection contained in the entities of another table.
+        /// A collection that entities of another table contain.
         case contained
     }
 
@@ -24,10 +23,11 @@ package struct TableLayout {
         let properties = columns.storages(of: shape.properties[...], required: required)
         var derivedProperties: [QualifiedName: [PropertyStorage]] = [:]
         for derived in Self.derivedShapes(of: shape, model: model) {
-            // Base types come first, so the base's columns are there to be shared.
+            // Base types come first, so that derived types can share their columns.
             let inherited = derived.baseType.flatMap { derivedProperties[$0] } ?? []
             let own = derived.properties[(shape.properties.count + inherited.count)...]
-            // Of its foreign keys it may have some to itself, which no `$select` of the set's type can name.
+            // A foreign key of the derived type can be missing in a row, because a `$select` on the set's type
+            // cannot name it.
             derivedProperties[derived.name] =
                 inherited + columns.storages(of: own, required: Set(derived.key.map(\.path)))
         }
@@ -36,7 +36,7 @@ package struct TableLayout {
             set: set, shape: shape, table: table, rowID: OfflineLayout.rowIDColumn, properties: properties,
             derivedProperties: derivedProperties, discriminator: hasDerivedTypes ? OfflineLayout.typeColumn : nil,
             etag: .column(OfflineLayout.etagColumn),
-            // Nothing tells the entities of a set without a key apart, so that no change could be sent.
+            // The entities of a set without a key cannot be identified, so that no change can be sent.
             isReadOnly: role == .set && shape.key.isEmpty,
             visibility: .init(
                 ownerColumn: OfflineLayout.ownerColumn, hiddenTable: OfflineLayout.hiddenOwnerTable),
@@ -47,10 +47,10 @@ package struct TableLayout {
         statements = Self.statements(storage, columns: columns.definitions, keyColumns: keyColumns, role: role)
     }
 
-    /// Whether the key's index serves a search by these columns.
+    /// Returns whether the index of the key can serve a search by these columns.
     func isIndexed(_ columns: [String]) -> Bool { keyColumns.starts(with: columns) }
 
-    /// The types derived from a type, each after its base type.
+    /// Returns the types derived from a type, each after its base type.
     package static func derivedShapes(of shape: TypeShape, model: EntityDataModel) -> [TypeShape] {
         model.derivedTypes(of: shape.name).flatMap { name -> [TypeShape] in
             guard let derived = model.shape(name) else { return [] }
@@ -58,7 +58,7 @@ package struct TableLayout {
         }
     }
 
-    /// What is always loaded: the key and what relations hang on.
+    /// Returns the paths that are always loaded: the key and the properties of referential constraints.
     private static func requiredPaths(of shape: TypeShape) -> Set<String> {
         Set(shape.key.map(\.path) + shape.navigationProperties.flatMap { $0.constraints.map(\.property) })
     }
@@ -83,7 +83,8 @@ package struct TableLayout {
         ]
         let unique = (role == .contained ? [OfflineLayout.parentColumn] : []) + keyColumns
         if role != .singleton, !unique.isEmpty {
-            // A contained entity without a key of its own is found by its parent alone, which may have many.
+            // A contained entity without a key is identified by its parent only, which may contain several
+            // entities.
             let kind = keyColumns.isEmpty ? "INDEX" : "UNIQUE INDEX"
             statements.append(
                 """
@@ -95,7 +96,7 @@ package struct TableLayout {
     }
 }
 
-/// Gives each property its columns and keeps them in order.
+/// Assigns columns to properties and keeps them in order.
 private struct ColumnCollector {
     struct Definition {
         var name: String
@@ -121,7 +122,7 @@ private struct ColumnCollector {
         of property: Property, path: String, column: String, required: Set<String>, within ancestors: [QualifiedName]
     ) -> PropertyStorage {
         if case .complex(let name?) = property.type, let shape = flattened(name, within: ancestors) {
-            // The dot stands in no identifier, so only case can make two such names clash.
+            // Identifiers contain no dot, so that such names can conflict only by their case.
             let presence = names.name("\(column).$")
             definitions.append(Definition(name: presence, type: "INTEGER"))
             let nested = shape.properties.map {
@@ -142,8 +143,10 @@ private struct ColumnCollector {
                 comparesBytes: true))
     }
 
-    /// The shape of a complex type whose values fit into columns of their own; `nil` for open types, those
-    /// with derived types and those that contain themselves, whose values are kept as JSON.
+    /// Returns the shape of a complex type whose properties have their own columns.
+    ///
+    /// - Returns: `nil` for open types, types with derived types, and types that contain themselves, whose values
+    ///   are stored as JSON.
     private func flattened(_ name: QualifiedName, within ancestors: [QualifiedName]) -> TypeShape? {
         guard let shape = model.shape(name), !shape.isOpen, !ancestors.contains(name),
             model.derivedTypes(of: name).isEmpty
@@ -153,7 +156,7 @@ private struct ColumnCollector {
 }
 
 extension TableStorage {
-    /// The column at the end of a path of property names, such as `Address/City`.
+    /// Returns the column at the end of a path of property names, such as `Address/City`.
     package func column(at path: String) -> ColumnStorage? {
         var shape = self.shape
         var storages = properties
@@ -171,6 +174,6 @@ extension TableStorage {
         return nil
     }
 
-    /// A column that only a derived type has, by its name, which is the property's unless two clash.
+    /// Returns a column of a derived type by its name, which is the property's name unless two names conflict.
     private func derivedColumn(at name: String) -> ColumnStorage? { columns.first { $0.name == name } }
 }

@@ -1,17 +1,17 @@
-/// The storage class that a SQLite column prefers, told by its declared type ("Datatypes In SQLite", 3.1).
+/// The storage class that a SQLite column prefers, derived from its declared type ("Datatypes In SQLite", 3.1).
 public enum ColumnAffinity: Hashable, Sendable {
-    /// Values are stored as they come.
+    /// Values are stored without conversion.
     case none
     /// Numbers are stored as text.
     case text
-    /// Texts that are numbers are stored as numbers: whole ones as INTEGER.
+    /// Numeric texts are stored as numbers, integers as INTEGER.
     case numeric
-    /// Texts that are numbers are stored as REAL.
+    /// Numeric texts are stored as REAL.
     case real
 
-    /// The affinity of a column.
+    /// Creates the affinity of a column.
     ///
-    /// - Parameter declaredType: the type as it stands in the table's definition; empty where there is none.
+    /// - Parameter declaredType: the type in the definition of the table; empty if there is none.
     package init(declaredType: String) {
         let upper = declaredType.uppercased()
         self =

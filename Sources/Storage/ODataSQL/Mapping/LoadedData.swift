@@ -1,35 +1,35 @@
 import ODataService
 
-/// Tells which parts of a service's data a store holds: a read that needs another part is refused with its name, and never
-/// answered as if there were nothing.
+/// A description of the data that a store contains.
 ///
-/// An offline store holds what its defining queries bring; a database that is served whole needs no such description.
+/// A read that needs missing data is refused with their name, instead of an empty result. An offline store contains
+/// the data of its defining queries. A provider of a complete database needs no such description.
 public protocol LoadedData: Sendable {
-    /// A number that changes whenever an answer of the methods below may: statements that were compiled before are compiled
-    /// again then.
+    /// A number that changes when a result of the methods below may change. Cached statements are then compiled
+    /// again.
     var version: Int { get }
 
-    /// What a read of an entity set or singleton lacks; `nil` where the set is held.
+    /// Returns the missing data of an entity set or singleton; `nil` if the set is available.
     ///
     /// - Parameter set: the name in the mapping (``TableStorage/set``).
     func missing(_ set: String) -> MissingData?
 
-    /// What a read along a navigation property lacks; `nil` where the relations of all rows are held.
+    /// Returns the missing data of a navigation property; `nil` if the relations of all rows are available.
     ///
     /// - Parameters:
     ///   - relation: the path of the navigation property (``TableStorage/navigation``).
-    ///   - set: the set of the rows that the path begins at (``TableStorage/set``).
+    ///   - set: the set of the rows at the start of the path (``TableStorage/set``).
     func missing(_ relation: String, of set: String) -> MissingData?
 }
 
-/// A part of a service's data that a store does not hold, or not for all rows.
+/// Data of a service that a store lacks, either completely or for some rows.
 public struct MissingData: Sendable {
-    /// The rows whose relation is held nevertheless; `nil` for none.
+    /// The condition for rows whose relation is available; `nil` if there are none.
     public var exceptRows: RowCondition?
-    /// The refusal of a read that needs it.
+    /// The error for reads that need the data.
     public var error: ODataError
 
-    /// Describes a missing part.
+    /// Creates a description of missing data.
     public init(exceptRows: RowCondition? = nil, error: ODataError) {
         self.exceptRows = exceptRows
         self.error = error

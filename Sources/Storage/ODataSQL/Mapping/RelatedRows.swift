@@ -1,34 +1,34 @@
 import GRDB
 
-/// Two rows that a link table relates, from whichever of them that is asked for or done.
+/// Two rows that a link table relates, without a direction.
 public struct RelatedRows: Hashable, Sendable {
     /// The link table.
     public let table: String
-    /// The rows, by the columns that hold them.
+    /// The row ids by column.
     public let rows: [String: Int64]
 
-    /// Names two rows.
+    /// Creates a relation between two rows.
     package init(table: String, rows: [String: Int64]) {
         self.table = table
         self.rows = rows
     }
 }
 
-/// One end of the relations that a link table holds: what one of its columns says.
+/// One end of the relations in a link table, which corresponds to one column.
 package struct LinkEnd: Hashable, Sendable {
-    /// The set whose rows the column holds.
+    /// The set of the rows in the column.
     package var set: String
-    /// Whether a row of it is related to one at most.
+    /// Whether each row is related to at most one row.
     package var isSingle: Bool
 
-    /// The ends of all link tables, by table and column.
+    /// Returns the ends of all link tables, by table and column.
     static func all(of tables: some Sequence<TableStorage>) -> [String: [String: LinkEnd]] {
         var ends: [String: [String: LinkEnd]] = [:]
         for table in tables {
             for case (let path, .link(let target, let link, let source, let column)) in table.navigation {
                 ends[link, default: [:]][source, default: LinkEnd(set: table.set, isSingle: false)].isSingle =
                     table.singleLinks.contains(path)
-                // Only the opposite property, where there is one, says whether that end is a single one.
+                // Whether the other end is single is declared by the partner property, if there is one.
                 if ends[link]?[column] == nil { ends[link]?[column] = LinkEnd(set: target, isSingle: false) }
             }
         }
@@ -36,10 +36,10 @@ package struct LinkEnd: Hashable, Sendable {
     }
 }
 
-/// Relations in link tables. An end that leads to a single entity has one at most: another one takes its place
-/// (OData Protocol 4.01, 11.4.6.3).
+/// Relations in link tables. If a navigation property leads to a single entity, a new relation replaces the
+/// existing one (OData Protocol 4.01, 11.4.6.3).
 extension StorageMapping {
-    /// The two rows that a navigation property relates; `nil` where no link table holds that.
+    /// Returns the two rows that a navigation property relates; `nil` if the property has no link table.
     package func relatedRows(
         _ set: String, _ navigation: String, from source: Int64, to target: Int64
     ) -> RelatedRows? {
@@ -48,15 +48,15 @@ extension StorageMapping {
         return RelatedRows(table: table, rows: [sourceColumn: source, targetColumn: target])
     }
 
-    /// Whether two relations cannot be at once: a row at an end that leads to a single entity has both.
+    /// Returns whether two relations exclude each other, because a row at a single-valued end would have both.
     package func excludes(_ relation: RelatedRows, _ other: RelatedRows) -> Bool {
         guard relation != other, relation.table == other.table else { return false }
         return singleColumns(relation.table).contains { relation.rows[$0] == other.rows[$0] }
     }
 
-    /// Makes a relation, in the place of those that cannot be with it.
+    /// Adds a relation and removes the relations that exclude it.
     ///
-    /// - Returns: those; and itself, where it was there already.
+    /// - Returns: The removed relations; also the relation itself if it existed already.
     @discardableResult
     package func relate(_ relation: RelatedRows, in database: Database) throws -> [RelatedRows] {
         let replaced = try relations(inPlaceOf: relation, in: database)
@@ -71,7 +71,7 @@ extension StorageMapping {
         return replaced
     }
 
-    /// Takes a relation away.
+    /// Removes a relation.
     package func unrelate(_ relation: RelatedRows, in database: Database) throws {
         let columns = relation.rows.keys.sorted()
         let condition = columns.map { "\($0.sqlIdentifier) = ?" }.joined(separator: " AND ")
@@ -80,7 +80,7 @@ extension StorageMapping {
         ).execute(arguments: StatementArguments(columns.compactMap { relation.rows[$0] }))
     }
 
-    /// The relations that are where one is to be: those that cannot be with it, and itself.
+    /// Returns the relations that exclude the given one, and the relation itself if it exists.
     package func relations(inPlaceOf relation: RelatedRows, in database: Database) throws -> [RelatedRows] {
         let columns = relation.rows.keys.sorted()
         let single = singleColumns(relation.table)
@@ -97,7 +97,7 @@ extension StorageMapping {
         }
     }
 
-    /// The columns of a link table in which a row stands once at most.
+    /// Returns the columns of a link table that contain each row at most once.
     private func singleColumns(_ table: String) -> [String] {
         (linkEnds[table] ?? [:]).filter { $0.value.isSingle }.keys.sorted()
     }

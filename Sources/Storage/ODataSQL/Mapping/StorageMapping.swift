@@ -1,24 +1,24 @@
 import ODataModel
 
-/// Where a model's data lies in a SQLite database: for each entity set its table, for each property its
-/// columns, for each navigation property its join.
+/// The storage of a model in a SQLite database: tables of entity sets, columns of properties, and joins of
+/// navigation properties.
 ///
-/// The SQL compiler works on a mapping and knows nothing else of a database. The offline store's own
-/// layout is one mapping; each database of somebody else's that is served is another.
+/// The SQL compiler knows a database only by its mapping. The layout of the offline store is one mapping; each
+/// existing database that a provider serves has another.
 public struct StorageMapping: Sendable {
     /// The model that is mapped.
     public let model: EntityDataModel
     /// The tables by entity set name.
     public let tables: [String: TableStorage]
-    /// What the columns of link tables hold, by table and column.
+    /// The ends of link tables, by table and column.
     package let linkEnds: [String: [String: LinkEnd]]
-    /// What functions without parameters mean that queries call to ask of a row what no property of it tells, by the
-    /// functions' names; the binder must know them too (``StoreProvider/Options/functions``).
+    /// The conditions that queries can call as functions without parameters, by function name. The binder must know
+    /// the functions, too (``StoreProvider/Options/functions``).
     public var rowConditions: [String: RowCondition] = [:]
-    /// The functions of the model that the connections can compute, by ``ScalarFunction/name(declared:)``.
+    /// The functions of the model that the connections have registered, by ``ScalarFunction/name(declared:)``.
     package var computedFunctions: Set<String> = []
 
-    /// Makes a mapping.
+    /// Creates a mapping.
     public init(model: EntityDataModel, tables: [TableStorage]) {
         self.model = model
         let known = tables.map { table in
@@ -38,34 +38,36 @@ public struct StorageMapping: Sendable {
     }
 }
 
-/// Where a property's value lies.
+/// The storage of a property.
 public indirect enum PropertyStorage: Hashable, Sendable {
-    /// In one column.
+    /// A single column.
     case column(ColumnStorage)
-    /// A complex value flattened into columns, by ordinal of its shape; the presence column tells null from
-    /// a value whose properties are all null.
+    /// A complex value with one storage for each property of its shape. The presence column distinguishes null from
+    /// a value with null properties only.
     case complex(TypeShape, [PropertyStorage], presence: String)
-    /// Nowhere: the layout cannot hold it. Reading it is 501 with the property's name.
+    /// No storage, because the layout does not support the type. Reading the property throws 501 with its name.
     case absent
 }
 
-/// One column with the way values are written in it.
+/// A column and the encoding of its values.
 public struct ColumnStorage: Hashable, Sendable {
     /// The column's name, unquoted.
     public var name: String
     /// The type of the values.
     public var type: TypeReference
-    /// How values are stored.
+    /// The encoding of the values.
     public var codec: ColumnCodec
-    /// Whether the database gives the value when an insert leaves it out (rowid keys, defaults).
+    /// Whether the database generates the value if an insert omits it (row ids, defaults).
     public var isGenerated: Bool
-    /// For layouts where *not loaded* differs from null: whether this column can be not loaded.
+    /// Whether the column can be *not loaded*, in layouts that distinguish this state from null.
     public var isOptionallyLoaded: Bool
-    /// Whether text in the column is known to compare by its bytes, as where no collation is declared. Statements name
-    /// the collation of others, which makes SQLite sort twice as much for groups.
+    /// Whether texts in the column are known to compare by their bytes, for example because no collation is
+    /// declared.
+    ///
+    /// Statements name the collation of other columns, so that SQLite sorts twice as much for groups.
     public var comparesBytes: Bool
 
-    /// Makes a column.
+    /// Creates a column.
     public init(
         name: String, type: TypeReference, codec: ColumnCodec, isGenerated: Bool = false,
         isOptionallyLoaded: Bool = false, comparesBytes: Bool = false
@@ -79,10 +81,10 @@ public struct ColumnStorage: Hashable, Sendable {
     }
 }
 
-/// How OData values are written in a column. Every codec keeps the exact value, and its stored order is
-/// the values' order, unless it says otherwise.
+/// The encoding of OData values in a column. Every codec keeps the exact value, and its stored order is the order
+/// of the values unless stated otherwise.
 public enum ColumnCodec: Hashable, Sendable {
-    /// INTEGER, the number itself; enumerations too.
+    /// INTEGER, the number itself; also for enumerations.
     case integer
     /// INTEGER, 0 or 1.
     case boolean
@@ -102,42 +104,43 @@ public enum ColumnCodec: Hashable, Sendable {
     case timeOfDay
     /// BLOB, order-preserving: seconds (8 bytes, sign bit flipped, big-endian), picoseconds (8 bytes).
     case dateTime
-    /// BLOB, order-preserving: as ``dateTime``, then the offset in minutes (2 bytes, biased by 840).
+    /// BLOB, order-preserving: the bytes of ``dateTime``, followed by the offset in minutes (2 bytes, biased by
+    /// 840).
     case dateTimeOffset
-    /// BLOB, order-preserving: as ``dateTime``.
+    /// BLOB, order-preserving, with the bytes of ``dateTime``.
     case duration
     /// INTEGER, the number times 10^scale.
     case scaledDecimal(scale: Int)
     /// BLOB, order-preserving, see `DecimalKey`.
     case decimalBytes
-    /// TEXT holding JSON: collections, dynamic properties and geo values. Not ordered.
+    /// TEXT with JSON: collections, dynamic properties and geographic values. Not ordered.
     case json
-    /// A foreign column of numeric affinity: INTEGER, REAL or numeric TEXT, read as an exact decimal.
+    /// An existing column of numeric affinity: INTEGER, REAL or numeric TEXT, read as an exact decimal.
     case numericDecimal
-    /// A foreign column with `YYYY-MM-DD` text.
+    /// An existing column with `YYYY-MM-DD` text.
     case dateText
-    /// A foreign column with `hh:mm:ss` text.
+    /// An existing column with `hh:mm:ss` text.
     case timeText
-    /// A foreign column with date-time text of one written form, taken as UTC.
+    /// An existing column with date-time text in one format, interpreted as UTC.
     case dateTimeText(DateTimeTextForm)
-    /// A foreign column with an integer of seconds or milliseconds since 1970.
+    /// An existing column with an integer of seconds or milliseconds since 1970.
     case unixTime(unitsPerSecond: Int)
-    /// A foreign column with the text of a GUID.
+    /// An existing column with the text of a GUID.
     case guidText
-    /// A foreign column whose values of any storage class are served as strings. The affinity tells what the column makes
-    /// of a text that is written to it.
+    /// An existing column whose values of any storage class are read as strings. The affinity determines the
+    /// storage of a text that is written.
     case anyText(ColumnAffinity)
 
-    /// A written form of date-time text in a foreign column.
+    /// A format of date-time text in an existing column.
     public struct DateTimeTextForm: Hashable, Sendable {
-        /// Between date and time: a space or `T`.
+        /// The separator of date and time: a space or `T`.
         public var separator: Character
-        /// Fractional digits, 0 to 12.
+        /// The number of fractional digits, 0 to 12.
         public var fractionDigits: Int
-        /// What follows the time: nothing, or `Z`.
+        /// The suffix after the time: empty, or `Z`.
         public var suffix: String
 
-        /// Makes a form.
+        /// Creates a format.
         public init(separator: Character, fractionDigits: Int, suffix: String) {
             self.separator = separator
             self.fractionDigits = fractionDigits
@@ -146,40 +149,40 @@ public enum ColumnCodec: Hashable, Sendable {
     }
 }
 
-/// How a navigation property is joined.
+/// The join of a navigation property.
 public enum NavigationStorage: Hashable, Sendable {
-    /// Rows of the target's table whose columns equal this row's columns, pairwise.
+    /// Rows of the target's table whose columns are equal to the paired columns of this row.
     case join(target: String, pairs: [ColumnPair])
-    /// Rows of the target's table linked through a table of row id pairs.
+    /// Rows of the target's table that a link table relates to this row by row ids.
     case link(target: String, table: String, sourceColumn: String, targetColumn: String)
 
-    /// Two columns that are equal where rows are related.
+    /// Two columns with equal values in related rows.
     public struct ColumnPair: Hashable, Sendable {
         /// The column of the source's table.
         public var source: String
         /// The column of the target's table.
         public var target: String
-        /// How the two values are compared.
+        /// The comparison of the values.
         package var comparison = Comparison.stored
 
-        /// How the values of two columns are compared.
+        /// The ways to compare the values of two columns.
         package enum Comparison: Hashable, Sendable {
-            /// As SQLite compares what is stored.
+            /// The comparison of SQLite for the stored values.
             case stored
-            /// As texts by their bytes, whatever collation the target declares.
+            /// A comparison of texts by their bytes, regardless of the target's collation.
             case bytes
-            /// As the texts that values of any storage class are served as.
+            /// A comparison of the string forms of values of any storage class.
             case text
         }
 
-        /// Makes a pair.
+        /// Creates a pair.
         public init(source: String, target: String) {
             self.source = source
             self.target = target
         }
     }
 
-    /// The entity set that it leads to.
+    /// The entity set of the target.
     public var target: String {
         switch self {
         case .join(let target, _), .link(let target, _, _, _): target
@@ -187,12 +190,12 @@ public enum NavigationStorage: Hashable, Sendable {
     }
 }
 
-/// Where the ETag of a row comes from.
+/// The source of a row's ETag.
 public enum ETagStorage: Hashable, Sendable {
-    /// A column holds the ETag as the back end gave it, quotes included.
+    /// A column with the ETag of the back end, including quotes.
     case column(String)
-    /// A digest of the row's stored values: any change by anybody changes it.
+    /// A digest of the row's stored values, so that every change of the row changes the ETag.
     case contentDigest
-    /// Rows have none.
+    /// Rows have no ETag.
     case none
 }

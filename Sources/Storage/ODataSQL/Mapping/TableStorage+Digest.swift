@@ -1,9 +1,9 @@
 extension TableStorage {
-    /// The columns that an ``ETagStorage/contentDigest`` covers, in order: ``columns``, then the presence
-    /// columns of complex values, the discriminator and the dynamic properties.
+    /// The columns of an ``ETagStorage/contentDigest``, in order: ``columns``, the presence columns of complex
+    /// values, the discriminator and the dynamic properties.
     ///
-    /// The SQL function `outpost_digest` of them is the row's ETag, the same text that ``RowDigest/etag()``
-    /// gives for their values.
+    /// The ETag of a row is the result of the SQL function `outpost_digest` for these columns, which is equal to
+    /// ``RowDigest/etag()`` for their values.
     public var digestColumns: [String] {
         var names = columns.map(\.name)
         var seen = Set(names)

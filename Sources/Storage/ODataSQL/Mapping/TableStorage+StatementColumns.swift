@@ -1,8 +1,7 @@
 import ODataModel
 
 extension TableStorage {
-    /// All columns that statements may ask a row for, each once: what a derived table must carry along to stand
-    /// for the table.
+    /// All columns that statements may need, each once. A derived table with these columns can replace the table.
     var statementColumns: [String] {
         var names = digestColumns
         var seen = Set(names)
@@ -19,8 +18,8 @@ extension TableStorage {
         return names
     }
 
-    /// Where a property lies, by its ordinal in a type of the model, or by its name in a shape that transformations
-    /// have made.
+    /// Returns the storage of a property. It is found by its ordinal in a type of the model, or by its name in a
+    /// shape that transformations have created.
     func storage(of property: Property, _ ordinal: Int, shape: TypeShape, model: EntityDataModel) -> PropertyStorage? {
         if shape == self.shape { return ordinal < properties.count ? properties[ordinal] : nil }
         if model.shape(shape.name) == shape {

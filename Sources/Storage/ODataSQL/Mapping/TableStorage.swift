@@ -1,8 +1,8 @@
 import ODataModel
 
-/// The table of one entity set.
+/// The table of an entity set.
 public struct TableStorage: Sendable {
-    /// The entity set's name.
+    /// The name of the entity set.
     public var set: String {
         get { content[0].set }
         set { content[0].set = newValue }
@@ -14,34 +14,37 @@ public struct TableStorage: Sendable {
         set { content[0].shape = newValue }
     }
 
-    /// The table's or view's name, unquoted.
+    /// The name of the table or view, unquoted.
     public var table: String {
         get { content[0].table }
         set { content[0].table = newValue }
     }
 
-    /// The integer column that identifies rows for SQLite (`_id`, `rowid`); `nil` for tables WITHOUT ROWID
-    /// and views, whose rows are addressed by key.
+    /// The integer column that identifies rows for SQLite (`_id`, `rowid`).
+    ///
+    /// `nil` for views and tables WITHOUT ROWID, whose rows are identified by their key.
     public var rowID: String? {
         get { content[0].rowID }
         set { content[0].rowID = newValue }
     }
 
-    /// The columns of the shape's properties, by ordinal.
+    /// The storage of the shape's properties, by ordinal.
     public var properties: [PropertyStorage] {
         get { content[0].properties }
         _modify { yield &content[0].properties }
     }
 
-    /// The columns of the properties that a derived type has beyond ``shape``, by type and in the order of
-    /// the derived shape: `properties + derivedProperties[type]` covers all its ordinals. Derived types
-    /// with a common base between them and ``shape`` name that base's columns alike.
+    /// The storage of the properties of derived types that ``shape`` lacks, by type and in the order of the derived
+    /// shape.
+    ///
+    /// The ordinals of a derived type refer to `properties + derivedProperties[type]`. Derived types with a common
+    /// base type share the columns of the base type.
     public var derivedProperties: [QualifiedName: [PropertyStorage]] {
         get { content[0].derivedProperties }
         _modify { yield &content[0].derivedProperties }
     }
 
-    /// The column that holds a row's type when it is a derived one.
+    /// The column with the name of a row's type if it is a derived type.
     public var discriminator: String? {
         get { content[0].discriminator }
         set { content[0].discriminator = newValue }
@@ -53,80 +56,81 @@ public struct TableStorage: Sendable {
         _modify { yield &content[0].navigation }
     }
 
-    /// The navigation properties, of those kept in link tables, that lead to one row at most.
+    /// The navigation properties with link tables that lead to at most one row.
     var singleLinks: Set<String> {
         get { content[0].singleLinks }
         _modify { yield &content[0].singleLinks }
     }
 
-    /// Where a row's ETag comes from.
+    /// The source of a row's ETag.
     public var etag: ETagStorage {
         get { content[0].etag }
         set { content[0].etag = newValue }
     }
 
-    /// Whether rows can be changed.
+    /// Whether rows cannot be changed.
     public var isReadOnly: Bool {
         get { content[0].isReadOnly }
         set { content[0].isReadOnly = newValue }
     }
 
-    /// The model that the table is mapped for: where derived types and enumerations are found. Set by the
-    /// mapping that the table belongs to.
+    /// The model with the derived types and enumerations of the table, set by the mapping of the table.
     public internal(set) var model: EntityDataModel? {
         get { content[0].model }
         set { content[0].model = newValue }
     }
 
-    /// The columns of the key, found once for all statements.
+    /// The columns of the key, computed once for all statements.
     var knownKeyColumns: [ColumnStorage]? {
         get { content[0].knownKeyColumns }
         set { content[0].knownKeyColumns = newValue }
     }
 
-    /// The indices of ``columns`` by their names, found once for all statements.
+    /// The indices of ``columns`` by name, computed once for all statements.
     var columnBits: [String: Int] {
         get { content[0].columnBits }
         set { content[0].columnBits = newValue }
     }
 
-    /// The same indices for the properties of ``shape`` that lie in a column each, by ordinal.
+    /// The indices in ``columns`` for the properties of ``shape`` with a single column, by ordinal.
     var propertyBits: [Int?] {
         get { content[0].propertyBits }
         set { content[0].propertyBits = newValue }
     }
 
-    /// The column whose JSON object holds the dynamic properties of an open type.
+    /// The column with the dynamic properties of an open type as a JSON object.
     public var dynamicProperties: String? {
         get { content[0].dynamicProperties }
         set { content[0].dynamicProperties = newValue }
     }
 
-    /// The column that tells which columns of a row are *not loaded*: NULL when all are, which is
-    /// the common case and costs nothing; else a BLOB of bits, where bit `n % 8` of byte `n / 8` is set when
-    /// the `n`-th of ``columns`` is not loaded, missing bytes counting as zeros. A column that is not
-    /// loaded holds NULL, so that SQL need not look at the bits; they matter when a value is read.
+    /// The column with the bits of columns that are *not loaded*; NULL if all columns are loaded.
+    ///
+    /// Otherwise, the value is a BLOB: bit `n % 8` of byte `n / 8` is set if the `n`-th of ``columns`` is not
+    /// loaded. Missing bytes count as zeros. A column that is not loaded contains NULL, so that SQL expressions can
+    /// ignore the bits. They are needed when a value is read.
     public var notLoaded: String? {
         get { content[0].notLoaded }
         set { content[0].notLoaded = newValue }
     }
 
-    /// Rows are seen only where this column's value is not in the given table's `id` column; used to hide
-    /// what a first download has not finished.
+    /// The rule that hides rows of unfinished first downloads; `nil` if all rows are visible.
     public var visibility: Visibility? {
         get { content[0].visibility }
         set { content[0].visibility = newValue }
     }
 
-    /// Whether NaN may be stored, as a BLOB of our own that only we read. Not in a foreign database: the column
-    /// would hold what its other programs cannot read, and would not be a number any more when it is next served.
+    /// Whether NaN is stored as a BLOB that only this library reads.
+    ///
+    /// Existing databases do not allow NaN. Their other programs could not read the value, and the column would no
+    /// longer be recognized as numeric.
     public var storesNaN: Bool {
         get { content[0].storesNaN }
         set { content[0].storesNaN = newValue }
     }
 
-    /// All of it, in one element: a table has two dozen references, and copies of it are made for each statement. An array
-    /// is changed in place and copied on write.
+    /// All properties in a single array element. A table has two dozen references and is copied for each statement;
+    /// an array is modified in place and copied on write.
     private var content: [Content]
 
     private struct Content: Sendable {
@@ -151,21 +155,21 @@ public struct TableStorage: Sendable {
         var storesNaN = true
     }
 
-    /// Hides rows whose owner is still being downloaded.
+    /// A rule that hides rows whose owner has an unfinished first download.
     public struct Visibility: Hashable, Sendable {
-        /// The column that names the owner.
+        /// The column with the owner.
         public var ownerColumn: String
-        /// The table whose `id` column lists hidden owners; nearly always empty.
+        /// The table whose `id` column lists hidden owners; it is nearly always empty.
         public var hiddenTable: String
 
-        /// Makes a rule.
+        /// Creates a rule.
         public init(ownerColumn: String, hiddenTable: String) {
             self.ownerColumn = ownerColumn
             self.hiddenTable = hiddenTable
         }
     }
 
-    /// Makes a table's storage.
+    /// Creates the storage of a table.
     public init(
         set: String, shape: TypeShape, table: String, rowID: String?, properties: [PropertyStorage],
         derivedProperties: [QualifiedName: [PropertyStorage]] = [:], discriminator: String? = nil,
@@ -181,9 +185,10 @@ public struct TableStorage: Sendable {
         ]
     }
 
-    /// The columns that hold properties, each once, in a fixed order: those of the declared type by ordinal,
-    /// complex values depth first (their presence columns are not among them), then those of derived types
-    /// by the types' names.
+    /// The columns of all properties, each once, in a fixed order.
+    ///
+    /// The columns of the declared type come first, by ordinal and depth-first for complex values, without presence
+    /// columns. The columns of derived types follow, by type name.
     public var columns: [ColumnStorage] {
         var result: [ColumnStorage] = []
         var seen: Set<String> = []
@@ -201,12 +206,12 @@ public struct TableStorage: Sendable {
         return result
     }
 
-    /// The names of the derived types that have properties of their own, always in the same order.
+    /// The names of the derived types with additional properties, in a fixed order.
     var derivedTypes: [QualifiedName] {
         derivedProperties.isEmpty ? [] : derivedProperties.keys.sorted { $0.description < $1.description }
     }
 
-    /// The storage of each property of the declared type or one derived from it, by the ordinals of `type`.
+    /// Returns the storage of each property of the declared type or a derived type, by the ordinals of `type`.
     public func properties(of type: TypeShape) -> [PropertyStorage] {
         type == shape ? properties : properties + (derivedProperties[type.name] ?? [])
     }
