@@ -2,30 +2,30 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Answers the requests of a batch in order (OData Protocol 4.01, 11.7). A change set succeeds or fails as a whole:
-/// when one of its requests is refused, all of them are answered with that refusal.
+/// Processes the requests of a batch in order (OData Protocol 4.01, 11.7).
 ///
-/// Without `continue-on-error` the first failure ends the batch, and nothing after it is answered. A request that
-/// depends on one that failed is answered with 424. Who answers the requests is the provider's to say.
+/// A change set succeeds or fails as a whole: if one of its requests is refused, all of them have the same error.
+/// Without `continue-on-error`, the first failure ends the batch, and later requests have no response. A request
+/// that depends on a failed one has the error 424. The provider supplies the functions that process the requests.
 package struct BatchRun {
     private let model: EntityDataModel
     private let single: (ODataRequest) async throws -> ODataResponse
     private let changeSet: ([ODataRequest], @escaping Resolver) async throws -> [ODataResponse]
     private let observer: ODataRequest.BatchObserver?
 
-    /// Gets the requests of a change set as they are to be performed; resolves what each refers to, performs it, and notes what
-    /// it created or addressed.
+    /// A function that performs the requests of a change set. It resolves the references of each request, performs
+    /// the request, and records the created or addressed entity.
     package typealias Resolver =
         @Sendable ([ODataRequest], (ODataRequest) throws -> ODataResponse) throws -> [ODataResponse]
 
-    /// Makes a run.
+    /// Creates a run.
     ///
     /// - Parameters:
     ///   - model: the model of the provider.
-    ///   - single: answers a request that stands alone.
-    ///   - changeSet: answers the requests of a change set in one transaction, with their references resolved by the
-    ///     function that is given along.
-    ///   - observer: told of the answers when they are there.
+    ///   - single: processes a request outside of change sets.
+    ///   - changeSet: processes the requests of a change set in one transaction and calls the given function to
+    ///     resolve their references.
+    ///   - observer: receives the responses as soon as they exist.
     package init(
         model: EntityDataModel, single: @escaping (ODataRequest) async throws -> ODataResponse,
         changeSet: @escaping ([ODataRequest], @escaping Resolver) async throws -> [ODataResponse],
@@ -37,9 +37,9 @@ package struct BatchRun {
         self.observer = observer
     }
 
-    /// Answers all.
+    /// Processes all requests.
     ///
-    /// - Throws: `CancellationError` alone; what a request throws is its answer.
+    /// - Throws: Only `CancellationError`; other errors become responses of their requests.
     package func run(_ items: [BatchItem], continueOnError: Bool) async throws -> ODataResponse {
         var results: [BatchResult] = []
         var references = ContentReferences(model: model)
@@ -65,7 +65,8 @@ package struct BatchRun {
         return ODataResponse(body: .batch(results))
     }
 
-    /// Why requests are not to be done: one before them failed, or what they ask of the answers before does not hold.
+    /// Returns the error of requests that must not be processed, because an earlier request failed or their
+    /// condition is false.
     private func refusal(
         of unit: [BatchItem], _ progress: BatchProgress, outcomes: Outcomes
     ) -> ODataError? {
@@ -87,10 +88,10 @@ package struct BatchRun {
         return nil
     }
 
-    /// The answers so far, by the ids of their requests and groups.
+    /// The responses so far, by the ids of their requests and groups.
     private typealias Outcomes = [String: Result<ODataResponse, ODataError>]
 
-    /// A request with what it refers to of the requests before put in.
+    /// Returns a request with its references to earlier requests resolved.
     private static func resolved(
         _ item: BatchItem, _ references: ContentReferences, outcomes: Outcomes
     ) throws -> ODataRequest {

@@ -1,14 +1,15 @@
 import ODataQuery
 import ODataService
 
-/// The query options and path segments of requests that change something. An option that is ignored would change more than the
-/// client meant: `PUT Products?$filter=…` would replace all products.
+/// Checks of the query options and path segments of requests that change data. An ignored option would change more
+/// than the client intended: `PUT Products?$filter=…` would replace all products.
 extension StoreProvider {
-    /// Refuses query options that choose among rows, where a request changes all that its path addresses
-    /// (OData Protocol 4.01, 11.2.1 and 11.4.12).
+    /// Refuses query options that select rows, because a request changes everything that its path addresses (OData
+    /// Protocol 4.01, 11.2.1 and 11.4.12).
     ///
-    /// `$select` and `$expand` say what a single entity is answered with (11.4.1.5). A changed collection has neither
-    /// (11.4.12). Those of `$each` are evaluated after the change (OData URL Conventions 4.01, 4.12).
+    /// For a single entity, `$select` and `$expand` determine the response (11.4.1.5). A changed collection
+    /// supports neither (11.4.12). The options of `$each` are evaluated after the change (OData URL Conventions
+    /// 4.01, 4.12).
     ///
     /// - Throws: ``ODataError`` 400 with the option as target.
     func checkOptions(of request: ODataRequest, _ resource: BoundResource) throws {
@@ -31,9 +32,9 @@ extension StoreProvider {
             target: option)
     }
 
-    /// Refuses segments that narrow a collection that is to be changed as a whole (OData Protocol 4.01, 11.4.12).
+    /// Refuses path segments that restrict a collection that is changed as a whole (OData Protocol 4.01, 11.4.12).
     ///
-    /// - Throws: ``ODataError`` 400 for a cast segment. A `$filter(…)` segment is 501, which ``WriteTarget`` refuses.
+    /// - Throws: ``ODataError`` 400 for a cast segment. ``WriteTarget`` refuses a `$filter(…)` segment with 501.
     func checkWholeCollection(_ resource: BoundResource) throws {
         guard case .cast(let shape)? = resource.steps.last else { return }
         throw ODataError(
@@ -44,7 +45,7 @@ extension StoreProvider {
 }
 
 extension QueryOptions {
-    /// The names of the options given that choose rows or their order.
+    /// The names of the present options that select or order rows.
     fileprivate var rowOptions: [String] {
         var names: [String] = []
         if filter != nil { names.append("$filter") }
@@ -60,10 +61,10 @@ extension QueryOptions {
         return names
     }
 
-    /// Whether an option says which of several rows are returned, or what of them.
+    /// Whether an option determines the rows or properties of a response.
     package var shapesResponse: Bool { !rowOptions.isEmpty || !select.isEmpty || !expand.isEmpty }
 
-    /// The names of the options given that say what is returned of rows.
+    /// The names of the present options that determine the returned properties.
     fileprivate var shapeOptions: [String] {
         var names: [String] = []
         if !select.isEmpty { names.append("$select") }

@@ -1,8 +1,8 @@
 import ODataModel
 import ODataService
 
-/// The settings that all providers on a database have in common: those of a store, of a service with a model of its own, and of
-/// a database that is served.
+/// The common settings of all providers on a database: of a store, of a service with its own model, and of an
+/// existing database.
 ///
 /// ```swift
 /// var options = StoreService.Options()
@@ -10,36 +10,38 @@ import ODataService
 /// options.isReadOnly = true
 /// ```
 public struct ServingOptions: Sendable {
-    /// The most rows of a page; a request may ask for fewer by `maxpagesize`. `nil` for no limit but the request's own.
+    /// The maximum number of rows on a page; requests can specify fewer with `maxpagesize`. `nil` means no limit
+    /// except that of the request.
     public var maxPageSize: Int? = 1000
-    /// The most rows of each expanded collection; `nil` for no limit.
+    /// The maximum number of rows of each expanded collection; `nil` means no limit.
     public var maxExpandedRows: Int?
-    /// The budget of a request that brings none of its own; without limits unless set. Requests that a server answers
-    /// bring the server's (``RequestBudget``).
+    /// The budget of a request without its own budget; unlimited by default. Requests to a server have the budget
+    /// of the server (``RequestBudget``).
     public var limits = RequestBudget.Limits.unlimited
-    /// Whether every change is refused, the actions of a ``StoreService`` excepted.
+    /// Whether all changes are refused, except actions of a ``StoreService``.
     public var isReadOnly = false
-    /// The most bytes of a property's raw value, and of other bodies that are taken whole.
+    /// The maximum number of bytes of a property's raw value and of other bodies that are read as a whole.
     public var valueSizeLimit = 64 << 20
-    /// The present time, which `now()` gives; the system's clock by default.
+    /// Returns the current time for `now()`; by default, the time of the system's clock.
     public var now: @Sendable () -> ODataDateTimeOffset = { .current }
 
-    /// Makes options with the defaults.
+    /// Creates options with the default values.
     public init() {}
 
-    /// The most rows of a page where a page must have a bound.
+    /// The maximum number of rows on a page, for code that needs a limit.
     package var pageBound: Int { maxPageSize ?? Int(Int32.max) }
 }
 
-/// Options of a provider on a database: each of ``ServingOptions`` is one of them, by the same name.
+/// The options of a provider on a database, which include the properties of ``ServingOptions`` under the same
+/// names.
 @dynamicMemberLookup
 public protocol ServingSettings: Sendable {
-    /// The settings that all providers on a database have.
+    /// The common settings of all providers on a database.
     var serving: ServingOptions { get set }
 }
 
 extension ServingSettings {
-    /// One of the settings that all providers on a database have.
+    /// Accesses one of the common settings.
     public subscript<Value>(dynamicMember setting: WritableKeyPath<ServingOptions, Value>) -> Value {
         get { serving[keyPath: setting] }
         set { serving[keyPath: setting] = newValue }

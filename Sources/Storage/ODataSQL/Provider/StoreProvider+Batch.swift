@@ -3,9 +3,9 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Batches: requests in order, change sets as one transaction each.
+/// Batches, whose requests are processed in order and whose change sets are one transaction each.
 extension StoreProvider {
-    /// Answers the requests of a batch in order.
+    /// Processes the requests of a batch in order.
     func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
         let budget = budget(of: request)
         budget?.share(among: items.count)
@@ -24,8 +24,9 @@ extension StoreProvider {
         ).run(items, continueOnError: request.preferences.continueOnError)
     }
 
-    /// The answers to a change set that was made, read again where a request says by `$select` and `$expand` what it
-    /// wants of its answer: as it would alone. What cannot be read any more is answered as it was made.
+    /// Returns the responses to a completed change set, read again if a request has `$select` or `$expand`.
+    ///
+    /// If an entity cannot be read, its original response is returned.
     package func completed(_ responses: [ODataResponse], to requests: [ODataRequest]) async -> [ODataResponse] {
         var answers: [ODataResponse] = []
         for (response, request) in zip(responses, requests) {
@@ -35,8 +36,8 @@ extension StoreProvider {
     }
 }
 
-/// What the requests of a batch created or addressed, by content id: `$1` in a later URL or reference stands for
-/// it (OData Protocol 4.01, 11.7.3.1 *Referencing New Entities*).
+/// The entities that requests of a batch created or addressed, by content id. `$1` in a later URL or reference
+/// refers to one of them (OData Protocol 4.01, 11.7.3.1 *Referencing New Entities*).
 struct ContentReferences: Sendable {
     private let model: EntityDataModel
     private var ids: [String: String] = [:]
@@ -44,7 +45,8 @@ struct ContentReferences: Sendable {
 
     init(model: EntityDataModel) { self.model = model }
 
-    /// Keeps the entity id that a response gives, or that its request addressed, and the ETag of the response.
+    /// Records the entity id of a response, or of the request if the response has none, and the ETag of the
+    /// response.
     mutating func note(_ response: ODataResponse, for id: String, request: ODataRequest) {
         etags[id] = response.etag
         if case .entity(let entity) = response.body { etags[id] = response.etag ?? entity.control.etag }
@@ -57,9 +59,9 @@ struct ContentReferences: Sendable {
         }
     }
 
-    /// A request with what its references stand for in their place.
+    /// Returns a request with its references resolved.
     ///
-    /// - Throws: ``ODataError`` with status 400 for a reference to what came not before it.
+    /// - Throws: ``ODataError`` with status 400 if a reference does not refer to an earlier request.
     func resolve(_ request: ODataRequest) throws -> ODataRequest {
         var request = request
         if case .name(let name, .none)? = request.url.path.segments.first, name.text.hasPrefix("$") {
@@ -76,7 +78,7 @@ struct ContentReferences: Sendable {
         return request
     }
 
-    /// A condition, where `$1` stands for the ETag that the request with this id was answered with
+    /// Returns a condition in which `$1` is replaced with the ETag in the response to the request with this id
     /// (11.7.7.3 *Referencing an ETag*).
     private func condition(_ text: String?) throws -> String? {
         guard let text, text.hasPrefix("$") else { return text }
@@ -115,6 +117,6 @@ struct ContentReferences: Sendable {
 }
 
 extension ResourcePath {
-    /// The path as it stands in a URL.
+    /// The path as text of a URL.
     fileprivate var urlText: String { ODataURL(path: self).urlEncoded() }
 }

@@ -3,13 +3,13 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Changes to a collection as a whole: what is to change in it, or what it is to hold
-/// (OData Protocol 4.01, 11.4.12 *Update a Collection of Entities* and 11.4.13 *Replace a Collection of Entities*).
+/// Changes to a collection as a whole: updates of its members or their replacement (OData Protocol 4.01, 11.4.12
+/// *Update a Collection of Entities* and 11.4.13 *Replace a Collection of Entities*).
 extension StoreProvider {
-    /// Creates, changes and takes away the members that the body says, in one transaction.
+    /// Creates, changes and removes the members in the body, in one transaction.
     ///
-    /// With `continue-on-error` a member that is refused is left as it was, and the answer holds it with the term
-    /// `Core.DataModificationException`; else nothing is changed when one is refused.
+    /// With `continue-on-error`, a refused member remains unchanged, and its item in the response has the term
+    /// `Core.DataModificationException`. Otherwise, a refused member undoes all changes.
     func changeCollection(_ request: ODataRequest, _ bound: BoundURL, in database: Database) throws -> ODataResponse {
         guard case .delta(let page) = request.body else {
             throw ODataError(
@@ -20,7 +20,7 @@ extension StoreProvider {
         var result = EntityPage()
         var kept: Set<String> = []
         for item in page.items {
-            // One that is refused is left as it was, and so must not be taken for one that the collection is without.
+            // A refused member remains unchanged, so that it must not be removed as missing from the body.
             if request.method == .replace, case .entity(let entity) = item, let id = try? change.idOfMember(entity) {
                 kept.insert(id)
             }
@@ -49,7 +49,7 @@ extension StoreProvider {
         guard change.failures > 0 || request.preferences.returns == .representation else {
             return ODataResponse(status: 204)
         }
-        // What PUT has left is told as a whole.
+        // The response to PUT contains all members.
         if request.preferences.returns != .representation, request.method != .replace { result = result.onlyFailures }
         var response = ODataResponse(body: .page(result))
         if request.preferences.continueOnError { response.preferencesApplied.append("continue-on-error") }
@@ -61,7 +61,7 @@ extension StoreProvider {
 }
 
 extension EntityPage {
-    /// The items that say why a change was refused.
+    /// A page with only the items that report a refused change.
     fileprivate var onlyFailures: EntityPage {
         var page = EntityPage()
         for item in items {
@@ -77,7 +77,7 @@ extension EntityPage {
     }
 }
 
-/// The members of one collection while it is changed as a whole.
+/// The members of a collection during a change of the whole collection.
 private final class CollectionChange {
     static let exceptionTerm = Vocabulary.core + "DataModificationException"
 
@@ -85,7 +85,7 @@ private final class CollectionChange {
     var failures = 0
     private let target: WriteTarget
     private let request: ODataRequest
-    /// Whether what a member does not give is taken from it.
+    /// Whether the properties that a member omits are reset.
     private let replaces: Bool
     private let writer: RowWriter
     private let database: Database
@@ -116,10 +116,10 @@ private final class CollectionChange {
         }
     }
 
-    /// The id of the member that is there with the key of an entity; `nil` where there is none.
+    /// Returns the id of the existing member with the key of an entity; `nil` if there is none.
     func idOfMember(_ entity: ODataEntity) throws -> String? { try member(for: entity)?.id }
 
-    /// The member that is there with the key of an entity; `nil` where there is none.
+    /// Returns the existing member with the key of an entity; `nil` if there is none.
     private func member(for entity: ODataEntity) throws -> RowWriter.WrittenRow? {
         if let relation = try relation {
             let (joined, parent) = try writer.joined(entity, to: relation)
@@ -130,15 +130,15 @@ private final class CollectionChange {
         return try writer.read(key: key, in: target.set, parent: target.parent, database: database)
     }
 
-    /// Makes one change.
+    /// Applies one change.
     ///
-    /// - Returns: the item of the answer that represents it, and the id of a member that was put.
+    /// - Returns: The item of the response, and the id of the member if it was created or changed.
     func apply(_ item: EntityPage.DeltaItem) throws -> (answer: EntityPage.DeltaItem, id: String?) {
         switch item {
         case .entity(let entity):
             let row = try put(entity)
             var written = row.entity
-            // The client finds its entities in the answer by their content ids (11.4.12).
+            // The client identifies its entities in the response by their content ids (11.4.12).
             for (term, value) in entity.control.annotations where term.hasSuffix(".ContentID") {
                 written.control.annotations[term] = value
             }
@@ -155,29 +155,29 @@ private final class CollectionChange {
         }
     }
 
-    /// Whether the entity of an item is there before it is changed.
+    /// Returns whether the entity of an item exists before the change.
     func exists(_ item: EntityPage.DeltaItem) -> Bool {
         guard case .entity(let entity) = item else { return true }
         return ((try? idOfMember(entity)) ?? nil) != nil
     }
 
-    /// The canonical id of an entity to remove.
+    /// Returns the canonical id of an entity to remove.
     private func id(of removed: RemovedEntity) throws -> String {
         guard let key = try writer.key(of: Self.entity(removed, shape)), target.parent == nil else { return removed.id }
         return EntityID.canonical(set: target.set, key: key, shape: shape, model: writer.mapping.model)
     }
 
-    /// The item that represents a change which was refused, with the reason; `nil` if the answer has none for it
-    /// (OData Protocol 4.01, 11.4.12.1 and 11.4.13.1).
+    /// Returns the item that reports a refused change with its reason; `nil` if the response contains no item for
+    /// this change (OData Protocol 4.01, 11.4.12.1 and 11.4.13.1).
     func failure(of item: EntityPage.DeltaItem, exists: Bool, _ error: ODataError) -> EntityPage.DeltaItem? {
         switch item {
         case .entity(var entity):
             if exists {
-                // The answer to PUT has the members as they are.
+                // The response to PUT contains the current members.
                 let member = replaces ? (try? member(for: entity))?.entity : nil
                 return .entity(Self.annotated(member ?? entity, "update", error: error))
             }
-            // An insert that failed is a deleted entity of a delta, and left out of the answer to PUT.
+            // A failed insert is a deleted entity of a delta, which the response to PUT omits.
             if replaces { return nil }
             entity.control.removedReason = RemovedEntity.Reason.deleted.rawValue
             if entity.control.id == nil, let key = entity.key, target.parent == nil {
@@ -186,20 +186,20 @@ private final class CollectionChange {
             }
             return .entity(Self.annotated(entity, "insert", error: error))
         case .removed(let removed):
-            // A reference to the entity, which is still there.
+            // A reference to the entity, which still exists.
             var entity = ODataEntity(shape: shape)
             entity.control.id = (try? id(of: removed)) ?? removed.id
             let isUnlinked = removed.reason == .changed && !((try? isContained) ?? true)
             return .entity(Self.annotated(entity, isUnlinked ? "unlink" : "delete", error: error))
         case .link(var link):
-            // A link that was not made is a deleted one, and the other way round.
+            // A link that could not be created is reported as deleted, and the reverse.
             link.annotations[Self.exceptionTerm] = Self.exception(link.isDeleted ? "unlink" : "link", error)
             link.isDeleted.toggle()
             return .link(link)
         }
     }
 
-    /// Whether a member that is taken out of the collection is deleted: in an entity set and within an entity.
+    /// Whether removed members are deleted, as in an entity set or a contained collection.
     private var isContained: Bool {
         get throws {
             guard let via = target.via else { return true }
@@ -207,7 +207,7 @@ private final class CollectionChange {
         }
     }
 
-    /// Creates or changes a member; in a collection of related entities, relates it.
+    /// Creates or changes a member. In a collection of related entities, the member is also linked.
     func put(_ entity: ODataEntity) throws -> RowWriter.WrittenRow {
         if let relation = try relation {
             guard let row = try writer.put(entity, into: relation, in: context) else {
@@ -233,7 +233,7 @@ private final class CollectionChange {
             entity, in: target.set, parent: target.parent, request: creating, database: database)
     }
 
-    /// Deletes a member, or takes it out of a collection of related entities.
+    /// Deletes a member, or unlinks it from a collection of related entities.
     func remove(_ removed: RemovedEntity) throws {
         let entity = Self.entity(removed, shape)
         guard let key = try writer.key(of: entity) else {
@@ -249,9 +249,9 @@ private final class CollectionChange {
         try writer.delete(key: key, in: target.set, parent: target.parent, request: request, database: database)
     }
 
-    /// Makes or takes away a relation of one of the members (OData JSON Format 4.01, 15.4 and 15.5).
+    /// Adds or removes a relation of a member (OData JSON Format 4.01, 15.4 and 15.5).
     ///
-    /// - Throws: 404 when an entity is not there, 400 when the link says too little or its source is no member.
+    /// - Throws: 404 if an entity does not exist, 400 if the link is incomplete or its source is not a member.
     func change(_ link: ChangedLink) throws {
         let source = try EntityID.parse(link.source, model: writer.mapping.model)
         guard target.set == source.set else {
@@ -273,7 +273,7 @@ private final class CollectionChange {
         }
     }
 
-    /// Takes away all members but some.
+    /// Removes all members except the given ones.
     func keepOnly(_ ids: Set<String>) throws {
         if let relation = try relation {
             return try writer.keepOnly(ids, of: relation, type: shape.name, in: context)
@@ -285,7 +285,7 @@ private final class CollectionChange {
             let written = try writer.written(plan.stored(row), plan: plan, in: database)
             let key = written.entity.key
             guard !ids.contains(written.id), writer.mapping.model.isType(written.entity.shape.name, shape.name),
-                // What was deleted before may have taken this along.
+                // An earlier deletion may have removed this member, too.
                 try writer.read(key: key, in: target.set, parent: target.parent, database: database) != nil
             else { continue }
             try writer.delete(
@@ -313,7 +313,7 @@ private final class CollectionChange {
         return entity
     }
 
-    /// The value of `Core.DataModificationException`.
+    /// Returns the value of `Core.DataModificationException`.
     private static func exception(_ operation: String, _ error: ODataError) -> ODataValue {
         var exception = ODataEntity(shape: .untyped)
         exception.dynamicProperties = [

@@ -3,14 +3,14 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Changes to all members of a collection, as `Orders/$filter(Freight gt 50)/$each`
-/// (OData Protocol 4.01, 11.4.13 and 11.4.14).
+/// Changes to all members of a collection, such as `Orders/$filter(Freight gt 50)/$each` (OData Protocol 4.01,
+/// 11.4.13 and 11.4.14).
 extension StoreProvider {
-    /// Updates or deletes each entity that the path addresses, in one transaction: all or none.
+    /// Updates or deletes all entities that the path addresses, in one transaction.
     ///
-    /// The segments of the path alone say which. Query options of an update are evaluated after it, and say which of the
-    /// changed entities are answered and how (OData URL Conventions 4.01, 4.12); such an answer is given unless the client
-    /// prefers none.
+    /// Only the segments of the path select entities. The query options of an update are evaluated after the change
+    /// and select the entities and properties of the response (OData URL Conventions 4.01, 4.12). With such
+    /// options, the response contains entities unless the client prefers a minimal response.
     func changeEach(_ request: ODataRequest, _ bound: BoundURL, in database: Database) throws -> ODataResponse {
         guard case .entities(let shape, let set) = bound.resource.target else {
             throw ODataError.methodNotAllowed(request.method, allowed: ["GET"])
@@ -25,11 +25,11 @@ extension StoreProvider {
         }
         let target = try WriteTarget(
             BoundResource(steps: plain, target: bound.resource.target), writer: writer, database: database)
-        // The members were found in this transaction: a condition on one ETag says nothing of all of them.
+        // The members were read in this transaction, and a condition on one ETag cannot apply to all of them.
         let single = request.unconditional
         var changed: [ODataEntity] = []
         for member in members {
-            // What was deleted before may have taken this along.
+            // An earlier deletion may have removed this member, too.
             guard try writer.read(key: member.key, in: target.set, parent: target.parent, database: database) != nil
             else { continue }
             switch request.method {
@@ -53,7 +53,7 @@ extension StoreProvider {
             if let returns { response.preferencesApplied.append("return=\(returns.rawValue)") }
             return response
         }
-        // What cannot be applied is no reason to refuse the change (11.4.1.5).
+        // Options that cannot be applied do not cause a refusal of the change (11.4.1.5).
         guard bound.query?.apply.isEmpty ?? true else { return ODataResponse(status: 204) }
         var page = EntityPage(entities: changed)
         if hasOptions, let wanted = bound.query {
@@ -64,12 +64,13 @@ extension StoreProvider {
         return response
     }
 
-    /// Reads entities that were changed, as far as the query options want them.
+    /// Reads changed entities according to the query options.
     ///
     /// - Parameters:
     ///   - changed: the entities.
-    ///   - set: the set that they are in; they are read there, since a change may take them out of the path.
-    ///   - steps: the path without what chose among its members.
+    ///   - set: the set of the entities. They are read from the set, because a change may remove them from the
+    ///     path.
+    ///   - steps: the path without the segments that select members.
     ///   - query: the query options.
     private func answer(
         _ changed: [ODataEntity], in set: String, steps: [BoundSegment], query: BoundQuery, database: Database

@@ -4,9 +4,10 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Requests that change something, each within a transaction that is the caller's.
+/// Requests that change data, each within a transaction of the caller.
 extension StoreProvider {
-    /// Takes a raw value out of its stream before the transaction begins: no transaction waits for a network.
+    /// Reads a raw value from its stream before the transaction begins, so that no transaction waits for the
+    /// network.
     package func prepared(_ request: ODataRequest, _ bound: BoundURL) async throws -> ODataRequest {
         guard case .media(let stream, _) = request.body, case .rawValue(let property?) = bound.resource.target else {
             return request
@@ -31,22 +32,22 @@ extension StoreProvider {
         return request
     }
 
-    /// Makes a change in a transaction that is the caller's.
+    /// Performs a change in a transaction of the caller.
     ///
     /// - Parameters:
-    ///   - request: a request that changes something; no batch and no stream.
-    ///   - database: a connection inside a transaction, which the caller rolls back when this throws.
-    /// - Throws: ``ODataError`` when refused; what the database throws.
+    ///   - request: a request that changes data, except batches and streams.
+    ///   - database: a connection in a transaction; the caller rolls it back if this method throws.
+    /// - Throws: ``ODataError`` if the change is refused, and errors of the database.
     public func change(_ request: ODataRequest, in database: Database) throws -> ODataResponse {
         try perform(request, try bind(request), in: database)
     }
 
-    /// Reads entities in a transaction that is the caller's.
+    /// Reads entities in a transaction of the caller.
     ///
     /// - Parameters:
     ///   - url: a collection of entities with query options, or one entity.
     ///   - database: a connection.
-    /// - Throws: ``ODataError`` when the query is refused or addresses something else.
+    /// - Throws: ``ODataError`` if the query is refused or addresses another resource.
     public func entities(_ url: ODataURL, in database: Database) throws -> [ODataEntity] {
         let bound = try bind(ODataRequest(.read, url))
         let query: BoundQuery
@@ -63,7 +64,7 @@ extension StoreProvider {
         return try StoreReader.entities(compiled, query, mapping: mapping, options: options, in: database, limit: .max)
     }
 
-    /// Performs a request that is no read.
+    /// Performs a request that changes data.
     package func perform(_ request: ODataRequest, _ bound: BoundURL, in database: Database) throws -> ODataResponse {
         if case .operation(let operation) = bound.resource.target {
             guard operation.kind == .action else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
@@ -94,7 +95,7 @@ extension StoreProvider {
         }
     }
 
-    /// What may be done with a resource, for `Allow`.
+    /// Returns the supported methods of a resource, for the `Allow` header.
     private func allowedMethods(_ resource: BoundResource) -> [String] {
         func set(_ fallback: EntitySet?) -> String? {
             for step in resource.steps.reversed() {
@@ -124,7 +125,7 @@ extension StoreProvider {
         }
     }
 
-    /// The entity in a request's body.
+    /// Returns the entity in the body of a request.
     func entity(_ request: ODataRequest) throws -> ODataEntity {
         switch request.body {
         case .entity(let entity): return entity
@@ -187,8 +188,10 @@ extension StoreProvider {
         return ODataResponse(status: 204)
     }
 
-    /// The answer to a create or update (OData Protocol 4.01, 8.2.8.7 and 11.4.2): a create returns the entity
-    /// unless `return=minimal` asks not to, an update only where `return=representation` asks for it.
+    /// Returns the response to a create or update (OData Protocol 4.01, 8.2.8.7 and 11.4.2).
+    ///
+    /// The response to a create contains the entity unless the request has `return=minimal`; the response to an
+    /// update contains it only with `return=representation`.
     private func answer(_ row: RowWriter.WrittenRow, _ request: ODataRequest, status: Int) -> ODataResponse {
         let returns = request.preferences.returns
         let isReturned = returns == .representation || (returns == nil && status == 201)
@@ -203,7 +206,7 @@ extension StoreProvider {
         return response
     }
 
-    /// Reads the answer again where the request says by `$select` and `$expand` what it wants of it.
+    /// Reads the entity of a response again if the request has `$select` or `$expand`.
     package func completed(_ response: ODataResponse, _ request: ODataRequest) async throws -> ODataResponse {
         guard case .entity(let entity) = response.body, let id = entity.control.id,
             !request.url.options.select.isEmpty || !request.url.options.expand.isEmpty,
@@ -230,7 +233,7 @@ extension StoreProvider {
         switch (request.method, request.body) {
         case (.delete, _): value = property.type.isCollection ? .collection([]) : .null
         case (.create, .value(let member, _)):
-            // POST adds one member to a collection (11.4.9.3).
+            // POST appends a member to a collection (11.4.9.3).
             guard case .collection(let members)? = row.entity.value(at: target.properties) else {
                 throw ODataError.notFound("\(row.id)/\(property.name)")
             }
@@ -243,7 +246,7 @@ extension StoreProvider {
         }
         var patch = ODataEntity(shape: row.entity.shape)
         let path = target.properties
-        // PATCH merges, everything else replaces the whole value at the end of the path.
+        // PATCH merges values; other methods replace the whole value at the end of the path.
         let merges = request.method == .update
         patch[path[0].name] = try nested(
             merges ? value : writer.completed(value), path.dropFirst(), in: row.entity[path[0].name], of: path[0])
@@ -260,17 +263,17 @@ extension StoreProvider {
             }
             return response
         }
-        // With PATCH, what the request leaves out stays.
+        // PATCH retains the properties that the request omits.
         let written = changed.entity.value(at: target.properties) ?? value
         var response = ODataResponse(body: .value(written, property.type), etag: changed.etag)
         response.preferencesApplied.append("return=representation")
         return response
     }
 
-    /// What an update of an entity leaves alone cannot be changed alone either: there nothing would be left to do
-    /// (OData Protocol 4.01, 11.4.9; Core vocabulary).
+    /// Checks that a single property can be updated. Updates of entities ignore some properties, but a request for
+    /// such a property alone would have no effect and is refused (OData Protocol 4.01, 11.4.9; Core vocabulary).
     ///
-    /// - Throws: 400 with the property as target for a part of the key and for what the service gives or never changes.
+    /// - Throws: 400 with the property as target for key properties, computed properties and immutable properties.
     private func checkUpdatable(_ target: WriteTarget, _ row: RowWriter.WrittenRow) throws {
         let reserved = writer.rules.reserved[target.set] ?? []
         let path = target.properties.map(\.name).joined(separator: "/")
@@ -287,7 +290,7 @@ extension StoreProvider {
         throw ODataError(status: 400, code: code, message: "\(path) \(reason).", target: path)
     }
 
-    /// The value of a property that gives only what stands at the end of a path.
+    /// Returns a value of a property in which only the member at the end of a path is set.
     private func nested(
         _ value: ODataValue, _ path: ArraySlice<Property>, in current: ODataValue?, of property: Property
     ) throws -> ODataValue {
@@ -304,7 +307,7 @@ extension StoreProvider {
 
     // MARK: References
 
-    /// POST, PUT and DELETE of `$ref` (OData Protocol 4.01, 11.4.6).
+    /// Performs POST, PUT and DELETE of `$ref` (OData Protocol 4.01, 11.4.6).
     private func changeReference(
         _ request: ODataRequest, _ bound: BoundURL, navigation: NavigationProperty?, isCollection: Bool,
         in database: Database
@@ -332,7 +335,7 @@ extension StoreProvider {
             }
             try writer.link(row, navigation: path, to: id, request: request, in: database)
         case .replace:
-            // PUT to the references of a collection replaces all of them (11.4.6.3).
+            // PUT replaces all references of a collection (11.4.6.3).
             guard case .references(let ids) = request.body else {
                 throw ODataError(
                     status: 400, code: "InvalidBody", message: "References to entities were expected in the body.")
@@ -361,7 +364,7 @@ extension StoreProvider {
 }
 
 extension RowWriter {
-    /// Creates an entity in a collection that hangs on a row, related to it.
+    /// Creates an entity that is related to a row, in a collection of related entities.
     func createRelated(
         _ entity: ODataEntity, via: WriteTarget.Via, request: ODataRequest, in database: Database
     ) throws -> WrittenRow {

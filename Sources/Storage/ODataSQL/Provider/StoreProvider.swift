@@ -4,7 +4,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// A service on a SQLite database: the offline store, or somebody else's database that is served.
+/// A service on a SQLite database, either the offline store or an existing database.
 ///
 /// ```swift
 /// let provider = StoreProvider(database: store.pool, mapping: layout.mapping)
@@ -12,62 +12,63 @@ import ODataService
 /// let response = try await provider.execute(ODataRequest(.read, url))
 /// ```
 ///
-/// Each request is one transaction; so is each change set of a batch. Reads fill at most a page and hold no
-/// transaction when they return.
+/// Each request is one transaction, and so is each change set of a batch. A read returns at most one page, and
+/// leaves no open transaction.
 public final class StoreProvider: ODataProvider {
-    /// The settings of a provider, those of ``ServingOptions`` included.
+    /// The settings of a provider, including ``ServingOptions``.
     public struct Options: ServingSettings {
         /// Sizes, limits, the clock, and whether changes are refused.
         public var serving = ServingOptions()
-        /// The functions that queries may call besides the canonical ones; connections must have them registered
-        /// by ``StoreFunctions/register(_:in:)``.
+        /// The functions that queries can call in addition to the canonical ones. All connections must have them
+        /// registered (``StoreFunctions/register(_:in:)``).
         public var functions = FunctionRegistry()
-        /// What the store holds, so that reads of other parts are refused; everything where it gives `nil`.
+        /// Returns the data that the store contains, so that reads of other data are refused; `nil` if the store
+        /// contains everything.
         public var loadedData: @Sendable (Database) throws -> (any LoadedData)? = { _ in nil }
-        /// What answers actions and functions, by their qualified names.
+        /// The handlers of actions and functions by qualified name.
         public var operations: [QualifiedName: OperationHandler] = [:]
 
-        /// Makes options with the defaults.
+        /// Creates options with the default values.
         public init() {}
     }
 
-    /// Answers a call of an action or function, inside a transaction; only an action's may write.
+    /// A handler of an action or function, which runs inside a transaction. Only handlers of actions may write.
     public typealias OperationHandler = @Sendable (OperationCall, Database) throws -> ResponseBody
 
     /// A call of an action or function.
     public struct OperationCall: Sendable {
-        /// The overload that is called.
+        /// The called overload.
         public var operation: ODataOperation
         /// The parameters by name, without the binding parameter.
         public var parameters: [String: ODataValue]
-        /// What it is bound to, and how it was called.
+        /// The resource of the call, with the binding parameter and the operation.
         public var resource: BoundResource
         /// The request.
         public var request: ODataRequest
     }
 
     package let database: any DatabaseWriter
-    /// Where the data lies.
+    /// The tables and columns of the data.
     public let mapping: StorageMapping
-    /// What changes rows, for what stands above and shares a transaction with it.
+    /// The writer of rows, for components that share a transaction with this provider.
     public let writer: RowWriter
     package let options: Options
     let binder: Binder
     package let reader: StoreReader
-    /// The app's own functions, the whole query language, and what the tables allow, whatever the service can do that the data
-    /// come from.
+    /// The traits: the registered functions, the whole query language, and the capabilities of the tables,
+    /// independent of the back end.
     public let traits: ProviderTraits
     private let cache: QueryCache
 
-    /// Makes a provider.
+    /// Creates a provider.
     ///
     /// - Parameters:
-    ///   - database: the connections; those of an offline store come from ``StoreDatabase``, and all must have
+    ///   - database: the connections, for an offline store those of ``StoreDatabase``; all of them must have
     ///     ``StoreFunctions`` registered.
-    ///   - mapping: where the data lies.
-    ///   - hook: what takes part in each change.
-    ///   - rules: what a change does beyond its row.
-    ///   - options: what is allowed.
+    ///   - mapping: the tables and columns of the data.
+    ///   - hook: a hook that takes part in each change.
+    ///   - rules: additional effects of changes.
+    ///   - options: the settings.
     public init(
         database: any DatabaseWriter, mapping: StorageMapping, hook: (any WriteHook)? = nil,
         rules: WriteRules = WriteRules(), options: Options = Options()
@@ -86,7 +87,7 @@ public final class StoreProvider: ODataProvider {
         let hiddenTables = Set(mapping.tables.values.compactMap { $0.visibility?.hiddenTable }).sorted()
         var configuration = StoreReader.Configuration(options.serving)
         configuration.hasHiddenOwners = { database in
-            // Nearly always empty: then no query needs to look at it.
+            // The table is nearly always empty, so that queries need no condition on it.
             try hiddenTables.contains { table in
                 try Bool.fetchOne(
                     database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.sqlIdentifier))")) ?? false
@@ -96,13 +97,13 @@ public final class StoreProvider: ODataProvider {
         reader = StoreReader(mapping: mapping, configuration: configuration)
     }
 
-    /// Makes a provider like another one, with the parts that are given. Resolved URLs and compiled statements are shared.
+    /// Creates a copy of a provider with some parts replaced. Both share resolved URLs and compiled statements.
     ///
     /// - Parameters:
-    ///   - other: the other provider.
+    ///   - other: the original provider.
     ///   - database: other connections to the same tables.
     ///   - writer: another writer.
-    ///   - reader: another reader, such as one that shows a caller what it may see.
+    ///   - reader: another reader, such as one that returns only the rows that a caller may read.
     package init(
         _ other: StoreProvider, database: (any DatabaseWriter)? = nil, writer: RowWriter? = nil,
         reader: StoreReader? = nil
@@ -117,7 +118,7 @@ public final class StoreProvider: ODataProvider {
         options = other.options
     }
 
-    /// The model; reading it never fails.
+    /// The model; access to it never fails.
     public var model: EntityDataModel { mapping.model }
 
     private static func capabilities(
@@ -130,9 +131,9 @@ public final class StoreProvider: ODataProvider {
         return capabilities
     }
 
-    /// Answers a request.
+    /// Processes a request.
     ///
-    /// - Throws: ``ODataError`` alone: what the database refuses is translated.
+    /// - Throws: Only ``ODataError``; errors of the database are translated.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         do {
             let request = try request.parsingLink()
@@ -148,21 +149,22 @@ public final class StoreProvider: ODataProvider {
                     try budget.running(on: database) { try perform(prepared, bound, in: database) }
                 }
             }
-            // It is made: what cannot be read of it afterwards does not make it a failure.
+            // The change is complete, and a failure to read the entity again does not turn it into an error.
             return (try? await completed(response, request)) ?? response
         } catch {
             throw ODataError(translating: error)
         }
     }
 
-    /// The resolution that a request brings, if it is one against this provider's model. That of an id still has to be followed.
+    /// Returns the resolution of a request if it refers to this provider's model. A resolution of an entity id must
+    /// still be followed.
     private func resolution(of request: ODataRequest) -> ResolvedURL? {
         guard let resolution = request.resolution, resolution.model === model else { return nil }
         if case .entityByID = resolution.bound.resource.target { return nil }
         return resolution
     }
 
-    /// A request's URL as it was resolved, or is resolved now; `$entity?$id=…` is followed to the entity.
+    /// Returns the resolved URL of a request, in which `$entity?$id=…` is replaced with the entity.
     package func bind(_ request: ODataRequest) throws -> BoundURL {
         if let resolution = resolution(of: request) { return resolution.bound }
         return try bind(request.url)
@@ -188,7 +190,7 @@ public final class StoreProvider: ODataProvider {
         return try binder.bind(url)
     }
 
-    /// The path to an entity that another one contains, out of its id, which may begin with the root of the service.
+    /// Returns the path of a contained entity from its id, which may start with the service root.
     private func contained(_ id: String) -> ODataURL? {
         let segments = id.split(separator: "/", omittingEmptySubsequences: false)
         for start in segments.indices.dropLast() {
@@ -205,9 +207,10 @@ public final class StoreProvider: ODataProvider {
 
     // MARK: Reading
 
-    /// The statement that answers a request for a collection or an entity, for those who look at it or run it
-    /// themselves: compiled, or what was compiled before for this URL or, with other literals, for one of its shape
-    /// (``QueryShape``). Executing a request takes the same way.
+    /// Returns the SQL statement for a request for a collection or an entity.
+    ///
+    /// The statement may be compiled earlier for the same URL, or for a URL that differs only in its literals
+    /// (``QueryShape``). Executing a request uses the same statement.
     ///
     /// ```swift
     /// let statement = try provider.statement(for: ODataURL(parsing: "Orders?$filter=Freight gt 50"))
@@ -215,10 +218,10 @@ public final class StoreProvider: ODataProvider {
     /// ```
     ///
     /// - Parameters:
-    ///   - url: the request's URL.
-    ///   - hidesRows: whether rows of unfinished downloads are left out.
-    /// - Throws: ``QueryError`` for a URL that the model does not fit; ``ODataError`` 501 with the name of what has no
-    ///   SQL.
+    ///   - url: the URL of the request.
+    ///   - hidesRows: whether rows of unfinished downloads are excluded.
+    /// - Throws: ``QueryError`` if the URL does not match the model; ``ODataError`` 501 with the name of a
+    ///   construct that has no SQL.
     public func statement(for url: ODataURL, hidesRows: Bool = false) throws -> CompiledQuery {
         var plain = url
         if plain.options.skipToken != nil { plain.options.skipToken = nil }
@@ -233,9 +236,10 @@ public final class StoreProvider: ODataProvider {
         try await read(request) { bound, entry in try await rows(bound, request, entry) }
     }
 
-    /// Answers a read: the service document and the metadata are told by the model, the rest by `rows`.
+    /// Processes a read. The service document and the metadata come from the model, and other responses from
+    /// `rows`.
     ///
-    /// - Parameter rows: answers what the database has to be asked for; gets the URL resolved, and what was compiled for it.
+    /// - Parameter rows: reads from the database; its arguments are the resolved URL and its cached statements.
     package func read(
         _ request: ODataRequest, _ rows: (BoundURL, QueryCache.Entry) async throws -> ODataResponse
     ) async throws -> ODataResponse {
@@ -248,7 +252,7 @@ public final class StoreProvider: ODataProvider {
         }
     }
 
-    /// A read's URL resolved, and what was compiled for it: all pages of a request are one query.
+    /// Returns the resolved URL of a read and its cached statements, which are the same for all pages of a request.
     private func resolved(_ request: ODataRequest) throws -> (BoundURL, QueryCache.Entry) {
         let resolution = resolution(of: request)
         let token = request.url.options.skipToken
@@ -270,7 +274,7 @@ public final class StoreProvider: ODataProvider {
         return (bound, entry)
     }
 
-    /// Answers a read that the database has to be asked for.
+    /// Processes a read that requires the database.
     private func rows(
         _ bound: BoundURL, _ request: ODataRequest, _ entry: QueryCache.Entry
     ) async throws -> ODataResponse {
@@ -293,7 +297,7 @@ public final class StoreProvider: ODataProvider {
         }
     }
 
-    /// Answers a call of a function, or how many members its result has, as the resource says.
+    /// Returns the result of a function, or the number of its members, according to the resource.
     private func answer(
         _ function: ODataOperation, _ resource: BoundResource, request: ODataRequest
     ) async throws -> ODataResponse {
@@ -303,10 +307,10 @@ public final class StoreProvider: ODataProvider {
         }
     }
 
-    /// The budget of a request: its own, or a new one with the limits of this provider.
+    /// Returns the budget of a request, or a new one with the limits of this provider.
     func budget(of request: ODataRequest) -> RequestBudget? { RequestBudget?(of: request, orElse: options.limits) }
 
-    /// Runs the handler of an operation.
+    /// Calls the handler of an operation.
     func call(
         _ operation: ODataOperation, _ resource: BoundResource, request: ODataRequest, in database: Database
     ) throws -> ODataResponse {
@@ -331,7 +335,7 @@ public final class StoreProvider: ODataProvider {
 }
 
 extension ODataError {
-    /// What an error of the store means to a client. Errors that are OData errors already stay what they are.
+    /// Translates an error of the store for clients. An `ODataError` is not changed.
     package init(translating error: any Error) {
         switch error {
         case let error as ODataError: self = error

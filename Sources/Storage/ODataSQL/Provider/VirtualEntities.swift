@@ -2,7 +2,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// An entity set that no table holds: its entities, and answers to what is asked of them.
+/// An entity set without a table: its entities, and the processing of reads.
 package struct VirtualEntities {
     private static let mark = "v~"
 
@@ -11,14 +11,14 @@ package struct VirtualEntities {
     private let maxPageSize: Int
     private var memory: EntitiesInMemory
 
-    /// Makes an answerer.
+    /// Creates the set.
     ///
     /// - Parameters:
-    ///   - entities: the entities with their keys, and what is related to them inline.
+    ///   - entities: the entities with their keys and inlined related entities.
     ///   - set: the entity set.
-    ///   - model: the model that has the set.
+    ///   - model: the model that declares the set.
     ///   - now: the value of `now()`.
-    ///   - maxPageSize: the most entities of a page.
+    ///   - maxPageSize: the maximum number of entities on a page.
     package init(
         _ entities: [ODataEntity], of set: EntitySet, model: EntityDataModel, now: ODataDateTimeOffset, maxPageSize: Int
     ) {
@@ -37,13 +37,13 @@ package struct VirtualEntities {
             }, model: model, now: now)
     }
 
-    /// Keeps the entities that a condition holds for.
+    /// Removes the entities that do not satisfy a condition.
     package mutating func keep(_ condition: BoundExpression) throws { try memory.keep(condition) }
 
-    /// Answers a read.
+    /// Processes a read.
     ///
-    /// - Parameter bound: the request's URL, which begins with the set.
-    /// - Throws: ``ODataError``: 404 for a key that is not there, 501 for what virtual sets cannot answer.
+    /// - Parameter bound: the URL of the request, which starts with the set.
+    /// - Throws: ``ODataError``: 404 for an unknown key, 501 for requests that virtual sets do not support.
     package func answer(_ bound: BoundURL, _ request: ODataRequest) throws -> ODataResponse {
         var memory = memory
         var properties: [Property] = []
@@ -97,7 +97,7 @@ package struct VirtualEntities {
         }
     }
 
-    /// A page of entities in memory; the link to the next one says where it begins.
+    /// Returns a page of entities in memory. The next link contains the position of the next page.
     package static func page(
         _ memory: EntitiesInMemory, _ query: BoundQuery, request: ODataRequest, maxPageSize: Int
     ) throws -> ODataResponse {

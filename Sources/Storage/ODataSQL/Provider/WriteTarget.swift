@@ -3,40 +3,40 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// What a request that changes something addresses: a collection to create in, an entity, a property of one,
-/// or a reference. Found by walking the path's segments through the stored rows.
+/// The target of a request that changes data: a collection, an entity, a property of an entity, or a reference. It
+/// is found by following the path's segments through the stored rows.
 package struct WriteTarget {
-    /// The set whose table holds the rows: an entity set, a singleton or the path of a contained collection.
+    /// The set of the target's table: an entity set, a singleton or the path of a contained collection.
     package var set: String
-    /// The key of the entity addressed; `nil` for collections and singletons.
+    /// The key of the addressed entity; `nil` for collections and singletons.
     package var key: EntityKey?
-    /// For a contained collection, the row id of the containing entity.
+    /// The row id of the containing entity, for a contained collection.
     package var parent: Int64?
-    /// Whether a single entity is addressed, which need not be there yet.
+    /// Whether a single entity is addressed, which may not exist yet.
     var isEntity: Bool
-    /// The entity and the navigation property by which the collection or entity was reached, where its rows
-    /// are related to that entity by more than containment.
+    /// The entity and navigation property that lead to the target; `nil` if containment is their only relation.
     var via: Via?
-    /// The property path below the entity.
+    /// The path of properties below the entity.
     var properties: [Property] = []
-    /// The types that the entity, or the value behind some of ``properties``, is cast to.
+    /// The types to which the path casts the entity or one of its ``properties``, by the number of preceding
+    /// properties.
     private var casts: [(depth: Int, shape: TypeShape)] = []
-    /// Whether a single-valued navigation property at the end leads nowhere.
+    /// Whether a single-valued navigation property at the end has no related entity.
     var isMissing = false
 
-    /// Where a related collection hangs.
+    /// The source of a related collection or entity.
     struct Via {
         var row: RowWriter.WrittenRow
         /// The path of the navigation property, such as `Orders` or `Address/Country`.
         var path: String
-        /// Whether what it leads to lives within the row.
+        /// Whether the row contains the related entities.
         var isContainment: Bool
     }
 
-    /// Walks a path.
+    /// Follows a path.
     ///
-    /// - Throws: ``ODataError``: 404 for an entity on the way that is not there, 501 for segments that are
-    ///   read only.
+    /// - Throws: ``ODataError``: 404 if an entity on the path does not exist, 501 for segments that only reads
+    ///   support.
     package init(_ resource: BoundResource, writer: RowWriter, database: Database) throws {
         var current: WriteTarget?
         for (position, step) in resource.steps.enumerated() {
@@ -66,7 +66,8 @@ package struct WriteTarget {
         self = current
     }
 
-    /// The key of the entity that an alternate key in a path stands for (OData URL Conventions 4.01, 4.3.5).
+    /// Returns the key of the entity that an alternate key in a path identifies (OData URL Conventions 4.01,
+    /// 4.3.5).
     private static func key(
         at position: Int, of resource: BoundResource, _ mapping: StorageMapping, in database: Database
     ) throws -> EntityKey {
@@ -95,10 +96,10 @@ package struct WriteTarget {
         self.isEntity = isEntity
     }
 
-    /// The entity addressed.
+    /// Reads the addressed entity.
     ///
-    /// - Throws: 404 when it is not there: under the path of another type than its own, or of one of its values, there is
-    ///   nothing (OData URL Conventions 4.01, 4.11).
+    /// - Throws: 404 if it does not exist, or if the path casts it or one of its values to another type (OData URL
+    ///   Conventions 4.01, 4.11).
     package func row(writer: RowWriter, in database: Database) throws -> RowWriter.WrittenRow {
         if isMissing, let via { throw ODataError.notFound("\(via.row.id)/\(via.path)") }
         guard isEntity, let row = try writer.read(key: key, in: set, parent: parent, database: database) else {
@@ -117,9 +118,9 @@ package struct WriteTarget {
         return row
     }
 
-    /// Checks the types that the path casts to, where the entity need not be there otherwise.
+    /// Checks the casts of the path, for requests that otherwise do not require the entity to exist.
     ///
-    /// - Throws: 404 as ``row(writer:in:)``.
+    /// - Throws: 404 like ``row(writer:in:)``.
     func checkCasts(writer: RowWriter, in database: Database) throws {
         if !casts.isEmpty { _ = try row(writer: writer, in: database) }
     }
@@ -142,7 +143,8 @@ package struct WriteTarget {
             if let related = try writer.related(row, path, key: nil, in: database) {
                 target.key = related.entity.key
             } else {
-                // PUT and PATCH create what a single-valued property contains; nothing else is there to change.
+                // PUT and PATCH create the value of a contained single-valued property. For other properties, there
+                // is nothing to change.
                 target.isMissing = true
             }
         }
@@ -151,15 +153,15 @@ package struct WriteTarget {
 }
 
 extension RowWriter {
-    /// The entity that a single-valued navigation property of a row leads to, or the one with a key among
-    /// those that a collection leads to.
+    /// Returns the entity of a single-valued navigation property, or the entity with the given key of a
+    /// collection-valued one.
     func related(_ row: WrittenRow, _ path: String, key: EntityKey?, in database: Database) throws -> WrittenRow? {
         try relatedRows(row, path, key: key, limit: 1, in: database).first
     }
 
-    /// The entity with a key among those that a navigation property of a row leads to.
+    /// Returns the entity with the given key among the related entities of a row.
     ///
-    /// - Throws: 404 when it is not among them, whether or not there is such an entity.
+    /// - Throws: 404 if the entity is not related, whether or not it exists.
     func member(of row: WrittenRow, _ path: String, key: EntityKey?, in database: Database) throws -> WrittenRow {
         guard let member = try related(row, path, key: key, in: database) else {
             throw notFound(key, in: path, of: row)
@@ -167,7 +169,7 @@ extension RowWriter {
         return member
     }
 
-    /// The refusal of a key that is not among what a navigation property of a row leads to.
+    /// Returns the error for a key that is not among the related entities of a row.
     func notFound(_ key: EntityKey?, in path: String, of row: WrittenRow) -> ODataError {
         let place = "\(row.id)/\(path)"
         guard let target = plans[row.set]?.storage.navigation[path]?.target, let plan = plans[target] else {
@@ -176,11 +178,11 @@ extension RowWriter {
         return .notFound(name(place, key, plan: plan))
     }
 
-    /// The entities that a navigation property of a row leads to.
+    /// Returns the related entities of a row.
     ///
     /// - Parameters:
-    ///   - key: the key of the only one that is wanted.
-    ///   - limit: the most rows; -1 for all.
+    ///   - key: the key of the only requested entity.
+    ///   - limit: the maximum number of rows; -1 for all.
     func relatedRows(
         _ row: WrittenRow, _ path: String, key: EntityKey? = nil, limit: Int = -1, in database: Database
     ) throws -> [WrittenRow] {
@@ -231,7 +233,7 @@ extension RowWriter {
 }
 
 extension NavigationStorage {
-    /// Whether the rows that it leads to live within the row it starts from.
+    /// Whether the related rows are contained in the row.
     package var leadsToParts: Bool {
         guard case .join(_, let pairs) = self else { return false }
         return pairs.contains { $0.target == OfflineLayout.parentColumn }
@@ -239,7 +241,7 @@ extension NavigationStorage {
 }
 
 extension ODataEntity {
-    /// The value at the end of a path of properties; of an empty one, the entity itself.
+    /// Returns the value at the end of a path of properties, or the entity itself for an empty path.
     func value(at path: some Sequence<Property>) -> ODataValue? {
         var current = ODataValue.complex(self)
         for property in path {
