@@ -2,10 +2,12 @@ import GRDB
 import ODataService
 import Synchronization
 
-/// A read of a served request that ends as soon as its task is cancelled, even while it waits for a connection.
+/// A read of a server request that ends immediately when its task is cancelled, even while it waits for a
+/// connection.
 ///
-/// An asynchronous read of GRDB waits for its turn before it ends: the request of a closed connection would count against the
-/// limits until all reads before it have ended. A read that has begun ends at the next check of its budget.
+/// A cancelled asynchronous read of GRDB ends only after it has waited for a connection. The request of a closed
+/// connection would therefore count against the limits until all earlier reads have ended. A read that has started
+/// ends at the next check of its budget.
 private final class CancellableRead<Value: Sendable>: Sendable {
     private enum State {
         case new
@@ -16,9 +18,9 @@ private final class CancellableRead<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.new)
 
-    /// Begins to wait. If the task is cancelled already, the continuation is resumed with `CancellationError`.
+    /// Starts to wait. If the task is already cancelled, the continuation is resumed with `CancellationError`.
     ///
-    /// - Returns: Whether the read is to be asked for.
+    /// - Returns: Whether the read must be scheduled.
     func wait(_ continuation: CheckedContinuation<Value, any Error>) -> Bool {
         let isNew = state.withLock { state in
             guard case .new = state else { return false }
@@ -29,9 +31,9 @@ private final class CancellableRead<Value: Sendable>: Sendable {
         return isNew
     }
 
-    /// Takes the turn.
+    /// Starts the read.
     ///
-    /// - Returns: The continuation that takes the result; `nil` if the task was cancelled.
+    /// - Returns: The continuation for the result; `nil` if the task was cancelled.
     func begin() -> CheckedContinuation<Value, any Error>? {
         state.withLock { state in
             guard case .waiting(let continuation) = state else { return nil }
@@ -40,10 +42,9 @@ private final class CancellableRead<Value: Sendable>: Sendable {
         }
     }
 
-    /// Whether the task was cancelled.
     var isLeft: Bool { state.withLock { if case .left = $0 { true } else { false } } }
 
-    /// Ends the wait for a connection.
+    /// Stops waiting for a connection.
     func leave() {
         let waiting: CheckedContinuation<Value, any Error>? = state.withLock { state in
             defer { state = .left }
@@ -55,8 +56,8 @@ private final class CancellableRead<Value: Sendable>: Sendable {
 }
 
 extension RequestBudget? {
-    /// Reads in one transaction, within the budget of a request if it has one. The wait for a connection ends as soon as the task
-    /// is cancelled.
+    /// Reads in one transaction, within the budget of a request if it has one. Waiting for a connection ends
+    /// immediately when the task is cancelled.
     ///
     /// - Throws: `CancellationError`; the errors of ``RequestBudget/running(on:unless:_:)`` and of `body`.
     func reading<Value: Sendable>(

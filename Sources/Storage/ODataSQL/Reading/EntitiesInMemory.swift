@@ -2,12 +2,12 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Entities that no table holds, asked as if one did: what a virtual entity set or an operation gives.
+/// Entities without a table that can be queried, such as a virtual entity set or the result of an operation.
 package struct EntitiesInMemory: EvaluationSource {
     package let model: EntityDataModel
     package let now: ODataDateTimeOffset
     package private(set) var entities: [ODataEntity]
-    /// The budget of the request that is answered, and the time of the thread when the entities were there.
+    /// The budget of the current request, and the CPU time of the thread at the creation of this value.
     private let budget = RequestBudget.current
     private let start = RequestBudget.threadTime
 
@@ -19,17 +19,17 @@ package struct EntitiesInMemory: EvaluationSource {
 
     private var evaluator: Evaluator { Evaluator(model: model, source: self, now: now) }
 
-    /// Nothing but the entities themselves can be reached.
+    /// Throws, because only the entities themselves are available.
     package func rows(of set: String) throws -> [any EvaluationRow] {
         throw ODataError.notImplemented("$root/\(set) here")
     }
 
-    /// The same for singletons.
+    /// Throws, because only the entities themselves are available.
     package func singleton(_ name: String) throws -> (any EvaluationRow)? {
         throw ODataError.notImplemented("$root/\(name) here")
     }
 
-    /// Stops an evaluation whose caller has gone or whose time is over.
+    /// Throws if the caller was cancelled or the time limit is exceeded.
     package func checkEvaluation() throws {
         guard let budget else { return }
         try budget.check()
@@ -38,7 +38,7 @@ package struct EntitiesInMemory: EvaluationSource {
 
     // MARK: Narrowing
 
-    /// Keeps the entities that a condition holds for.
+    /// Removes the entities that do not satisfy a condition.
     package mutating func keep(_ condition: BoundExpression) throws {
         let evaluator = evaluator
         entities = try Self.translating {
@@ -46,17 +46,17 @@ package struct EntitiesInMemory: EvaluationSource {
         }
     }
 
-    /// Keeps the entities of a type.
+    /// Removes the entities of other types.
     package mutating func keep(_ shape: TypeShape) {
         entities = entities.filter { model.isType($0.shape.name, shape.name) }
     }
 
-    /// Keeps the entity with a key.
+    /// Removes the entities with other keys.
     package mutating func keep(_ key: EntityKey) { entities = entities.filter { $0.key == key } }
 
     // MARK: Answering
 
-    /// What a query makes of the entities.
+    /// Returns the result of a query on the entities.
     package func page(_ query: BoundQuery) throws -> EntityPage {
         let answer = try Self.translating { try evaluator.evaluate(query, over: entities) }
         let known = Dictionary(
@@ -68,11 +68,11 @@ package struct EntitiesInMemory: EvaluationSource {
 
     private func entity(_ row: EvaluatedRow, _ declared: TypeShape, known: [EntityKey: ODataEntity]) -> ODataEntity {
         let original = row.key.flatMap { known[$0] }
-        // Values without a key may be of a derived type, too.
+        // Values without a key may also be of a derived type.
         let derived = model.isType(row.typeName, declared.name) ? model.shape(row.typeName) : nil
         var entity = ODataEntity(shape: original?.shape ?? derived ?? declared)
         for property in row.properties { entity[property.name] = property.value }
-        // Whatever was selected, the key is there.
+        // The key is always present, regardless of `$select`.
         for part in entity.shape.key where entity[part.path] == nil {
             if let value = row.property(part.path) { entity[part.path] = value }
         }

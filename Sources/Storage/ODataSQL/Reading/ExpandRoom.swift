@@ -1,31 +1,33 @@
 import ODataService
 
-/// The memory that the rows of one run of ``ExpandRunner`` may take.
+/// The memory for the rows of one run of ``ExpandRunner``.
 ///
-/// A tree that is written piece by piece holds each row once, however often it is written: its size counts. Entities are
-/// encoded as a whole: the size of all repetitions counts, and stays part of the request's memory.
+/// A tree that is written incrementally contains each row once, even if the response repeats it, so that the size
+/// of the tree counts. Entities are encoded as a whole. The size of all repetitions then counts and remains part of
+/// the request's memory.
 final class ExpandRoom {
-    /// The tree has more rows than may be held at once; it has to be read in smaller parts.
+    /// An error that is thrown if a tree has more rows than fit into memory. The tree must be read in smaller
+    /// parts.
     struct IsFull: Error {}
 
-    /// The most bytes of a tree; `nil` for entities.
+    /// The maximum number of bytes of a tree; `nil` for entities.
     private let treeSize: Int?
     private var size = 0
-    /// The rows that were taken of the request's budget.
+    /// The number of rows taken from the request's budget.
     private var rows = 0
-    /// The bytes that the request's budget accounts for.
+    /// The number of bytes taken from the request's budget.
     private var held = 0
 
-    /// The room of entities.
+    /// Creates the memory for entities.
     init() { treeSize = nil }
 
-    /// The room of a tree.
+    /// Creates the memory for a tree.
     init(treeSize: Int) { self.treeSize = treeSize }
 
-    /// Takes the room of a row.
+    /// Takes memory for a row.
     ///
-    /// - Parameter count: the number of times that the response has the row.
-    /// - Throws: ``IsFull``; ``ODataError`` 413 beyond the request's budget.
+    /// - Parameter count: the number of occurrences of the row in the response.
+    /// - Throws: ``IsFull``; ``ODataError`` 413 if the request's budget is exceeded.
     func take(_ bytes: Int, times count: Int, _ budget: RequestBudget?) throws {
         rows += count
         try budget?.takeRows(count)
@@ -39,10 +41,10 @@ final class ExpandRoom {
         if size > treeSize { throw IsFull() }
     }
 
-    /// Gives back the rows of a tree that is not written.
+    /// Returns the rows of a discarded tree to the budget.
     func undo(_ budget: RequestBudget?) { budget?.giveBackRows(rows) }
 
-    /// Says that entities are encoded and gone.
+    /// Returns the memory of encoded entities to the budget.
     func release(_ budget: RequestBudget?) {
         budget?.release(held)
         held = 0

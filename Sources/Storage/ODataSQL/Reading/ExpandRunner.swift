@@ -3,37 +3,38 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Reads what `$expand` asks for and hangs it into its parents: one statement per level and chunk of parents.
+/// Reads the related entities of `$expand` and attaches them to their parents, with one statement for each level
+/// and chunk of parents.
 struct ExpandRunner<Renderer: RowRenderer> {
-    /// How deep `$levels=max` goes, should the data have circles.
+    /// The maximum number of levels of `$levels=max`, in case the data have cycles.
     static var maxLevels: Int { 32 }
-    /// With how many entities at one level `$levels=max` goes no further, in one part of an answer: where each leads to several
-    /// others in circles, there are ever more of them.
+    /// The number of entities on one level above which `$levels=max` stops, for one part of a response. In cyclic
+    /// data, the number may grow with every level.
     static var enoughEntities: Int { 10_000 }
-    /// The most entities at one level of any other `$levels`.
+    /// The maximum number of entities on one level of any other `$levels`.
     static var maxEntities: Int { 1_000_000 }
 
     let renderer: Renderer
     let mapping: StorageMapping
     let options: SQLCompiler.Options
     let database: Database
-    /// How expanded collections are paged.
+    /// The paging of expanded collections.
     var paging = ExpandPaging()
-    /// The memory that the rows may take.
+    /// The memory for the rows.
     var room = ExpandRoom()
-    /// The number of entities at one level with which `$levels=max` goes no further.
+    /// The number of entities on one level above which `$levels=max` stops.
     var enoughEntities = Self.enoughEntities
 
     /// Expands all items of a query.
     ///
     /// - Parameters:
     ///   - items: the parents.
-    ///   - sources: for each parent and each item of `$expand` the values of the join columns.
+    ///   - sources: the values of the join columns for each parent and each item of `$expand`.
     ///   - expand: the items of `$expand`.
-    ///   - set: the parents' entity set.
-    ///   - level: how many levels lie above.
-    ///   - root: the table of the rows that the request is about; `nil` where the parents are these.
-    ///   - times: how often the answer has each of the parents, which are read once; once where it is left out.
+    ///   - set: the entity set of the parents.
+    ///   - level: the level of the related entities; 1 below the rows of the request.
+    ///   - root: the table of the request's rows; `nil` if the parents are these rows.
+    ///   - times: the number of occurrences of each parent in the response; `nil` if each parent occurs once.
     func expand(
         _ items: inout [Renderer.Item], _ sources: [[[DatabaseValue]]], expand: [BoundExpand], of set: String?,
         level: Int = 1, root: TableStorage? = nil, times: [Int]? = nil
@@ -55,7 +56,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
             let related = try runner.read(
                 nested, keys, times: timesByKey, table: table, root: root ?? table, level: level)
             for index in items.indices {
-                // The id is made where there is a link, which few need.
+                // The id is computed only if there is a link, which is rare.
                 let found = try related(keys[index]) { token in
                     try runner.paging.link(
                         to: nested, of: renderer.id(of: items[index]), values: token, mapping: mapping,
@@ -66,9 +67,9 @@ struct ExpandRunner<Renderer: RowRenderer> {
         }
     }
 
-    /// The item with itself among its nested items as long as `$levels` says so.
+    /// Adds an item to its own nested items until the depth of `$levels` is reached.
     ///
-    /// - Parameter count: how many parents the answer has at this level.
+    /// - Parameter count: the number of parents in the response on this level.
     func recursive(_ item: BoundExpand, level: Int, of count: Int) throws -> BoundExpand {
         var item = item
         if let levels = item.levels {
@@ -88,12 +89,12 @@ struct ExpandRunner<Renderer: RowRenderer> {
         return item
     }
 
-    /// A sum that stays what it is where it is too large anyway.
+    /// Returns a sum with an upper bound, which avoids an overflow.
     private static func sum(_ some: Int, _ more: Int) -> Int { min(some + more, 1 << 40) }
 
-    /// The related rows by join values.
+    /// Reads the related rows by the values of the join columns.
     ///
-    /// - Parameter times: how often the answer has what leads to them, where that may be often.
+    /// - Parameter times: the number of occurrences of the parents in the response; 1 if absent.
     private func read(
         _ expand: BoundExpand, _ keys: [[DatabaseValue]], times: [StoredValues: Int], table: TableStorage,
         root: TableStorage, level: Int
@@ -101,7 +102,7 @@ struct ExpandRunner<Renderer: RowRenderer> {
         let statement = try ExpandStatement(
             expand, of: table, root: root, mapping: mapping, options: options, pageSize: paging.pageSize)
         var seen: Set<StoredValues> = []
-        // NULL is related to nothing.
+        // Rows with NULL in a join column have no related rows.
         let distinct = keys.map(StoredValues.init).filter {
             !$0.values.contains(where: \.isNull) && seen.insert($0).inserted
         }
@@ -131,12 +132,12 @@ struct ExpandRunner<Renderer: RowRenderer> {
         }
     }
 
-    /// One parent's related rows.
+    /// The related rows of one parent.
     private struct Rows {
         var items: [Renderer.Item] = []
         /// The sort values of the last row on the page.
         var last: [DatabaseValue]?
-        /// Whether a row was left out because the page is full.
+        /// Whether the page is full and further rows exist.
         var hasMore = false
     }
 

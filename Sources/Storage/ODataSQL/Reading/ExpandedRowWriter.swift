@@ -4,18 +4,21 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Writes rows with what is expanded in them as JSON, piece by piece (rules 22 and 23).
+/// Writes rows with their expanded entities as JSON, piece by piece.
 ///
-/// The tree below a chunk of rows is read level by level, one statement for each level and chunk of 500 parents. It holds
-/// each row once, however often the response has it, and is then written without the database. If a tree would take more
-/// than ``treeSize``, fewer rows are read at once. What is expanded in a single row and still too large is read in chunks
-/// by key, each with a tree of its own. Memory stays flat, however large the response is.
+/// The tree below a chunk of rows is read level by level, with one statement for each level and chunk of 500
+/// parents. It contains each row once, even if the response repeats it, and is written without access to the
+/// database.
+///
+/// If a tree would exceed ``treeSize``, fewer rows are read at once. If the expanded entities of a single row are
+/// still too large, they are read in chunks by key, each with its own tree. Memory usage is therefore constant,
+/// independently of the size of the response.
 struct ExpandedRowWriter: Sendable {
-    /// The most bytes of one tree.
+    /// The maximum number of bytes of a tree.
     static let treeSize = 2 << 20
-    /// The most rows of a chunk that is read of a large collection.
+    /// The maximum number of rows in a chunk of a large collection.
     static let chunkRows = 500
-    /// The bytes of rows with which a chunk of a large collection ends.
+    /// The number of bytes after which a chunk of a large collection ends.
     static let chunkSize = 256 << 10
 
     typealias Object = JSONRowRenderer.Object
@@ -27,22 +30,22 @@ struct ExpandedRowWriter: Sendable {
         var sources: [[DatabaseValue]]
     }
 
-    /// What is expanded in the rows of one level.
+    /// The expanded properties of the rows on one level.
     struct Level: Sendable {
         var expand: [BoundExpand]
         var set: String?
-        /// The number of levels from the rows of the request, which have 1.
+        /// The number of the level; 1 for properties of the request's rows.
         var number = 1
         var root: TableStorage?
         var paging: ExpandPaging
-        /// The number of entities at one level with which `$levels=max` goes no further.
+        /// The number of entities on one level above which `$levels=max` stops.
         var enoughEntities = ExpandRunner<JSONRowRenderer>.enoughEntities
     }
 
     private struct UnreadRows {
         var rows: [UnreadRow]
         var next = 0
-        /// How many rows are tried at once.
+        /// The number of rows in the next attempt.
         var attempt: Int
         let level: Level
         var isFirst: Bool
@@ -52,7 +55,7 @@ struct ExpandedRowWriter: Sendable {
     /// An expanded property of a single row.
     private struct LargeProperty {
         let row: UnreadRow
-        /// Its position among the items of `$expand`.
+        /// The position among the items of `$expand`.
         let position: Int
         let level: Level
         let needsComma: Bool
@@ -63,16 +66,16 @@ struct ExpandedRowWriter: Sendable {
         var run: PageRun
         let expand: BoundExpand
         let parentID: String?
-        /// The level of the rows that are read.
+        /// The level below the rows of the collection.
         let level: Level
         var isFirst = true
     }
 
-    /// What is still to be written; the last one is next.
+    /// Work that remains; the last frame is next.
     private enum Frame {
         case text([UInt8])
         case objects([Object], next: Int, isOutermost: Bool)
-        /// The bytes of an object from a member on.
+        /// The bytes of an object, starting at a member.
         case object(Object, member: Int, staysOpen: Bool)
         case unread(UnreadRows)
         case property(LargeProperty)
@@ -84,9 +87,9 @@ struct ExpandedRowWriter: Sendable {
     private let mapping: StorageMapping
     private let options: SQLCompiler.Options
     private var frames: [Frame] = []
-    /// Whether the outermost rows are told apart by ``boundaries`` instead of commas.
+    /// Whether the outermost rows are separated by ``boundaries`` instead of commas.
     private let marksRows: Bool
-    /// Where outermost rows have ended in the bytes written.
+    /// The positions in the written bytes at which outermost rows end.
     private(set) var boundaries: [Int] = []
 
     init(
@@ -101,9 +104,9 @@ struct ExpandedRowWriter: Sendable {
     /// Whether everything is written.
     var isAtEnd: Bool { frames.isEmpty }
 
-    /// Begins with rows.
+    /// Starts with rows.
     ///
-    /// - Parameter isFirst: whether no row stands before them.
+    /// - Parameter isFirst: whether no rows precede them.
     mutating func begin(_ rows: [UnreadRow], _ level: Level, isFirst: Bool) {
         guard !rows.isEmpty else { return }
         push(rows, level, isFirst: isFirst, isOutermost: true)
@@ -116,12 +119,12 @@ struct ExpandedRowWriter: Sendable {
                     rows: rows, attempt: rows.count, level: level, isFirst: isFirst, isOutermost: isOutermost)))
     }
 
-    /// Forgets the boundaries in bytes that were taken away.
+    /// Removes the boundaries after the caller has removed the bytes.
     mutating func forgetBoundaries() { boundaries.removeAll(keepingCapacity: true) }
 
-    /// Writes until there are as many bytes as wanted, or everything is written.
+    /// Writes until the buffer has the requested size, or everything is written.
     ///
-    /// - Throws: ``ODataError`` 413 beyond the budget of the request.
+    /// - Throws: ``ODataError`` 413 if the budget of the request is exceeded.
     mutating func write(to bytes: inout [UInt8], upTo size: Int, in database: Database) throws {
         while bytes.count < size, let frame = frames.popLast() {
             switch frame {
@@ -151,7 +154,7 @@ struct ExpandedRowWriter: Sendable {
         }
     }
 
-    /// Writes what separates a row from the one before, and sees to the mark behind it.
+    /// Writes the comma before a row, or schedules the boundary after the row.
     private mutating func begin(_ object: Object, isFirst: Bool, _ isOutermost: Bool, to bytes: inout [UInt8]) {
         if isOutermost, marksRows {
             frames.append(.boundary)
@@ -172,7 +175,7 @@ struct ExpandedRowWriter: Sendable {
         return runner
     }
 
-    /// Reads the tree below as many rows as go together.
+    /// Reads the tree below as many rows as fit into memory.
     private mutating func read(_ unread: UnreadRows, to bytes: inout [UInt8], in database: Database) throws {
         var unread = unread
         let level = unread.level
@@ -206,7 +209,7 @@ struct ExpandedRowWriter: Sendable {
         }
     }
 
-    /// Writes a row whose tree is too large property by property.
+    /// Writes a row property by property if its tree is too large.
     private mutating func readParts(
         of unread: UnreadRows, to bytes: inout [UInt8], in database: Database
     ) throws {
@@ -218,7 +221,8 @@ struct ExpandedRowWriter: Sendable {
         unread.next += 1
         if unread.next < unread.rows.count { frames.append(.unread(unread)) }
         begin(row.object, isFirst: isFirst, unread.isOutermost, to: &bytes)
-        // What stands within a complex value stands before the other properties, and has to be read at once.
+        // Complex values precede the expanded properties, so that entities expanded within them must be read
+        // immediately.
         for (position, expand) in level.expand.enumerated() where !expand.complexPath.isEmpty {
             try readAtOnce(expand, position, row: &row, level: level, treeSize: nil, in: database)
         }
@@ -235,10 +239,11 @@ struct ExpandedRowWriter: Sendable {
         frames.append(.object(row.object, member: 0, staysOpen: true))
     }
 
-    /// Reads what one item of `$expand` leads to as one tree.
+    /// Reads the related entities of one item of `$expand` as one tree.
     ///
-    /// - Parameter treeSize: the most bytes of the tree; `nil` for all memory that the request has.
-    /// - Throws: ``ExpandRoom/IsFull`` beyond a size that was given; ``ODataError`` 413 beyond the request's memory.
+    /// - Parameter treeSize: the maximum number of bytes; `nil` for all memory of the request.
+    /// - Throws: ``ExpandRoom/IsFull`` if the given size is exceeded; ``ODataError`` 413 if the request's memory is
+    ///   exceeded.
     private func readAtOnce(
         _ expand: BoundExpand, _ position: Int, row: inout UnreadRow, level: Level, treeSize: Int?,
         in database: Database
@@ -276,9 +281,9 @@ struct ExpandedRowWriter: Sendable {
         write(member, to: &bytes)
     }
 
-    /// Begins to read a collection in chunks.
+    /// Starts to read a collection in chunks.
     ///
-    /// - Returns: whether that is possible: rows that nothing tells apart are read at once.
+    /// - Returns: Whether chunks are possible. Rows without a unique key must be read at once.
     private mutating func begin(
         _ property: LargeProperty, _ expand: BoundExpand, to bytes: inout [UInt8], in database: Database
     ) throws -> Bool {
@@ -356,7 +361,7 @@ struct ExpandedRowWriter: Sendable {
 
     // MARK: Members
 
-    /// Writes the members that related rows make, up to the first of these.
+    /// Writes the JSON members for related rows, up to the first row.
     private mutating func write(_ member: Object.Member, to bytes: inout [UInt8]) {
         if member.needsComma { bytes.append(UInt8(ascii: ",")) }
         let name = member.name

@@ -2,37 +2,41 @@ import GRDBSQLite
 import ODataModel
 import ODataService
 
-/// The fields of a plan whose rows are copied column by column into JSON: what writing thousands of rows needs to know of
-/// each, without the names, types and codecs of ``ResultPlan/Slot``, each of which costs a reference to count.
+/// The columns of a plan whose rows are copied directly to JSON.
+///
+/// This type contains only the data needed for each row. The names, types and codecs of ``ResultPlan/Slot`` would
+/// cost a reference count each, for every row.
 struct JSONColumns {
-    /// How a column becomes a value of JSON.
+    /// The conversions of a column to a JSON value.
     enum Kind {
         case integer, boolean, double, single, string, date, dateText, guid
         case scaledDecimal(Int32)
-        /// Text of an instant: the character between date and time, and whether `Z` ends it.
+        /// The text of an instant: the character between date and time, and whether it ends with `Z`.
         case instantText(separator: UInt8, hasZ: Bool)
-        /// What becomes a value that tells by itself how it is written.
+        /// A column with a value that determines its own JSON form.
         case value(DirectColumn.Kind)
-        /// As the slot says.
+        /// A column that is written according to its slot.
         case other
     }
 
-    /// One field.
+    /// A column.
     struct Column {
         var index: Int32
-        /// The position of the plan's field.
+        /// The position of the field in the plan.
         var field: Int32
-        /// Where its name stands, with quotation marks and colon.
+        /// The range of the name in ``names``, including quotation marks and colon.
         var start: Int32
         var end: Int32
         var kind: Kind
     }
 
-    /// In the order of the response.
+    /// The columns in the order of the response.
     private(set) var columns: [Column] = []
     private var names: [UInt8] = []
 
-    /// - Returns: `nil` where rows differ in their type or kind, or where a field is more than a value.
+    /// Creates the columns.
+    ///
+    /// - Returns: `nil` if rows differ in their type or properties, or if a field is not a plain value.
     init?(_ plan: ResultPlan, isIEEE754Compatible: Bool) {
         guard let direct = plan.direct else { return nil }
         columns.reserveCapacity(direct.count)
@@ -73,8 +77,9 @@ struct JSONColumns {
 
     /// Writes a member of a row.
     ///
-    /// - Parameter writesNulls: whether each NULL is written as `null`.
-    /// - Returns: whether it is written; what a column seldom holds is left to who knows the plan's field.
+    /// - Parameter writesNulls: whether NULL is written as `null`.
+    /// - Returns: Whether the member was written. Rare values are left to the caller, which knows the field of the
+    ///   plan.
     @inline(__always)
     func write(
         _ column: Column, of row: StoredRow, to writer: inout JSONWriter, _ values: StoredValueWriter, writesNulls: Bool
@@ -132,9 +137,9 @@ struct JSONColumns {
     }
 }
 
-/// Looks at dates as the text that they are written as, so that most are copied as they stand.
+/// Checks of date texts in the database, so that most of them are copied unchanged.
 enum DateText {
-    /// Whether text is a date of the years 1 to 9999, `YYYY-MM-DD`.
+    /// Returns whether a text is a date of the years 1 to 9999, `YYYY-MM-DD`.
     static func isDate(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count >= 10, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"), text.count == 10,
             let century = two(text, 0), let year = two(text, 2), let month = two(text, 5), let day = two(text, 8)
@@ -148,7 +153,7 @@ enum DateText {
         }
     }
 
-    /// Whether text is a date and a time in whole seconds.
+    /// Returns whether a text is a date and a time in whole seconds.
     static func isInstant(_ text: UnsafeBufferPointer<UInt8>, separator: UInt8, hasZ: Bool) -> Bool {
         guard text.count == (hasZ ? 20 : 19), text[10] == separator, text[13] == UInt8(ascii: ":"),
             text[16] == UInt8(ascii: ":"), !hasZ || text[19] == UInt8(ascii: "Z"),

@@ -4,15 +4,15 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Writes rows as OData JSON straight from the statement's columns (OData JSON Format 4.01, 6).
+/// Writes rows as OData JSON directly from the columns of a statement (OData JSON Format 4.01, 6).
 package struct JSONRowRenderer: RowRenderer {
     let model: EntityDataModel
     let format: ResponseFormat
-    /// Whether null values are left out (`omit-values=nulls`).
+    /// Whether null values are omitted (`omit-values=nulls`).
     let omitsNulls: Bool
-    /// What control information starts with: `@odata.` or `@`.
+    /// The prefix of control information: `@odata.` or `@`.
     package let prefix: String
-    /// Writes what is decoded before it is written.
+    /// The writer of values that are decoded first.
     let entities: EntityPayloadWriter
     private let etagKey: JSONWriter.Key
     private let idKey: JSONWriter.Key
@@ -31,30 +31,29 @@ package struct JSONRowRenderer: RowRenderer {
         typeKey = JSONWriter.Key("\(prefix)type")
     }
 
-    /// A row's object that has no closing brace yet, and what is expanded in it. Rows that several objects lead to are
-    /// shared, so that the tree takes no more memory than its different rows.
+    /// The JSON object of a row without its closing brace, and its expanded members. Several objects share a row,
+    /// so that a tree needs memory only for its distinct rows.
     struct Object: Sendable {
         var writer: JSONWriter
-        /// The entity's id, where expanded collections need it for their next links.
+        /// The entity's id, if the next links of expanded collections need it.
         var id: String?
-        /// The type of the entity, where something is expanded in it.
+        /// The type of the entity, if it has expanded members.
         var type: QualifiedName?
-        /// Where the complex values end, into which something may be expanded, by their paths, and whether they have
-        /// members already.
+        /// The end of each complex value with expanded members by its path, and whether the value is empty.
         var places: [[String]: (offset: Int, isEmpty: Bool)] = [:]
-        /// What is expanded, in the order in which it is written.
+        /// The expanded members in the order in which they are written.
         var members: [Member] = []
 
         /// An expanded member.
         struct Member: Sendable {
-            /// Where it stands in the bytes of the object; the end for the members of the object itself.
+            /// The position in the bytes of the object; the end for members of the object itself.
             var offset: Int
             var needsComma: Bool
             var name: String
             var related: RelatedItems<Object>
         }
 
-        /// Puts a member behind those at the same place.
+        /// Inserts a member after the existing ones at the same position.
         mutating func insert(_ member: Member) {
             let place = members.lastIndex { $0.offset <= member.offset }.map { $0 + 1 } ?? 0
             members.insert(member, at: place)
@@ -70,15 +69,15 @@ package struct JSONRowRenderer: RowRenderer {
             writer: writer, id: try row.id(plan, model), type: (row.variant(plan).0 ?? plan.shape).name, places: places)
     }
 
-    /// Told where a complex value ends: the names that lead to it, the place of its closing brace, and whether there is
-    /// nothing before it.
+    /// A closure that receives the end of a complex value: its path, the position of its closing brace, and whether
+    /// the value is empty.
     typealias ComplexEnd = (_ path: [String], _ offset: Int, _ isEmpty: Bool) -> Void
 
     /// Writes a row's object without its closing brace.
     ///
     /// - Parameters:
-    ///   - columns: the plan's fields, where they are copied column by column.
-    ///   - ended: told of each complex value.
+    ///   - columns: the columns that are copied directly, if the plan allows it.
+    ///   - ended: called at the end of each complex value.
     func open(
         _ row: StoredRow, _ plan: ResultPlan, columns: JSONColumns?, to writer: inout JSONWriter,
         ended: ComplexEnd? = nil
@@ -88,7 +87,7 @@ package struct JSONRowRenderer: RowRenderer {
             if format.metadata != .none { try writeControl(row, plan, derived: nil, to: &writer) }
             let values = StoredValueWriter(model: model, isIEEE754Compatible: format.isIEEE754Compatible)
             let isWhole = plan.notLoaded.map { row.isNull($0) } ?? true
-            // Without a closure, which would copy the plan for each row.
+            // A closure here would copy the plan for each row.
             for column in columns.columns
             where !columns.write(column, of: row, to: &writer, values, writesNulls: isWhole && !omitsNulls) {
                 try write(plan.fields[Int(column.field)], row, plan: plan, to: &writer)
@@ -111,7 +110,7 @@ package struct JSONRowRenderer: RowRenderer {
             writer.key(typeKey)
             writer.string("#\((derived ?? plan.shape).name)")
         }
-        // A client that knows the model computes the id from the path or from the key, if it is there.
+        // A client that knows the model computes the id from the path, or from the key if it is present.
         if format.metadata == .full || (!plan.hasKeyInFields && !plan.id.isInPath), let id = try row.id(plan, model) {
             writer.key(idKey)
             writer.string(id)
@@ -161,7 +160,7 @@ package struct JSONRowRenderer: RowRenderer {
         case .link(let name, let set, let shape, let parts):
             guard format.metadata != .none else { return }
             guard parts.allSatisfy({ !row.isNull($0.slot.index) }) else {
-                // It leads to nothing.
+                // There is no related entity.
                 writer.key(name)
                 return writer.null()
             }
@@ -181,7 +180,7 @@ package struct JSONRowRenderer: RowRenderer {
         }
     }
 
-    /// States the type of what no metadata declare, unless JSON tells it.
+    /// Writes the type of a value that the metadata do not declare, unless JSON determines the type.
     private func writeType(
         of name: String, _ slot: ResultPlan.Slot, _ row: StoredRow, to writer: inout JSONWriter
     ) {
@@ -201,7 +200,8 @@ package struct JSONRowRenderer: RowRenderer {
         }
     }
 
-    /// Dynamic properties are JSON already; their members are copied, unless a type is stated of some.
+    /// Writes dynamic properties. They are stored as JSON, so that their members are copied unless some of them
+    /// state a type.
     private func writeDynamic(
         _ row: StoredRow, _ index: Int, names: [String]?, plan: ResultPlan, to writer: inout JSONWriter
     ) throws {
@@ -233,7 +233,7 @@ package struct JSONRowRenderer: RowRenderer {
 
     func id(of item: Object) -> String? { item.id }
 
-    /// The memory of an object beside its bytes.
+    /// The memory of an object in addition to its bytes.
     private static let objectOverhead = 160
 
     func size(of item: Object) -> Int { item.writer.bytes.count + Self.objectOverhead }
@@ -247,7 +247,7 @@ package struct JSONRowRenderer: RowRenderer {
             return item.members.append(
                 .init(offset: item.writer.bytes.count, needsComma: !isFirst, name: name, related: related))
         }
-        // Nothing is related to a complex value that is not there.
+        // A complex value that is null has no related entities.
         guard let place = item.places[path] else { return }
         item.insert(.init(offset: place.offset, needsComma: !place.isEmpty, name: name, related: related))
         item.places[path]?.isEmpty = false
@@ -255,7 +255,7 @@ package struct JSONRowRenderer: RowRenderer {
 }
 
 extension ResultPlan.Field {
-    /// The property's name; empty for what stands for several.
+    /// The property's name; empty for fields with several properties.
     var name: String {
         switch self {
         case .value(let name, _, _), .complex(let name, _, _, _, _), .nested(let name, _),

@@ -1,9 +1,9 @@
 import ODataModel
 import ODataQuery
 
-/// The condition that a row has one of some keys.
+/// A condition that a row has one of the given keys.
 package enum KeyCondition {
-    /// The condition over the current instance of a query.
+    /// Returns the condition on the current instance of a query.
     package static func any(of keys: [EntityKey], _ query: BoundQuery) -> BoundExpression {
         let boolean = TypeReference.primitive(.boolean)
         let shape = query.shape
@@ -28,7 +28,8 @@ package enum KeyCondition {
         return tree(conditions, .or)
     }
 
-    /// Operands joined as a balanced tree: SQLite limits the depth of expressions, not their number.
+    /// Returns the operands as a balanced tree. SQLite limits the depth of expressions, but not the number of
+    /// operands.
     private static func tree(_ operands: [BoundExpression], _ operation: BinaryOperator) -> BoundExpression {
         guard operands.count > 1 else {
             return operands.first ?? .constant(.boolean(operation == .and), .primitive(.boolean))

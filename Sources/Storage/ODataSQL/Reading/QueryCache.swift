@@ -3,25 +3,26 @@ import ODataQuery
 import ODataService
 import Synchronization
 
-/// The statements that were compiled before, by the shapes of queries and, for each URL, with its ``ResolvedURL``.
+/// The cached statements, by shape of the query and, for each URL, in its ``ResolvedURL``.
 ///
-/// Values are only ever bound. A request that differs from one before in its literals alone is resolved, and takes
-/// over that one's statement with its own values (``QueryShape``).
+/// Values are always bound as arguments. A request that differs from an earlier one only in its literals is
+/// resolved, and uses the earlier statement with its own values (``QueryShape``).
 package final class QueryCache: Sendable {
-    /// How many shapes are kept; the least recently used one makes room for another.
+    /// The maximum number of shapes; the least recently used one is removed first.
     static let capacity = 256
-    /// The most literals of a request whose statement others may share: each of them is looked for among all.
+    /// The maximum number of literals in a request with a shared statement, because each of them is compared with
+    /// all others.
     static let maxLiterals = 64
 
-    /// The statements of one URL.
+    /// The statements of a URL.
     package final class Entry: Sendable {
-        /// The URL resolved.
+        /// The resolved URL.
         package let url: BoundURL
-        /// The shape and the literals; `nil` where nothing but the whole URL tells what is compiled.
+        /// The shape and the literals; `nil` if the statement depends on the whole URL.
         let shape: QueryShape?
-        /// The cache that the entry belongs to.
+        /// The cache of the entry.
         fileprivate let cache: QueryCache
-        /// The compiled query, by what it depends on besides.
+        /// The compiled queries by their other conditions.
         private let compiled = Mutex<[Conditions: CompiledQuery]>([:])
 
         init(_ resolved: ResolvedURL, in cache: QueryCache) {
@@ -30,8 +31,8 @@ package final class QueryCache: Sendable {
             self.cache = cache
         }
 
-        /// What was kept for this request, or for one of its shape; nothing for a caller who sees only some rows,
-        /// whose statements are for this caller alone.
+        /// Returns the cached query for this request or its shape. A caller who sees only some rows has no cached
+        /// queries.
         func find(_ options: SQLCompiler.Options, _ model: EntityDataModel) -> CompiledQuery? {
             guard options.rowFilter == nil else { return nil }
             let conditions = Conditions(options)
@@ -43,7 +44,7 @@ package final class QueryCache: Sendable {
             return made
         }
 
-        /// Keeps a compiled query that depends on nothing else.
+        /// Stores a compiled query that depends only on its URL and conditions.
         func keep(_ query: CompiledQuery, _ options: SQLCompiler.Options) {
             guard options.rowFilter == nil else { return }
             let conditions = Conditions(options)
@@ -53,7 +54,7 @@ package final class QueryCache: Sendable {
             }
         }
 
-        /// Keeps a compiled query, in the place of those that were compiled when the store held other parts.
+        /// Stores a compiled query and removes those that were compiled for other loaded data.
         private func keep(_ query: CompiledQuery, under conditions: Conditions) {
             compiled.withLock { compiled in
                 compiled = compiled.filter { $0.key.loadedData == conditions.loadedData }
@@ -62,9 +63,9 @@ package final class QueryCache: Sendable {
         }
     }
 
-    /// What a statement depends on besides the query.
+    /// The conditions of a statement in addition to the query.
     fileprivate struct Conditions: Hashable {
-        /// Whether rows are hidden.
+        /// Whether the store contains hidden rows.
         var hasHiddenOwners: Bool
         /// The version of ``SQLCompiler/Options/loadedData``.
         var loadedData: Int?
@@ -75,13 +76,13 @@ package final class QueryCache: Sendable {
         }
     }
 
-    /// A statement that serves all requests of a shape which were resolved alike and agree in the literals that it does not bind.
+    /// A statement for all requests of a shape that have the same resolved form and the same unbound literals.
     private struct Statement: Sendable {
         let query: CompiledQuery
-        /// The query that was compiled. The type of a literal depends on its value, so that another request of the same shape may be
-        /// another query.
+        /// The compiled query. The type of a literal depends on its value, so that another request of the same
+        /// shape may have a different form.
         let bound: BoundQuery
-        /// The literals that other requests must have too, by their indices.
+        /// The literals that other requests must share, by index.
         let fixed: [Int: ODataValue]
 
         init(_ query: CompiledQuery, of bound: BoundQuery, _ literals: [ODataValue]) {
@@ -109,7 +110,7 @@ package final class QueryCache: Sendable {
 
     private let statements = Mutex(LeastRecentlyUsed<StatementKey, Statement>(capacity: QueryCache.capacity))
 
-    /// The entry of a URL that was asked for before; `nil` for another one.
+    /// Returns the entry of an earlier URL; `nil` if there is none.
     func known(of resolved: ResolvedURL) -> Entry? {
         guard let entry = resolved.made as? Entry, entry.cache === self else { return nil }
         return entry
@@ -117,7 +118,7 @@ package final class QueryCache: Sendable {
 
     package init() {}
 
-    /// The entry of a URL, made when there is none.
+    /// Returns the entry of a URL, which is created if necessary.
     package func entry(of resolved: ResolvedURL) -> Entry {
         if let known = known(of: resolved) { return known }
         let made = Entry(resolved, in: self)
@@ -135,8 +136,10 @@ package final class QueryCache: Sendable {
 }
 
 extension ODataURL {
-    /// The shape whose statement the request may share; `nil` where a literal may become something else before it is
-    /// compiled, so that nobody could tell which of the values is which: aliases, casts of constants, `$apply`.
+    /// The shape under which the request may share a statement.
+    ///
+    /// `nil` if a literal may be transformed before it is compiled, so that values cannot be matched with literals:
+    /// aliases, casts of constants, `$apply`.
     fileprivate var statementShape: QueryShape? {
         guard options.apply.isEmpty, options.compute.isEmpty, options.aliases.isEmpty, options.temporal.isEmpty,
             path.segments.allSatisfy(\.hasPlainLiterals), options.filter?.hasPlainLiterals ?? true,
@@ -144,7 +147,7 @@ extension ODataURL {
             !options.select.contains(where: \.hasOptions)
         else { return nil }
         var plain = self
-        // Neither of the two is a part of the statement.
+        // `$top` and `$skip` are not part of the statement.
         plain.options.top = nil
         plain.options.skip = nil
         let shape = plain.shape
@@ -153,7 +156,7 @@ extension ODataURL {
 }
 
 extension PathSegment {
-    /// Whether literals of the segment are values of a key as they stand.
+    /// Whether the literals of the segment are unchanged key values.
     fileprivate var hasPlainLiterals: Bool {
         switch self {
         case .name(_, .none), .count, .reference: true
@@ -168,7 +171,7 @@ extension CommonExpression {
         if case .literal = self { true } else { false }
     }
 
-    /// Whether each literal becomes one constant and no other constant is made.
+    /// Whether each literal becomes exactly one constant, and there are no other constants.
     fileprivate var hasPlainLiterals: Bool {
         switch self {
         case .literal: true

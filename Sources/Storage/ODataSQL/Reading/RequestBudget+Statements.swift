@@ -3,22 +3,24 @@ import GRDBSQLite
 import ODataService
 
 extension RequestBudget {
-    /// The instructions of its virtual machine that SQLite runs between two checks of the budget: well below 10 ms.
+    /// The number of SQLite's virtual machine instructions between two checks of the budget, which take well below
+    /// 10 ms.
     private static let instructions: Int32 = 10_000
-    /// The message of SQLite for a value beyond `SQLITE_LIMIT_LENGTH`.
+    /// The message of SQLite for a value that exceeds `SQLITE_LIMIT_LENGTH`.
     private static let tooLongMessage = "string or blob too big"
 
-    /// Runs statements of the request on a connection. They are stopped when the request is cancelled or its time is over.
+    /// Runs statements of the request on a connection. They are stopped when the request is cancelled or its time
+    /// limit is exceeded.
     ///
-    /// The computation must leave nothing open: a statement that is stopped inside a transaction that writes rolls all of
-    /// the transaction back, so that the transaction must be that of this request alone.
+    /// The body must leave no transaction open. SQLite rolls back the whole write transaction of a stopped
+    /// statement, so that it must belong to this request only.
     ///
     /// - Parameters:
     ///   - database: the connection.
-    ///   - isLeft: tells that nobody waits for these statements, although the request goes on.
+    ///   - isLeft: returns whether the result is no longer needed, although the request continues.
     ///   - body: runs the statements.
-    /// - Throws: `CancellationError`; ``ODataError`` 503 `TimeLimit`; ``ODataError`` 413 `ResponseTooLarge` for a single
-    ///   value beyond the memory of the request; what `body` throws.
+    /// - Throws: `CancellationError`; ``ODataError`` 503 `TimeLimit`; ``ODataError`` 413 `ResponseTooLarge` for a
+    ///   single value that exceeds the request's memory; errors of `body`.
     package func running<Value>(
         on database: Database, unless isLeft: (() -> Bool)? = nil, _ body: () throws -> Value
     ) throws -> Value {
@@ -51,7 +53,7 @@ extension RequestBudget {
         }
     }
 
-    /// The budget while statements of one thread run.
+    /// The check of the budget while statements run on a thread.
     private final class StatementWatch {
         private let budget: RequestBudget
         private let timeLeft: Duration?
@@ -75,7 +77,7 @@ extension RequestBudget {
 }
 
 extension ODataRequest {
-    /// The request with a budget, unless it has one of its own.
+    /// Returns the request with a budget, unless it has its own.
     package func sharing(_ budget: RequestBudget?) -> ODataRequest {
         guard let budget, self.context.budget == nil else { return self }
         var request = self
@@ -91,11 +93,11 @@ extension RequestBudget? {
         return try budget.running(on: database, body)
     }
 
-    /// Lets a transaction that writes run to its end although the caller has gone.
+    /// Runs a write transaction to its end even if the caller is cancelled.
     ///
-    /// Only the statements of the request itself are stopped, inside ``RequestBudget/running(on:unless:_:)``. Commits, marks and
-    /// statements that other requests wait for are not: GRDB would interrupt them when the task is cancelled. The
-    /// requests of an app have no budget and are cancelled as GRDB does it.
+    /// Only the statements of the request are stopped, inside ``RequestBudget/running(on:unless:_:)``. Commits,
+    /// savepoints and statements for other requests are not stopped; GRDB would interrupt them when the task is
+    /// cancelled. Requests of an app have no budget, and GRDB cancels them as usual.
     package func shielding<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -103,7 +105,7 @@ extension RequestBudget? {
         return try await Task { try await body() }.value
     }
 
-    /// The budget of a request: its own, or a new one with the limits of the provider; `nil` if there is no limit.
+    /// Returns the budget of a request, or a new one with the limits of the provider; `nil` if there is no limit.
     package init(of request: ODataRequest, orElse limits: RequestBudget.Limits) {
         self = request.context.budget ?? (limits == .unlimited ? nil : RequestBudget(limits))
     }

@@ -3,40 +3,40 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Makes something of each row and hangs expanded rows into it: entities, or JSON.
+/// A renderer of rows and their expanded rows, either as entities or as JSON.
 protocol RowRenderer {
-    /// What a row becomes.
+    /// The form of a row.
     associatedtype Item: Sendable
 
-    /// Makes an item of the row that a statement stands on.
+    /// Returns the item for the current row of a statement.
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> Item
 
-    /// The id of the entity that an item stands for; `nil` where it has none.
+    /// Returns the id of an item's entity; `nil` if there is none.
     func id(of item: Item) -> String?
 
-    /// The memory that an item takes, in bytes, about.
+    /// Returns the approximate memory of an item in bytes.
     func size(of item: Item) -> Int
 
-    /// Hangs what an expanded navigation property leads to into an item.
+    /// Attaches the value of an expanded navigation property to an item.
     func attach(_ related: RelatedItems<Item>, as expand: BoundExpand, to item: inout Item)
 }
 
-/// What an expanded navigation property leads to.
+/// The value of an expanded navigation property.
 enum RelatedItems<Item: Sendable>: Sendable {
-    /// Nothing, for a single-valued one.
+    /// No entity, for a single-valued property.
     case none
     /// One row.
     case one(Item)
-    /// Many rows, with their number where it was asked for, and the link to those that did not fit.
+    /// Several rows, with their number if requested, and the link to the next page.
     case many([Item], count: Int64?, nextLink: String?)
-    /// The number alone.
+    /// The number of rows only.
     case count(Int64)
 }
 
-/// Makes entities.
+/// A renderer of entities.
 struct EntityRenderer: RowRenderer {
     let model: EntityDataModel
-    /// Says which types are stated.
+    /// Determines the types that must be stated.
     private let types: EntityPayloadWriter
 
     init(model: EntityDataModel) {
@@ -47,7 +47,7 @@ struct EntityRenderer: RowRenderer {
     func item(_ row: StoredRow, _ plan: ResultPlan) throws -> ODataEntity {
         let direct = plan.notLoaded.map({ row.isNull($0) }) ?? true ? plan.direct : nil
         var control = try self.control(row, plan)
-        // What nearly every row is.
+        // The common case.
         if let direct, plan.hasKeyInFields {
             return ODataEntity(shape: plan.shape, values: try values(direct, row, plan: plan), control: control)
         }
@@ -63,7 +63,7 @@ struct EntityRenderer: RowRenderer {
             }
             control.type = derived?.name
         }
-        // Whatever was selected, the key is there: without it nobody can change the entity.
+        // The key is always present, regardless of `$select`, because an entity cannot be changed without it.
         if !plan.hasKeyInFields, row.isEntity(plan) {
             for (part, (_, slot)) in zip(entity.shape.key, plan.key) {
                 guard let ordinal = entity.shape.ordinal(of: part.path) else { continue }
@@ -76,7 +76,7 @@ struct EntityRenderer: RowRenderer {
         return entity
     }
 
-    /// The id of a row and its version.
+    /// Returns the control information of a row: its id and ETag.
     private func control(_ row: StoredRow, _ plan: ResultPlan) throws -> ControlInformation {
         let isEntity = row.isEntity(plan)
         var etag: String?
@@ -87,13 +87,14 @@ struct EntityRenderer: RowRenderer {
         return ControlInformation(id: try row.id(plan, model), etag: etag)
     }
 
-    /// The values of a row whose columns are all loaded.
+    /// Returns the values of a row with all columns loaded.
     private func values(
         _ columns: [DirectColumn], _ row: StoredRow, plan: ResultPlan
     ) throws -> [ODataValue?] {
         let count = plan.shape.properties.count
-        // Each place is written once, from the first to the last, and `filled` says how many are at any time: also when a
-        // value cannot be read. The ordinals of the columns grow, and are those of the shape's properties.
+        // Each element is initialized once in ascending order, and `filled` is always the number of initialized
+        // elements, even if reading a value throws. The ordinals of the columns are ascending and refer to the
+        // shape's properties.
         return try [ODataValue?](unsafeUninitializedCapacity: count) { buffer, filled in
             for column in columns {
                 while filled < Int(column.ordinal) {
@@ -111,10 +112,10 @@ struct EntityRenderer: RowRenderer {
         }
     }
 
-    /// The value of a column that is loaded.
+    /// Returns the value of a loaded column.
     private func value(_ column: DirectColumn, _ row: StoredRow, plan: ResultPlan) throws -> ODataValue? {
         if let value = StoredColumn(row, Int(column.column)).value(column.kind) { return value }
-        // What is of another storage class, or damaged.
+        // The value has another storage class or is damaged.
         guard case .value(_, _, let slot) = plan.fields[Int(column.field)] else { return nil }
         return try row.decode(slot, plan, model: model)
     }
@@ -137,7 +138,7 @@ struct EntityRenderer: RowRenderer {
             }
         case .complex(let name, _, let shape, let presence, let fields):
             if let presence, row.isNull(presence) || row.integer(presence) == 0 {
-                // Without a presence nothing is stored; it is null unless none of it was loaded.
+                // Without a presence value, the complex value is null, unless none of its properties is loaded.
                 guard fields.isEmpty || fields.contains(where: { isLoaded($0, row, plan: plan) }) else { return }
                 entity[name] = .null
                 return
@@ -174,7 +175,7 @@ struct EntityRenderer: RowRenderer {
         case .dynamic(let index):
             if let text = row.text(index) { try setDynamic(text, nil, in: &entity, row: row, plan: plan) }
         case .nested(let name, let fields):
-            // The result's shape names grouped paths as a whole, `Customer/Country`; writers nest them.
+            // The result's shape names grouped paths as a whole, such as `Customer/Country`; the writers nest them.
             for field in fields { try set(field.named(within: name), in: &entity, row: row, plan: plan) }
         }
     }
@@ -206,7 +207,7 @@ struct EntityRenderer: RowRenderer {
 
     func id(of item: ODataEntity) -> String? { item.control.id }
 
-    /// The fixed part of an entity's size: its control information and the places of its values.
+    /// The constant part of an entity's size, which includes its control information.
     private static let entityOverhead = 128
 
     func size(of item: ODataEntity) -> Int {
@@ -217,7 +218,7 @@ struct EntityRenderer: RowRenderer {
         return size
     }
 
-    /// The bytes of a value that do not lie in its place.
+    /// Returns the number of bytes that a value occupies outside of its array element.
     private static func size(beyond value: ODataValue) -> Int {
         switch value {
         case .string(let text): text.utf8.count
@@ -239,7 +240,7 @@ struct EntityRenderer: RowRenderer {
         to item: inout ODataEntity
     ) {
         if let first = path.first {
-            // Nothing is related to a complex value that is not there.
+            // A complex value that is null has no related entities.
             guard case .complex(var inner)? = item[first] else { return }
             attach(related, as: expand, at: path.dropFirst(), to: &inner)
             item[first] = .complex(inner)
@@ -255,14 +256,14 @@ struct EntityRenderer: RowRenderer {
             item.related[name] =
                 expand.form == .references
                 ? .references(entities.compactMap(\.control.id)) : .many(entities, count: count, nextLink: nextLink)
-        // As a client reads it: a count, and no collection.
+        // Clients read a count without a collection in this form.
         case .count(let count): item.control.annotations["\(name)@odata.count"] = .integer(count)
         }
     }
 }
 
 extension ResultPlan.Field {
-    /// The field with the whole path as its name, where entities are named by it.
+    /// Returns the field with the whole path as its name, for the properties of entities.
     fileprivate func named(within path: String) -> ResultPlan.Field {
         switch self {
         case .related(let name, let shape, let presence, let fields):
@@ -274,13 +275,14 @@ extension ResultPlan.Field {
 }
 
 extension BoundExpand {
-    /// Whether an entity has what is expanded: with a type before it (OData URL Conventions 4.01, 5.1.3), those of the type do.
+    /// Returns whether entities of a type have the expanded property. After a cast in the path, only entities of
+    /// the cast's type have it (OData URL Conventions 4.01, 5.1.3).
     func isOf(_ type: QualifiedName, in model: EntityDataModel) -> Bool {
         guard case .cast(let shape)? = path.first else { return true }
         return model.isType(type, shape.name)
     }
 
-    /// The complex properties that lead to the navigation property.
+    /// The complex properties on the path to the navigation property.
     var complexPath: [String] {
         path.compactMap { if case .property(let property, _, _) = $0 { property.name } else { nil } }
     }

@@ -3,13 +3,14 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// `$all`: the entities of all entity sets, or those of one type in them
-/// (OData URL Conventions 4.01, 4.15 *Addressing All Entities in a Service*).
+/// `$all`: the entities of all entity sets, or those of one type (OData URL Conventions 4.01, 4.15 *Addressing All
+/// Entities in a Service*).
 extension StoreReader {
-    /// The most entities of one page, where neither the service nor the client wants fewer: they are held in memory.
+    /// The maximum number of entities on a page without a smaller limit of the service or the client, because they
+    /// are kept in memory.
     private static let pageSize = 1_000
 
-    /// A page of the entities of one set after the other, in the order in which the model has the sets.
+    /// Returns a page with the entities of the sets one after the other, in the order of the model.
     func allEntities(
         _ url: BoundURL, _ request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
@@ -20,7 +21,7 @@ extension StoreReader {
         if let query = url.query {
             for index in parts.indices { parts[index].ask(query) }
         }
-        // What is passed over may be whole sets; later pages find the same place again.
+        // `$skip` may exclude whole sets; later pages start at the same position.
         let skipped = try await skip(options.skip ?? 0, &parts, budget: request.context.budget, reader: reader)
         var place = try url.query?.skipToken.map { try PlaceInAll($0) } ?? PlaceInAll(remaining: options.top)
         let first = try parts.firstIndex { $0.name == place.set } ?? max(place.start(), skipped)
@@ -49,7 +50,7 @@ extension StoreReader {
         return response
     }
 
-    /// The entities of one entity set, or the one of a singleton.
+    /// The entities of an entity set, or the entity of a singleton.
     private struct Part {
         /// The name of the entity set or singleton.
         var name: String
@@ -58,7 +59,7 @@ extension StoreReader {
         var segments: [BoundSegment]
         var query: BoundQuery
 
-        /// Takes over what the request asks of each of its entities.
+        /// Applies the query options of the request to the entities.
         mutating func ask(_ wanted: BoundQuery) {
             query.search = wanted.search
             query.filter = wanted.filter
@@ -70,7 +71,9 @@ extension StoreReader {
         }
     }
 
-    /// Passes over entities: the number of sets that lie before the first one wanted, which gets the rest as its own.
+    /// Skips entities.
+    ///
+    /// - Returns: The number of skipped sets; the next set receives the remainder as its `$skip`.
     private func skip(
         _ count: Int, _ parts: inout [Part], budget: RequestBudget?, reader: any DatabaseReader
     ) async throws -> Int {
@@ -87,7 +90,7 @@ extension StoreReader {
         return parts.count
     }
 
-    /// The sets and singletons that may be read and can have entities of a type: first the sets, then the singletons.
+    /// Returns the readable sets and singletons that may contain entities of a type; sets come first.
     private func parts(of wanted: TypeShape?) -> [Part] {
         let model = mapping.model
         let sets = model.container.entitySets.compactMap { set in
@@ -111,7 +114,7 @@ extension StoreReader {
         }
     }
 
-    /// At most so many entities of a set, and the token of the page after them.
+    /// Returns a limited number of entities of a set, and the token of the next page.
     private func entities(
         _ part: Part, _ room: Int, after token: String?, budget: RequestBudget?, reader: any DatabaseReader
     ) async throws -> ([ODataEntity], String?) {
@@ -147,21 +150,24 @@ extension StoreReader {
     }
 }
 
-/// Where a page of `$all` ended: what `$skiptoken` carries, as `a~rows left of $top~entity set~token within the set`.
+/// The end of a page of `$all`, as the content of `$skiptoken`: `a~rows left of $top~entity set~token within the
+/// set`.
 private struct PlaceInAll {
-    /// Tells these tokens from others.
+    /// The prefix that distinguishes these tokens from others.
     private static let mark = "a"
 
-    /// What is left of `$top`; `nil` when none was given.
+    /// The remainder of `$top`; `nil` without `$top`.
     var remaining: Int?
-    /// The set that goes on; empty before the first page.
+    /// The set at which the page continues; empty before the first page.
     var set = ""
-    /// Where the set goes on; `nil` at its start.
+    /// The token within the set; `nil` at its start.
     var token: String?
 
     init(remaining: Int?) { self.remaining = remaining }
 
-    /// - Throws: ``ODataError`` 400 when the text is no such token.
+    /// Parses a token.
+    ///
+    /// - Throws: ``ODataError`` 400 if the text is not a token of `$all`.
     init(_ text: String) throws(ODataError) {
         let parts = text.split(separator: "~", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4, parts[0] == Self.mark, parts[1].isEmpty || (Int(parts[1]) ?? 0) > 0, !parts[2].isEmpty
@@ -179,7 +185,9 @@ private struct PlaceInAll {
         return place
     }
 
-    /// The first set, where the place is before all of them.
+    /// Returns the index of the first set.
+    ///
+    /// - Throws: ``ODataError`` 400 if the token names a set that does not exist.
     func start() throws(ODataError) -> Int {
         guard set.isEmpty else { throw PageToken.invalid }
         return 0

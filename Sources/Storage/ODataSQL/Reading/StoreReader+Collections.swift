@@ -5,9 +5,9 @@ import ODataService
 
 /// Pages of collections.
 extension StoreReader {
-    /// Answers with a page of a collection.
+    /// Returns a page of a collection.
     ///
-    /// - Parameter room: the most rows of this page, if that is not for the preference of the request to say.
+    /// - Parameter room: the maximum number of rows on this page; by default, the preference of the request.
     func collection(
         _ query: BoundQuery, _ segments: [BoundSegment], target: BoundResource.Target, request: ODataRequest,
         reader: any DatabaseReader, cache: QueryCache.Entry?, room: Int? = nil
@@ -15,7 +15,7 @@ extension StoreReader {
         if query.deltaToken != nil { throw ODataError.notImplemented("$deltatoken") }
         let token = try query.skipToken.map { try PageToken($0) }
         let now = token?.now ?? configuration.now()
-        // A page without rows would lead nowhere.
+        // A page without rows would have no position for a next link.
         let pageSize = [configuration.maxPageSize, room ?? request.preferences.maxPageSize].compactMap { $0 }.min()
             .map { max(1, $0) }
         let link = nextLink(request)
@@ -25,7 +25,7 @@ extension StoreReader {
         if let format = request.format {
             let renderer = JSONRowRenderer(
                 model: mapping.model, format: format, omitsNulls: request.preferences.omitValues == "nulls")
-            // What does not go well with the first rows is an error of the request, and not within the answer.
+            // An error in the first rows becomes the error of the request instead of an error within the response.
             let (first, total) = try await reading(reader, budget) { database in
                 let (run, options, total) = try start(
                     query, segments, token: token, now: now, pageSize: pageSize, budget: budget, in: database,
@@ -59,8 +59,8 @@ extension StoreReader {
         return response
     }
 
-    /// Answers with the references to the members of a collection, in pages if the client asks for them
-    /// (OData Protocol 4.01, 11.2.8).
+    /// Returns the references to the members of a collection, in pages if the client requests them (OData Protocol
+    /// 4.01, 11.2.8).
     func references(
         _ query: BoundQuery, _ segments: [BoundSegment], request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
@@ -90,7 +90,7 @@ extension StoreReader {
         return response
     }
 
-    /// Answers with the reference to one entity; 204 if there is none.
+    /// Returns the reference to one entity; 204 if there is none.
     func reference(
         _ query: BoundQuery, _ segments: [BoundSegment], request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
@@ -110,7 +110,7 @@ extension StoreReader {
         return ODataResponse(body: .references([id], isCollection: false))
     }
 
-    /// The pages of expanded collections: those of the configuration, or smaller ones if the client prefers them
+    /// Returns the paging of expanded collections, with the configured page size or the smaller one of the client
     /// (OData Protocol 4.01, 8.2.8.5).
     func expandPaging(_ request: ODataRequest) -> ExpandPaging {
         let sizes = [configuration.maxExpandedRows, request.preferences.maxPageSize].compactMap { $0 }
@@ -119,14 +119,14 @@ extension StoreReader {
         return paging
     }
 
-    /// Compiles, checks the token and counts, in one transaction.
+    /// Compiles the query, checks the token and counts the rows, in one transaction.
     private func start(
         _ query: BoundQuery, _ segments: [BoundSegment], token: PageToken?, now: ODataDateTimeOffset,
         pageSize: Int?, budget: RequestBudget?, in database: Database, cache: QueryCache.Entry?
     ) throws -> (PageRun, SQLCompiler.Options, Int64?) {
         var (compiled, options) = try prepare(query, segments, now: now, in: database, cache: cache)
         if options.isPassing, token != nil || pageSize != nil {
-            // The next link is good for as long as the query is.
+            // The next link is valid as long as the query.
             compiled.origin = try SQLCompiler(mapping: mapping, options: options.lasting)
                 .compile(query, at: segments).digest
         }
@@ -168,8 +168,11 @@ extension StoreReader {
         return page
     }
 
-    /// The request's URL with another `$skiptoken`, absolute where the request tells the service root. `$top` and
-    /// `$skip` stay, since the token is good for the same query only; what they ask for is in the token.
+    /// Returns a function for the request's URL with another `$skiptoken`, which is absolute if the request has a
+    /// service root.
+    ///
+    /// `$top` and `$skip` remain in the URL, because the token is valid for the same query only. The token contains
+    /// their state.
     private func nextLink(_ request: ODataRequest) -> @Sendable (PageToken) -> String {
         let root = request.format?.serviceRoot ?? ""
         let url = request.url
@@ -180,7 +183,7 @@ extension StoreReader {
         }
     }
 
-    /// What stands before the first row.
+    /// Returns the bytes before the first row.
     package func head(
         _ query: BoundQuery, _ segments: [BoundSegment], target: BoundResource.Target, request: ODataRequest,
         renderer: JSONRowRenderer, total: Int64?
@@ -208,7 +211,7 @@ extension StoreReader {
         return Array(text.utf8)
     }
 
-    /// What can be done with a collection as a whole, as members of its object.
+    /// Returns the operations on the collection as members of its object.
     private func operations(onCollectionOf shape: TypeShape, _ url: ODataURL, _ renderer: JSONRowRenderer) -> String {
         var json = JSONWriter()
         json.beginObject()
@@ -218,7 +221,7 @@ extension StoreReader {
         return members.isEmpty ? "" : String(decoding: members, as: UTF8.self) + ","
     }
 
-    /// The media type of an encoded page.
+    /// Returns the media type of an encoded page.
     package static func contentType(_ format: ResponseFormat) -> String {
         let prefix = format.isPrefixed ? "odata." : ""
         let compatible = format.isIEEE754Compatible ? ";IEEE754Compatible=true" : ""

@@ -37,7 +37,8 @@ extension StoreReader {
         guard isRaw else {
             var response = ODataResponse(
                 body: .value(try narrowed(value, by: options), type), etag: entity.control.etag)
-            // The context URL names the canonical URL of the entity, however it was addressed (OData Protocol 4.01, 10.13).
+            // The context URL contains the canonical URL of the entity, independent of the request URL (OData
+            // Protocol 4.01, 10.13).
             response.owner = entity.control.id
             return response
         }
@@ -49,7 +50,7 @@ extension StoreReader {
         return ODataResponse(body: try Self.raw(value, type, model: mapping.model), etag: entity.control.etag)
     }
 
-    /// Complex values as query options want them.
+    /// Returns complex values according to query options.
     package func narrowed(_ value: ODataValue, by query: BoundQuery?) throws -> ODataValue {
         guard let query else { return value }
         switch value {
@@ -65,7 +66,8 @@ extension StoreReader {
         }
     }
 
-    /// `$count` of a collection of values: all of them stand in one column, so they are counted as they are read.
+    /// Returns `$count` of a collection of values. All members are in one column, so that they are counted after
+    /// reading.
     func memberCount(
         _ url: BoundURL, _ property: Property, of owner: TypeShape, request: ODataRequest, reader: any DatabaseReader
     ) async throws -> ODataResponse {
@@ -102,7 +104,7 @@ extension StoreReader {
 
     /// Follows property segments from an entity into complex values.
     ///
-    /// - Parameter path: the way to the entity.
+    /// - Parameter path: the path to the entity.
     private static func follow(
         _ segments: ArraySlice<BoundSegment>, in entity: ODataEntity, of path: [BoundSegment], _ model: EntityDataModel
     ) throws -> (ODataValue, TypeReference) {
@@ -113,7 +115,7 @@ extension StoreReader {
             case .property(let property, _, _):
                 guard case .complex(let owner) = current else { return (.null, property.type) }
                 guard let value = owner[property.name] else {
-                    // Not loaded is not null (rule 12).
+                    // A value that is not loaded is not null.
                     let set = set(of: path)?.name ?? singleton(of: path)
                     let query = segments.first?.propertyName.flatMap { first in set.map { "\($0)?$select=\(first)" } }
                     throw ODataError.notLoaded("\(set.map { "\($0)/" } ?? "")\(property.name)", definingQuery: query)
@@ -141,7 +143,7 @@ extension StoreReader {
         return (current, type)
     }
 
-    /// The bytes of a value as `$value` gives them.
+    /// Returns the bytes of a value for `$value`.
     package static func raw(_ value: ODataValue, _ type: TypeReference, model: EntityDataModel) throws -> ResponseBody {
         switch value {
         case .binary(let bytes): return .raw(ByteStream(bytes), contentType: "application/octet-stream")

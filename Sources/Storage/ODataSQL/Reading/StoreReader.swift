@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Answers read requests from a database: collections, entities, properties, counts, references.
+/// Processes read requests for collections, entities, properties, counts and references.
 ///
 /// ```swift
 /// let reader = StoreReader(mapping: mapping)
@@ -12,31 +12,32 @@ import ODataService
 ///
 /// Connections must have the functions of ``StoreFunctions``.
 public struct StoreReader: Sendable {
-    /// What a reader is told.
+    /// The settings of a reader.
     public struct Configuration: Sendable {
-        /// The most rows of a page; `nil` leaves it to the request.
+        /// The maximum number of rows on a page; `nil` for the limit of the request.
         public var maxPageSize: Int?
-        /// The most rows of each expanded collection; `nil` for no limit.
+        /// The maximum number of rows of each expanded collection; `nil` for no limit.
         public var maxExpandedRows: Int?
-        /// The time that `now()` gives.
+        /// Returns the value of `now()`.
         public var now: @Sendable () -> ODataDateTimeOffset
-        /// The budget of a request that brings none of its own; without limits unless set.
+        /// The budget of a request without its own budget; unlimited by default.
         public var limits: RequestBudget.Limits
-        /// Tells, in the transaction of a read, whether rows of unfinished downloads are to be hidden.
+        /// Returns whether rows of unfinished downloads must be hidden, in the transaction of a read.
         public var hasHiddenOwners: @Sendable (Database) throws -> Bool
-        /// What the store holds, so that reads of other parts are refused; everything where it gives `nil`.
+        /// Returns the data that the store contains, so that reads of other data are refused; `nil` if the store
+        /// contains everything.
         public var loadedData: @Sendable (Database) throws -> (any LoadedData)? = { _ in nil }
-        /// The rows of a set that exist for the caller; all where it is `nil`.
+        /// Returns the filter for the visible rows of a set; `nil` if all rows are visible.
         package var rowFilter: (@Sendable (String) throws -> RowFilter?)?
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         ///
         /// - Parameters:
-        ///   - maxPageSize: the most rows of a page; `nil` leaves it to the request.
-        ///   - maxExpandedRows: the most rows of each expanded collection; `nil` for no limit.
-        ///   - limits: the budget of a request that brings none of its own.
-        ///   - now: the time that `now()` gives.
-        ///   - hasHiddenOwners: tells whether rows of unfinished downloads are to be hidden.
+        ///   - maxPageSize: the maximum number of rows on a page; `nil` for the limit of the request.
+        ///   - maxExpandedRows: the maximum number of rows of each expanded collection; `nil` for no limit.
+        ///   - limits: the budget of a request without its own budget.
+        ///   - now: returns the value of `now()`.
+        ///   - hasHiddenOwners: returns whether rows of unfinished downloads must be hidden.
         public init(
             maxPageSize: Int? = nil, maxExpandedRows: Int? = nil, limits: RequestBudget.Limits = .unlimited,
             now: @escaping @Sendable () -> ODataDateTimeOffset,
@@ -49,7 +50,8 @@ public struct StoreReader: Sendable {
             self.hasHiddenOwners = hasHiddenOwners
         }
 
-        /// Makes the configuration of a provider's reader. Its pages have a bound, so that no result is read in one go.
+        /// Creates the configuration of a provider's reader. Its pages always have a limit, so that no result is
+        /// read as a whole.
         package init(_ options: ServingOptions) {
             self.init(
                 maxPageSize: options.pageBound, maxExpandedRows: options.maxExpandedRows, limits: options.limits,
@@ -57,22 +59,22 @@ public struct StoreReader: Sendable {
         }
     }
 
-    /// Where the data lies.
+    /// The tables and columns of the data.
     public let mapping: StorageMapping
-    /// What the reader was told.
+    /// The settings.
     public let configuration: Configuration
-    /// The results that are kept for their next pages.
+    /// The snapshots of results for their next pages.
     package let snapshots: ResultSnapshots
-    /// Who the reader is for, whose results nobody else is given.
+    /// The caller, to whom the snapshots belong.
     let principal: Principal?
 
-    /// Makes a reader.
+    /// Creates a reader.
     public init(mapping: StorageMapping, configuration: Configuration) {
         self.init(mapping: mapping, configuration: configuration, snapshots: ResultSnapshots(), for: nil)
     }
 
-    /// Makes a reader for a caller, with the results that are kept for all callers: what one request keeps, another one
-    /// asks for.
+    /// Creates a reader for a caller. All readers share the snapshots, because the next page may be a request to
+    /// another reader.
     package init(
         mapping: StorageMapping, configuration: Configuration, snapshots: ResultSnapshots, for principal: Principal?
     ) {
@@ -82,15 +84,15 @@ public struct StoreReader: Sendable {
         self.principal = principal
     }
 
-    /// Answers a read request.
+    /// Processes a read request.
     ///
     /// - Parameters:
-    ///   - url: the request's URL, resolved.
-    ///   - request: the request, for its preferences, format and conditions.
-    ///   - reader: the database; each use is one short transaction.
-    /// - Returns: a page decoded or, where the request names a format, encoded; an entity; a value; a count.
-    /// - Throws: ``ODataError``, and ``StoredValueError`` for what a foreign database holds against its
-    ///   declaration.
+    ///   - url: the resolved URL of the request.
+    ///   - request: the request with its preferences, format and conditions.
+    ///   - reader: the database; each access is one short transaction.
+    /// - Returns: A page, which is encoded if the request specifies a format; an entity; a value; or a count.
+    /// - Throws: ``ODataError``, and ``StoredValueError`` for values of an existing database that do not match
+    ///   their declaration.
     public func read(
         _ url: BoundURL, request: ODataRequest, in reader: any DatabaseReader
     ) async throws -> ODataResponse {
@@ -126,7 +128,7 @@ public struct StoreReader: Sendable {
         case .property, .rawValue: return try await property(url.resource, url.query, request: request, reader: reader)
         case .crossJoin(let sets, _):
             guard let query = url.query else { throw ODataError.notImplemented("$crossjoin here") }
-            // A path has one set; several are a cross join.
+            // A path has one set; several sets are a cross join.
             let segments = sets.compactMap { set in
                 mapping.model.shape(set.type).map { BoundSegment.entitySet(set, $0) }
             }
@@ -138,14 +140,14 @@ public struct StoreReader: Sendable {
         }
     }
 
-    /// A query for everything, where a URL has none.
+    /// Returns a query without options.
     package static func query(_ shape: TypeShape, _ set: EntitySet?) -> BoundQuery {
         BoundQuery(
             shape: shape, set: set,
             variable: RangeVariable(name: "$it", identifier: 0, shape: shape, type: .entity(shape.name)))
     }
 
-    /// Compiles in a transaction, which tells what is hidden, or finds what was compiled before.
+    /// Compiles a query in a transaction, which determines the hidden rows, or returns a cached statement.
     package func prepare(
         _ query: BoundQuery, _ segments: [BoundSegment], now: ODataDateTimeOffset, in database: Database,
         cache: QueryCache.Entry? = nil
@@ -166,7 +168,7 @@ public struct StoreReader: Sendable {
         return (compiled, options)
     }
 
-    /// Compiles, or finds what was compiled before.
+    /// Compiles a query, or returns a cached statement.
     func compile(
         _ query: BoundQuery, _ segments: [BoundSegment], options: SQLCompiler.Options, cache: QueryCache.Entry?
     ) throws -> CompiledQuery {
@@ -177,7 +179,7 @@ public struct StoreReader: Sendable {
         return compiled
     }
 
-    /// The tables that have a full-text index.
+    /// Returns the tables with a full-text index.
     private func searchIndexes(in database: Database) throws -> Set<String> {
         let names = try SearchIndex.names(in: database)
         return Set(mapping.tables.values.filter { names.contains(SearchIndex.name(of: $0)) }.map(\.table))
@@ -192,14 +194,14 @@ public struct StoreReader: Sendable {
         }
     }
 
-    /// The options with what the caller may not see.
+    /// Adds the caller's row filter to the options.
     package func restricting(_ options: SQLCompiler.Options) -> SQLCompiler.Options {
         var options = options
         options.rowFilter = configuration.rowFilter
         return options
     }
 
-    /// 404 when an entity on the way to the last one is not there.
+    /// Throws 404 if an entity on the path does not exist.
     package func checkParents(
         _ segments: [BoundSegment], _ options: SQLCompiler.Options, in database: Database
     ) throws {
@@ -221,7 +223,7 @@ public struct StoreReader: Sendable {
         if found == nil { throw ODataError.notFound(Self.name(of: parents)) }
     }
 
-    /// A path for messages.
+    /// Returns a path for error messages.
     package static func name(of segments: [BoundSegment]) -> String {
         segments.reduce(into: "") { path, segment in
             switch segment {
@@ -253,7 +255,8 @@ public struct StoreReader: Sendable {
             ).first
         }
         guard let entity = found else {
-            // A single-valued navigation property that leads nowhere is no error (OData Protocol 4.01, 11.2.7).
+            // A single-valued navigation property without a related entity is not an error (OData Protocol 4.01,
+            // 11.2.7).
             if case .navigation = segments.last { return ODataResponse(status: 204) }
             throw ODataError.notFound(Self.name(of: segments))
         }
@@ -264,7 +267,7 @@ public struct StoreReader: Sendable {
         return ODataResponse(body: .entity(entity), etag: etag)
     }
 
-    /// The first rows as entities, expanded.
+    /// Returns the first rows as entities with their expanded entities.
     package static func entities(
         _ compiled: CompiledQuery, _ query: BoundQuery, mapping: StorageMapping, options: SQLCompiler.Options,
         in database: Database, limit: Int, paging: ExpandPaging = ExpandPaging()
@@ -306,7 +309,7 @@ public struct StoreReader: Sendable {
 
     // MARK: Errors
 
-    /// Turns the messages of registered functions into the errors they stand for.
+    /// Converts error messages of registered functions to errors.
     package static func translating<Value: Sendable>(
         _ body: @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -324,19 +327,19 @@ public struct StoreReader: Sendable {
 }
 
 extension BoundQuery {
-    /// Whether `$search` stands in the options of this query or one expanded in it.
+    /// Whether this query or a nested one contains `$search`.
     var hasSearch: Bool { search != nil || expand.contains(where: \.query.hasSearch) }
 }
 
 extension ODataError {
-    /// The refusal of what SQLite, or this program's memory, cannot take as one statement.
+    /// The error for statements that exceed a limit of SQLite or of this library.
     static let tooComplex = ODataError(
         status: 400, code: "TooComplex", message: "The request is more complex than the store can answer at once.")
 }
 
 extension DatabaseError {
-    /// Whether a statement goes beyond a limit of SQLite: how deep and long it may be, how many tables and values it may
-    /// name, how long a value may become.
+    /// Whether a statement exceeds a limit of SQLite. Limits concern the depth and length of the statement, the
+    /// number of tables and values, and the length of a value.
     var isTooComplex: Bool {
         if resultCode == .SQLITE_TOOBIG { return true }
         guard resultCode == .SQLITE_ERROR, let message else { return false }

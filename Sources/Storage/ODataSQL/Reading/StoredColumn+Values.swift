@@ -2,12 +2,12 @@ import GRDBSQLite
 import ODataModel
 
 extension StoredColumn {
-    /// Days before and after 1970 that have a year of at most six digits, as ``ColumnCodec`` reads them.
+    /// The maximum number of days before and after 1970 with a year of at most six digits, as in ``ColumnCodec``.
     private static var maxDays: UInt64 { 365_000_000 }
 
-    /// The value, straight from where SQLite has it: no array of bytes and no value of GRDB's between.
+    /// Returns the value directly from SQLite's memory, without an array of bytes or a `DatabaseValue`.
     ///
-    /// - Returns: `nil` where the content is not what the kind says; ``ColumnCodec`` then tells what it is, or what is wrong.
+    /// - Returns: `nil` if the content does not match the kind; ``ColumnCodec`` then reads it or reports the error.
     @inline(__always)
     func value(_ kind: DirectColumn.Kind) -> ODataValue? {
         switch self.kind {
@@ -55,7 +55,8 @@ extension StoredColumn {
         return ODataGuid(high: bytes.bigEndian(at: 0), low: bytes.bigEndian(at: 8))
     }
 
-    /// A scaled integer without zeros to the right of the point, in one word, where ``ODataDecimal/normalized`` divides two.
+    /// Returns a scaled integer without trailing zeros. Dividing 64-bit integers is faster than dividing 128-bit
+    /// integers, as in ``ODataDecimal/normalized``.
     private static func decimal(_ number: Int64, scale stated: Int) -> ODataDecimal? {
         if number == 0 { return ODataDecimal(0) }
         var (magnitude, scale) = (number.magnitude, stated)
@@ -69,7 +70,7 @@ extension StoredColumn {
 }
 
 extension InstantKey {
-    /// As ``decodeOffset(_:)`` of any bytes, a word at a time.
+    /// Decodes like ``decodeOffset(_:)`` for any bytes, but reads 64 bits at a time.
     static func decodeOffset(_ key: UnsafeRawBufferPointer) -> ODataDateTimeOffset? {
         guard key.count == 18 else { return nil }
         let seconds = Int64(bitPattern: key.bigEndian(at: 0) ^ (1 << 63))
@@ -81,7 +82,7 @@ extension InstantKey {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The eight bytes from an offset on, the most significant first.
+    /// Returns the eight bytes at an offset as a big-endian integer.
     @inline(__always)
     fileprivate func bigEndian(at offset: Int) -> UInt64 {
         UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))

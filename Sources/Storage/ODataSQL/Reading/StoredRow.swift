@@ -2,13 +2,13 @@ import GRDB
 import GRDBSQLite
 import ODataModel
 
-/// The row that a statement stands on, read without making values that nobody asks for.
+/// The current row of a statement, from which values are read on demand.
 ///
-/// Good only until the statement steps on.
+/// A value of this type is valid until the next step of the statement.
 struct StoredRow {
     let statement: SQLiteStatement
 
-    /// The storage class of a column: `SQLITE_INTEGER`, `SQLITE_FLOAT`, `SQLITE_TEXT`, `SQLITE_BLOB` or
+    /// Returns the storage class of a column: `SQLITE_INTEGER`, `SQLITE_FLOAT`, `SQLITE_TEXT`, `SQLITE_BLOB` or
     /// `SQLITE_NULL`.
     @inline(__always)
     func kind(_ index: Int) -> Int32 { sqlite3_column_type(statement, Int32(index)) }
@@ -22,7 +22,7 @@ struct StoredRow {
     @inline(__always)
     func double(_ index: Int) -> Double { sqlite3_column_double(statement, Int32(index)) }
 
-    /// The bytes of a value as it is stored, about.
+    /// Returns the approximate number of bytes of a stored value.
     func size(_ index: Int) -> Int {
         switch kind(index) {
         case SQLITE_TEXT, SQLITE_BLOB: Int(sqlite3_column_bytes(statement, Int32(index)))
@@ -31,7 +31,7 @@ struct StoredRow {
         }
     }
 
-    /// The bytes of a text column.
+    /// Calls a closure with the bytes of a text column.
     @inline(__always)
     func withText<Result>(_ index: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         let start = sqlite3_column_text(statement, Int32(index))
@@ -39,7 +39,7 @@ struct StoredRow {
         return try body(UnsafeBufferPointer(start: start, count: start == nil ? 0 : count))
     }
 
-    /// The bytes of a BLOB column.
+    /// Calls a closure with the bytes of a BLOB column.
     @inline(__always)
     func withBlob<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         let start = sqlite3_column_blob(statement, Int32(index))
@@ -47,26 +47,25 @@ struct StoredRow {
         return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
     }
 
-    /// The text of a column; `nil` for NULL.
+    /// Returns the text of a column; `nil` for NULL.
     func text(_ index: Int) -> String? {
         let column = StoredColumn(self, index)
         return column.kind == SQLITE_NULL ? nil : column.text
     }
 
-    /// The value of a column.
     func value(_ index: Int) -> DatabaseValue {
-        // GRDB reads text up to the first NUL.
+        // GRDB reads text only up to the first NUL character.
         if kind(index) == SQLITE_TEXT, let text = text(index) { return text.databaseValue }
         return DatabaseValue(sqliteStatement: statement, index: Int32(index))
     }
 
-    /// Whether a column is loaded (rule 12).
+    /// Returns whether a column is loaded.
     func isLoaded(_ slot: ResultPlan.Slot, _ plan: ResultPlan) -> Bool {
         guard let notLoaded = plan.notLoaded, !isNull(notLoaded) else { return true }
         return withBlob(notLoaded) { ResultPlan.isLoaded(slot, $0) }
     }
 
-    /// The fields of the row's type or kind, with its shape where it is a derived one.
+    /// Returns the fields for the row's type or kind, and the shape of a derived type.
     func variant(_ plan: ResultPlan) -> (derived: TypeShape?, fields: [ResultPlan.Field]) {
         guard let variant = plan.variant else { return declared(plan) }
         let kind = Int(integer(variant))
@@ -83,18 +82,18 @@ struct StoredRow {
         return (variant.shape, variant.fields)
     }
 
-    /// Whether the row is an entity of the plan's set.
+    /// Returns whether the row is an entity of the plan's set.
     func isEntity(_ plan: ResultPlan) -> Bool {
         guard plan.set != nil, let variant = plan.variant else { return plan.set != nil }
         let kind = Int(integer(variant))
         return plan.variants.indices.contains(kind) && plan.variants[kind].isEntity
     }
 
-    /// The value of a slot.
+    /// Decodes the value of a slot.
     ///
     /// - Throws: ``StoredValueError`` with table, column and row.
     func decode(_ slot: ResultPlan.Slot, _ plan: ResultPlan, model: EntityDataModel) throws -> ODataValue {
-        // What most columns hold, without a value of GRDB's between.
+        // The most common cases do not need a `DatabaseValue`.
         switch (kind(slot.index), slot.storage.codec) {
         case (SQLITE_NULL, _): return .null
         case (SQLITE_TEXT, .string): return .string(StoredColumn(self, slot.index).text)
@@ -111,7 +110,7 @@ struct StoredRow {
         }
     }
 
-    /// The row's name for messages: its key, else its row id.
+    /// Returns the name of the row for error messages: its key or row id.
     func name(_ plan: ResultPlan) -> String? {
         if !plan.key.isEmpty {
             return plan.key.map { key in
@@ -122,21 +121,22 @@ struct StoredRow {
         return plan.rowID.map { "\(value($0))" }
     }
 
-    /// The key; `nil` for rows without one.
+    /// Returns the key; `nil` for rows without a key.
     func key(_ plan: ResultPlan, _ model: EntityDataModel) throws -> EntityKey? {
         if plan.key.isEmpty || !isEntity(plan) { return nil }
         return EntityKey(
             try plan.key.map { EntityKey.Part(name: $0.name, value: try decode($0.slot, plan, model: model)) })
     }
 
-    /// The canonical id of the row (OData URL Conventions 4.01, 4.3.3 and 4.3.4); `nil` for what is no entity.
+    /// Returns the canonical id of the row (OData URL Conventions 4.01, 4.3.3 and 4.3.4); `nil` if the row is not
+    /// an entity.
     func id(_ plan: ResultPlan, _ model: EntityDataModel) throws -> String? {
         guard let set = plan.set, isEntity(plan) else { return nil }
         switch plan.id {
         case .none: return nil
         case .singleton: return set
         case .numbered(let start, let column):
-            // For each entity that is read: an interpolation would ask for more room than most ids need.
+            // This runs for every entity, and a string interpolation would allocate more memory than most ids need.
             return start + String(integer(column)) + ")"
         case .keyed: return try id(set, plan.shape, key: plan.key, plan: plan, model: model)
         case .contained(let containers, let property, let hasKey):
@@ -150,7 +150,7 @@ struct StoredRow {
         }
     }
 
-    /// The id of a row of another set whose key is among the columns.
+    /// Returns the id of a row of another set with its key in the columns.
     func id(
         _ set: String, _ shape: TypeShape, key: [(name: String, slot: ResultPlan.Slot)], plan: ResultPlan,
         model: EntityDataModel
@@ -161,17 +161,18 @@ struct StoredRow {
     }
 }
 
-/// One column of the row that a statement stands on, for those who ask it for more than one thing.
+/// A column of the current row, for several accesses to the same value.
 ///
-/// A statement looks a column up for each question and guards each against other threads. What it finds can be asked without
-/// that, since a connection is used by one thread at a time. Good only until the statement steps on.
+/// A statement finds the column for each access and takes a lock. The value found can be read without a lock,
+/// because only one thread uses a connection at a time. A value of this type is valid until the next step of the
+/// statement.
 struct StoredColumn {
     private let value: OpaquePointer?
 
     @inline(__always)
     init(_ row: StoredRow, _ index: Int) { value = sqlite3_column_value(row.statement, Int32(index)) }
 
-    /// The storage class, as ``StoredRow/kind(_:)``.
+    /// The storage class, as in ``StoredRow/kind(_:)``.
     @inline(__always)
     var kind: Int32 { sqlite3_value_type(value) }
 
@@ -188,10 +189,10 @@ struct StoredColumn {
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    /// The bytes of the content as text.
+    /// Calls a closure with the bytes of the content as text.
     @inline(__always)
     func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
-        // The text first: only then are its bytes counted.
+        // The number of bytes is valid only after the text was requested.
         let start = sqlite3_value_text(value)
         let count = Int(sqlite3_value_bytes(value))
         return try body(UnsafeBufferPointer(start: start, count: start == nil ? 0 : count))

@@ -2,14 +2,14 @@ import GRDB
 import GRDBSQLite
 import ODataModel
 
-/// Writes one stored value as JSON, the common codecs without making a value of it.
+/// Writes stored values as JSON. Values of common codecs are written without decoding.
 struct StoredValueWriter {
     let model: EntityDataModel
     let isIEEE754Compatible: Bool
 
     /// Writes the value of a column that is not NULL.
     ///
-    /// - Throws: ``StoredValueError`` with table, column and row when the content is not what the codec says.
+    /// - Throws: ``StoredValueError`` with table, column and row if the content does not match the codec.
     func write(
         _ slot: ResultPlan.Slot, _ row: StoredRow, plan: ResultPlan, to writer: inout JSONWriter
     ) throws {
@@ -50,8 +50,8 @@ struct StoredValueWriter {
         writer.value(value, type: slot.storage.type, model: model, isIEEE754Compatible: isIEEE754Compatible)
     }
 
-    /// Whether stored JSON of a type is its JSON in responses: decimals are strings when stored, 64-bit
-    /// integers become strings in some responses, enumerations are stored as numbers.
+    /// Returns whether stored JSON of a type can be copied to responses. Stored decimals are strings, stored
+    /// enumerations are numbers, and some responses contain 64-bit integers as strings.
     private func isCopied(_ type: TypeReference) -> Bool {
         switch type.element {
         case .primitive(let primitive), .typeDefinition(_, let primitive):
@@ -60,8 +60,8 @@ struct StoredValueWriter {
         }
     }
 
-    /// The digits of a scaled integer with its point. Zeros at the end are cut: nobody wrote them, the column's
-    /// scale made them.
+    /// Writes a scaled integer as a decimal. Trailing zeros are omitted, because they come from the column's scale
+    /// and not from the value.
     func writeScaled(_ stored: Int64, scale stated: Int, to writer: inout JSONWriter) {
         var (number, scale) = (stored, stated)
         while scale > 0, number % 10 == 0 { (number, scale) = (number / 10, scale - 1) }
@@ -113,7 +113,7 @@ struct StoredValueWriter {
     /// The days since 1970-01-01 of the years 1 to 9999.
     static let writtenDays: ClosedRange<Int64> = -719_162...2_932_896
 
-    /// The text of a date and a time, in which `T` stands between them and `Z` behind them.
+    /// Writes the text of a date and a time with the separator `T` and the suffix `Z`.
     func writeInstant(_ text: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { buffer in
             for index in 0..<19 { buffer[index] = text[index] }
@@ -123,7 +123,7 @@ struct StoredValueWriter {
         }
     }
 
-    /// `YYYY-MM-DD`.
+    /// Writes a date as `YYYY-MM-DD`.
     func writeDate(_ days: Int64, to writer: inout JSONWriter) {
         let (year, month, day) = ODataDate(daysSinceEpoch: days).components
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 10) { buffer in

@@ -1,24 +1,25 @@
-/// The results that a service keeps for later pages, under snapshot isolation or because nothing tells their rows apart.
+/// The limits of result snapshots, which a service keeps for later pages under snapshot isolation or for rows
+/// without a unique key.
 ///
-/// Each caller has a share of its own, which others cannot use up: a principal, or an address of anonymous callers
-/// (``CallerID``). Beyond the share, the caller's result that was read longest ago makes room. Beyond the total, the caller
-/// with the most results makes room.
+/// Each caller has its own share: a principal, or an address of anonymous callers (``CallerID``). If the share is
+/// exceeded, the least recently read snapshot of the caller is removed. If the total is exceeded, a snapshot of the
+/// caller with the most snapshots is removed.
 public struct SnapshotLimits: Hashable, Sendable {
-    /// The results of one caller: 8.
+    /// The default number of snapshots of one caller: 8.
     public static let defaultCount = 8
-    /// The bytes of all results of one caller: 256 MiB.
+    /// The default size of all snapshots of one caller in bytes: 256 MiB.
     public static let defaultBytes = 256 << 20
-    /// The results of all callers: 64. Each takes up to five file descriptors.
+    /// The default number of snapshots of all callers: 64. Each uses up to five file descriptors.
     public static let defaultTotalCount = 64
 
-    /// The most results of one caller.
+    /// The maximum number of snapshots of one caller.
     public var count: Int
-    /// The most bytes of all results of one caller.
+    /// The maximum size of all snapshots of one caller in bytes.
     public var bytes: Int
-    /// The most results of all callers.
+    /// The maximum number of snapshots of all callers.
     public var totalCount: Int
 
-    /// Makes limits.
+    /// Creates limits.
     public init(
         count: Int = Self.defaultCount, bytes: Int = Self.defaultBytes, totalCount: Int = Self.defaultTotalCount
     ) {

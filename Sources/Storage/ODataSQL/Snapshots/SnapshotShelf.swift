@@ -1,13 +1,13 @@
 import ODataService
 import Synchronization
 
-/// The results that are kept for their callers, each within its share (``SnapshotLimits``).
+/// The snapshots of all callers, each within its share (``SnapshotLimits``).
 package final class SnapshotShelf<Kept: Sendable>: Sendable {
     private struct Entry {
         var kept: Kept
         var owner: CallerID?
         var bytes: Int
-        /// Grows with each use.
+        /// A number that increases with each use.
         var use: Int
         /// The time of the last use, in seconds.
         var time: Int64
@@ -15,7 +15,7 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
 
     private struct State {
         var entries: [String: Entry] = [:]
-        /// The results that are being written, and their bytes so far.
+        /// The number and current size of unfinished snapshots.
         var writing: [CallerID?: (count: Int, bytes: Int)] = [:]
         var uses = 0
 
@@ -31,7 +31,7 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
             entries.reduce(writing[owner]?.bytes ?? 0) { $0 + ($1.value.owner == owner ? $1.value.bytes : 0) }
         }
 
-        /// The caller with the most results among those that have one to give up.
+        /// The caller with the most finished snapshots.
         var greatest: CallerID?? {
             var counts: [CallerID?: Int] = [:]
             for entry in entries.values { counts[entry.owner, default: 0] += 1 }
@@ -46,11 +46,11 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
 
     package init(_ limits: SnapshotLimits) { self.limits = limits }
 
-    /// Makes room for a result that is to be written; ``finish(_:)`` ends that, whatever comes.
+    /// Makes room for a new snapshot. Every call must be followed by ``finish(_:)``.
     ///
-    /// - Throws: ``ODataError`` 429 while the caller has as many written as it may keep.
+    /// - Throws: ``ODataError`` 429 if the caller has reached the limit with unfinished snapshots.
     package func begin(_ owner: CallerID?) throws(ODataError) {
-        // What is removed closes its file, outside the lock.
+        // Removed snapshots close their files, which happens outside of the lock.
         var removed: [Entry?] = []
         let hasRoom = state.withLock { state in
             guard state.writing[owner]?.count ?? 0 < limits.count else { return false }
@@ -75,9 +75,9 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
         }
     }
 
-    /// Accounts for bytes of a result that is being written. Other results of the caller make room.
+    /// Accounts for bytes of an unfinished snapshot, and removes other snapshots of the caller if necessary.
     ///
-    /// - Throws: ``ODataError`` 413 when the caller has no more room.
+    /// - Throws: ``ODataError`` 413 if the caller's limit is exceeded.
     package func grow(_ bytes: Int, _ owner: CallerID?) throws(ODataError) {
         var removed: [Entry?] = []
         let hasRoom = state.withLock { state in
@@ -96,7 +96,7 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
         }
     }
 
-    /// Ends the writing of a result.
+    /// Ends the writing of a snapshot.
     package func finish(_ bytes: Int, _ owner: CallerID?) {
         state.withLock { state in
             guard var writing = state.writing[owner] else { return }
@@ -106,7 +106,7 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
         }
     }
 
-    /// Keeps a result.
+    /// Stores a snapshot.
     package func keep(_ kept: Kept, as id: String, bytes: Int, owner: CallerID?, at time: Int64) {
         state.withLock { state in
             state.uses += 1
@@ -114,7 +114,7 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
         }
     }
 
-    /// A result, which is used by that; `nil` when it is no longer kept.
+    /// Returns a snapshot and marks it as used; `nil` if it was removed.
     package func find(_ id: String, at time: Int64) -> Kept? {
         state.withLock { state in
             guard state.entries[id] != nil else { return nil }
@@ -125,9 +125,9 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
         }
     }
 
-    /// Removes the results that nobody has read since a time.
+    /// Removes the snapshots that were not read since a time.
     ///
-    /// - Returns: whether any are left.
+    /// - Returns: Whether any snapshots remain.
     @discardableResult
     package func remove(unusedSince time: Int64) -> Bool {
         let (removed, isInUse) = state.withLock { state in
@@ -139,7 +139,7 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
         return isInUse
     }
 
-    /// Removes all results.
+    /// Removes all snapshots.
     package func removeAll() {
         let removed = state.withLock { state in
             defer { state.entries = [:] }

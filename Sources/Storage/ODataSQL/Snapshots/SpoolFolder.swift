@@ -9,14 +9,14 @@ import Synchronization
     import Glibc
 #endif
 
-/// The folder of this process for temporary files, below one that all processes of the user share.
+/// The folder of this process for temporary files, inside a folder that all processes of the user share.
 ///
-/// The files are encrypted with keys that only this process knows. Each process holds a lock on its folder as long as it
-/// runs, also until `kill -9`. The next process that needs such a folder removes those whose lock is free.
+/// The files are encrypted with keys that only this process knows. Each process holds a lock on its folder while it
+/// runs, even if it is killed later. The next process that needs a folder removes folders without a lock.
 package final class SpoolFolder: Sendable {
     /// The path of the folder.
     let path: String
-    /// The descriptor that holds the lock, for as long as the process runs.
+    /// The file descriptor with the lock, which is held while the process runs.
     private let lock: Int32
 
     private static let current = Mutex<SpoolFolder?>(nil)
@@ -27,12 +27,12 @@ package final class SpoolFolder: Sendable {
         self.lock = lock
     }
 
-    /// The path of a new file.
+    /// Returns the path of a new file.
     ///
-    /// - Throws: ``StoreError`` when the folder cannot be made.
+    /// - Throws: ``StoreError`` if the folder cannot be created.
     package static func newFile(_ name: String) throws(StoreError) -> String {
         let folder = try current.withLock { current throws(StoreError) in
-            // Somebody may have cleared the temporary folder meanwhile.
+            // The temporary folder may have been cleared in the meantime.
             if let known = current, isOwnFolder(known.path) { return known }
             let made = try make()
             current = made
@@ -41,9 +41,9 @@ package final class SpoolFolder: Sendable {
         return "\(folder.path)/\(name)"
     }
 
-    /// Removes the temporary files of processes that do not run any more, also of those that were killed.
+    /// Removes the temporary files of processes that have ended or were killed.
     ///
-    /// A folder that cannot be read or locked is left alone.
+    /// A folder that cannot be read or locked is not changed.
     package static func removeLeftovers() { removeLeftovers(in: sharedPath) }
 
     /// The folder that all processes of the user share.
@@ -54,7 +54,7 @@ package final class SpoolFolder: Sendable {
     private static func make() throws(StoreError) -> SpoolFolder {
         let shared = sharedPath
         guard mkdir(shared, 0o700) == 0 || isOwnFolder(shared) else { throw failure(shared) }
-        // Nobody may take a folder for one left behind before its lock is held.
+        // Until a new folder is locked, no other process may remove it as a leftover.
         guard let gate = locked(shared, waits: true) else { throw failure(shared) }
         defer { close(gate) }
         removeUnlocked(in: shared)
@@ -80,7 +80,7 @@ package final class SpoolFolder: Sendable {
 
     /// Opens and locks the lock file of a folder that was checked.
     ///
-    /// - Returns: the descriptor; `nil` when another process holds the lock.
+    /// - Returns: The file descriptor; `nil` if another process holds the lock.
     private static func locked(_ folder: String, waits: Bool) -> Int32? {
         let descriptor = open("\(folder)/\(lockName)", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return nil }
@@ -91,7 +91,7 @@ package final class SpoolFolder: Sendable {
         return descriptor
     }
 
-    /// Whether a path is a folder of this user that nobody else may write, and no link.
+    /// Returns whether a path is a folder of this user that only this user can access, and not a symbolic link.
     private static func isOwnFolder(_ path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }
@@ -106,10 +106,11 @@ package final class SpoolFolder: Sendable {
     }
 }
 
-/// The temporary files in which results are kept for later pages.
+/// The temporary files with snapshots for later pages.
 public enum SpoolFiles {
-    /// Removes the temporary files of processes that do not run any more, also of those that were killed.
+    /// Removes the temporary files of processes that have ended or were killed.
     ///
-    /// It is done before the first result of a process is kept, too. A program that serves for long calls it at its start.
+    /// This also happens before a process writes its first snapshot. A long-running server should call it at its
+    /// start.
     public static func removeLeftovers() { SpoolFolder.removeLeftovers() }
 }

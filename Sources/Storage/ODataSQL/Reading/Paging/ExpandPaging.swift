@@ -3,26 +3,26 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// How expanded collections are cut into pages, and the links to what follows (rule 21).
+/// The paging of expanded collections, and their next links.
 ///
-/// The link addresses the collection through its parent, `Customers('A')/Orders`, with the nested options as
-/// they were written and a token for exactly that query.
+/// A link addresses the collection by its parent, such as `Customers('A')/Orders`, with the nested options of the
+/// request and a token for this query.
 package struct ExpandPaging: Sendable {
-    /// The most rows of an expanded collection; `nil` for no limit.
+    /// The maximum number of rows of an expanded collection; `nil` for no limit.
     var pageSize: Int?
     /// The budget of the request.
     package var budget: RequestBudget?
-    /// What next links start with.
+    /// The start of next links.
     package var serviceRoot = ""
-    /// The options of this level as they were written.
+    /// The options of this level in the form in which they were written.
     var options = QueryOptions()
-    /// The values of the request's aliases, which options of all levels may name.
+    /// The values of the request's parameter aliases, which options of all levels can use.
     var aliases: [String: CommonExpression] = [:]
 
-    /// Without limits.
+    /// Creates paging without limits.
     package init() {}
 
-    /// Pages of a size, for a request.
+    /// Creates paging for a request, with a page size.
     init(pageSize: Int?, request: ODataRequest) {
         self.pageSize = pageSize.map { max(1, $0) }
         serviceRoot = request.format?.serviceRoot ?? ""
@@ -30,14 +30,14 @@ package struct ExpandPaging: Sendable {
         aliases = options.aliases
     }
 
-    /// The paging of what an expanded property leads to.
+    /// Returns the paging of the level below an expanded property.
     func below(_ expand: BoundExpand) -> ExpandPaging {
         guard pageSize != nil else { return self }
         var result = self
         result.options = QueryOptions()
         for (item, behind) in items(for: expand) {
             guard behind.isEmpty else {
-                // V2 writes Orders/Items, level by level.
+                // V2 writes `Orders/Items`, level by level.
                 result.options.expand.append(ExpandItem(path: behind, form: item.form, options: item.options))
                 continue
             }
@@ -46,7 +46,7 @@ package struct ExpandPaging: Sendable {
             result.options.levels = nil
             result.aliases.merge(item.options.aliases) { _, inner in inner }
             result.options.expand += deeper
-            // A recursive property is expanded again below.
+            // A recursive property is expanded again on the next level.
             var again = item
             again.path = [Identifier(expand.navigation.name)]
             switch expand.levels {
@@ -59,10 +59,10 @@ package struct ExpandPaging: Sendable {
         return result
     }
 
-    /// The items that ask for what a property leads to, with what their paths have behind it.
+    /// Returns the items that expand a property, each with the remainder of its path.
     private func items(for expand: BoundExpand) -> [(item: ExpandItem, behind: [Identifier])] {
         let name = expand.navigation.name
-        // Two types may have a property of the same name.
+        // Two types may have a property with the same name.
         let path =
             expand.path.map { step in
                 if case .cast(let shape) = step { shape.name.description } else { ExpressionCompiler.name(of: [step]) }
@@ -73,8 +73,9 @@ package struct ExpandPaging: Sendable {
         return options.expand.filter { $0.path.last?.text == "*" }.map { ($0, []) }
     }
 
-    /// Whether there are links to what does not fit on a page of an expanded property: a path to it through each parent. A
-    /// parent without an id of its own has none, and what a complex value leads to has no path that is read in pages.
+    /// Returns whether an expanded property can have next links, which requires a path to it through each parent.
+    ///
+    /// A parent without an id has no path. Properties of complex values have no path that supports paging.
     static func canLink(_ expand: BoundExpand, of table: TableStorage, _ mapping: StorageMapping) -> Bool {
         guard expand.complexPath.isEmpty else { return false }
         var path = ""
@@ -95,7 +96,7 @@ package struct ExpandPaging: Sendable {
         return true
     }
 
-    /// The link to the rows behind one of a parent's expanded rows.
+    /// Returns the link to the rows that follow the expanded rows of a parent.
     ///
     /// - Parameter parent: the parent's id, which is the path to it.
     func link(
@@ -104,7 +105,7 @@ package struct ExpandPaging: Sendable {
     ) throws -> String? {
         guard let parent else { return nil }
         var path = parent
-        // The type that has the property, where the parent's declared one does not.
+        // The type that declares the property, if the parent's declared type does not.
         for case .cast(let shape) in expand.path { path += "/\(shape.name)" }
         path += "/\(expand.navigation.name)"
         if expand.query.shape.name != expand.navigation.target { path += "/\(expand.query.shape.name)" }

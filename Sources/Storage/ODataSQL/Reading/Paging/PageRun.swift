@@ -2,12 +2,12 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// Runs a compiled query bit by bit: each run opens its statements, reads some rows and closes them, and the
-/// next one goes on behind the last row (rule 23).
+/// An incremental run of a compiled query. Each run opens its statements, reads some rows and closes the
+/// statements; the next run continues after the last row.
 package struct PageRun: Sendable {
-    /// Why a run stopped.
+    /// The reasons for which a run stops.
     package enum Outcome: Hashable, Sendable {
-        /// The caller has enough for now.
+        /// The caller has enough rows for now.
         case paused
         /// The page is full, and more rows follow.
         case pageIsFull
@@ -17,20 +17,20 @@ package struct PageRun: Sendable {
 
     /// The query.
     let compiled: CompiledQuery
-    /// The kept result that the rows are read from; `nil` for the data themselves.
+    /// The snapshot from which rows are read; `nil` for the tables.
     private let snapshot: ResultSnapshots.Snapshot?
     /// The budget of the request.
     private let budget: RequestBudget?
-    /// The sort values of the last row; `nil` before the first.
+    /// The sort values of the last row; `nil` before the first row.
     private(set) var position: [DatabaseValue]?
-    /// How many rows fit on the page; `nil` for no limit.
+    /// The number of rows that still fit on the page; `nil` for no limit.
     private var pageLeft: Int?
-    /// Whether the page has become longer than what the statement that is being read was made for.
+    /// Whether the page has become longer than the limit of the current statement.
     private var isExtended = false
-    /// What is left of `$top`.
+    /// The remainder of `$top`.
     private(set) var topLeft: Int?
 
-    /// Starts at the first row, or behind the row of a token.
+    /// Starts at the first row, or after the row of a token.
     package init(
         _ compiled: CompiledQuery, after token: PageToken?, pageSize: Int?,
         snapshot: ResultSnapshots.Snapshot? = nil, budget: RequestBudget? = nil
@@ -47,11 +47,11 @@ package struct PageRun: Sendable {
         topLeft = token.remaining
     }
 
-    /// Reads rows until `row` says that it is enough, the page is full, or there are no more.
+    /// Reads rows until `row` returns `false`, the page is full, or there are no more rows.
     ///
     /// - Parameters:
-    ///   - database: a connection; nothing stays open on it.
-    ///   - row: takes a row; returns whether it wants more.
+    ///   - database: a connection; no statement stays open on it.
+    ///   - row: receives a row and returns whether it needs more rows.
     mutating func run(in database: Database, _ row: (StoredRow) throws -> Bool) throws -> Outcome {
         guard let snapshot else { return try read(in: database, row) }
         let budget = budget
@@ -68,21 +68,22 @@ package struct PageRun: Sendable {
                 let stored = StoredRow(statement: statement.sqliteStatement)
                 var outcome: Outcome?
                 do {
-                    // Asking for one row after the other takes longer for each. This loop is only left by an error.
+                    // A loop over `next()` takes longer for each row. This loop can only be left by throwing an
+                    // error.
                     try cursor.forEach { _ in
                         outcome = try take(stored, cursor, row: row)
                         if outcome != nil { throw Enough() }
                     }
                 } catch is Enough {}
                 if let outcome { return outcome }
-                // The statement was for a shorter page.
+                // The statement's limit was for a shorter page.
                 if isExtended { break }
             }
         } while isExtended
         return .ended
     }
 
-    /// The statements for the rows behind ``position``, one after the other.
+    /// Returns the statements for the rows after ``position``, which are run one after the other.
     private func statements() -> [SQLFragment] {
         if let position {
             let limit = Self.limit(pageLeft, topLeft)
@@ -92,12 +93,12 @@ package struct PageRun: Sendable {
         return [compiled.firstPage(limit: Int64.fromDatabaseValue(top).map { Int($0) }, offset: compiled.skip)]
     }
 
-    /// Ends a loop over rows.
+    /// An error that ends a loop over rows.
     private struct Enough: Error {}
 
-    /// Takes the row that a statement stands on.
+    /// Processes the current row of a statement.
     ///
-    /// - Returns: why it is the last of the run; `nil` where more are wanted.
+    /// - Returns: The reason for which the run ends with this row; `nil` if it continues.
     private mutating func take(
         _ stored: StoredRow, _ cursor: RowCursor, row: (StoredRow) throws -> Bool
     ) throws -> Outcome? {
@@ -107,7 +108,7 @@ package struct PageRun: Sendable {
         pageLeft = pageLeft.map { $0 - 1 }
         topLeft = topLeft.map { $0 - 1 }
         if topLeft == 0 { return .ended }
-        // Rows that nothing tells apart are read in one go.
+        // Rows without a unique key are read in a single run.
         guard pageLeft == 0 || (!wantsMore && compiled.canResume) else { return nil }
         position = compiled.plan.sort.map { stored.value($0) }
         if !wantsMore, pageLeft != 0 { return .paused }
@@ -115,7 +116,7 @@ package struct PageRun: Sendable {
             if try cursor.next() == nil { return .ended }
             throw ODataError(status: 500, code: "InternalError", message: "Rows without a key were not kept.")
         }
-        // A page ends with a row that a token can name.
+        // A page ends with a row whose values fit into a token.
         if pageLeft == 0, let token = token(now: ODataDateTimeOffset(seconds: 0)), !token.isShort {
             pageLeft = 1
             if !wantsMore { return .paused }
@@ -124,14 +125,14 @@ package struct PageRun: Sendable {
         return nil
     }
 
-    /// One row more than fits on the page, which tells whether another page follows; -1 for no limit.
+    /// Returns one row more than the page holds, to detect whether another page follows; -1 for no limit.
     private static func limit(_ page: Int?, _ top: Int?) -> DatabaseValue {
         let page = page.map { $0 == .max ? $0 : $0 + 1 }
         let least = [page, top].compactMap { $0 }.min()
         return (least ?? -1).databaseValue
     }
 
-    /// The token for the next page.
+    /// Returns the token for the next page.
     func token(now: ODataDateTimeOffset) -> PageToken? {
         position.map {
             PageToken(

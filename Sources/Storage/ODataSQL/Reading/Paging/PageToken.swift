@@ -3,29 +3,35 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// Where a page ended: what `$skiptoken` carries.
+/// The end of a page, as the content of `$skiptoken`.
 ///
-/// The text is base64url of a JSON array and means nothing to clients:
-/// `[version, digest of the query, now(), rows left of $top or null, [sort values], kept result or null]`.
+/// The text is base64url of a JSON array and opaque to clients. The array has these elements:
+///
+/// - the version,
+/// - the digest of the query,
+/// - the value of `now()`,
+/// - the number of rows left of `$top`, or null,
+/// - an array of the sort values,
+/// - the id of the snapshot, or null.
 public struct PageToken: Hashable, Sendable {
-    /// The form of tokens that this version writes and reads.
+    /// The version of tokens that this library writes and reads.
     public static let version: Int64 = 2
-    /// The greatest length of a token's text; sort values are strings of any length. It leaves room for the rest of a URL,
-    /// which servers refuse from 64 KiB on.
+    /// The maximum length of a token's text in bytes. Sort values can be strings of any length, but servers refuse
+    /// URLs of 64 KiB and more.
     public static let maxLength = 57_344
 
     /// The digest of the query that the token continues.
     public var digest: String
-    /// The `now()` of the first page, so that all pages see one.
+    /// The value of `now()` on the first page, which is the same for all pages.
     public var now: ODataDateTimeOffset
-    /// What is left of `$top`; `nil` when none was given.
+    /// The remainder of `$top`; `nil` without `$top`.
     public var remaining: Int?
-    /// The sort values of the last row, the key's among them, as stored.
+    /// The stored sort values of the last row, including its key.
     public var values: [DatabaseValue]
-    /// What the kept result is found by, where the rows have no key to resume by.
+    /// The id of the snapshot, if the rows have no key from which to continue.
     public var snapshot: String?
 
-    /// Makes a token.
+    /// Creates a token.
     public init(
         digest: String, now: ODataDateTimeOffset, remaining: Int?, values: [DatabaseValue], snapshot: String? = nil
     ) {
@@ -36,7 +42,7 @@ public struct PageToken: Hashable, Sendable {
         self.snapshot = snapshot
     }
 
-    /// Whether its text is one that is taken back.
+    /// Whether the text of the token does not exceed ``maxLength``.
     var isShort: Bool {
         let bytes = values.reduce(0) { sum, value in
             switch value.storage {
@@ -45,7 +51,8 @@ public struct PageToken: Hashable, Sendable {
             case .null, .int64, .double: sum + 20
             }
         }
-        // JSON's escapes make six bytes of one, base64 four of three: what cannot be too long is not written to see.
+        // JSON escapes can turn one byte into six, and base64 three bytes into four. The text is computed only if
+        // it may be too long.
         return bytes < Self.maxLength / 10 || text.utf8.count <= Self.maxLength
     }
 
@@ -71,14 +78,14 @@ public struct PageToken: Hashable, Sendable {
         case .int64(let number): writer.integer(number)
         case .string(let text): writer.string("t\(text)")
         case .blob(let data): writer.string("b\(Base64URL.encode(Array(data)))")
-        // The bits, so that the very number comes back.
+        // The bit pattern restores exactly the same number.
         case .double(let number): writer.string("d\(String(number.bitPattern, radix: 16))")
         }
     }
 
-    /// Reads a token.
+    /// Parses a token.
     ///
-    /// - Throws: ``ODataError`` 400 when the text is no token of this version.
+    /// - Throws: ``ODataError`` 400 if the text is not a token of this version.
     public init(_ text: String) throws(ODataError) {
         guard text.utf8.count <= Self.maxLength, let bytes = Base64URL.decode(text) else { throw Self.invalid }
         do {
@@ -132,13 +139,13 @@ public struct PageToken: Hashable, Sendable {
         throw invalid
     }
 
-    /// The refusal of what is no token.
+    /// The error for a text that is not a token.
     package static let invalid = ODataError(
         status: 400, code: "InvalidSkipToken",
         message: "$skiptoken is not one that this service gave out; follow the next link as it came.",
         target: "$skiptoken")
 
-    /// The refusal of a token that belongs to another query.
+    /// The error for a token of another query.
     static let foreign = ODataError(
         status: 400, code: "InvalidSkipToken",
         message: "$skiptoken belongs to another query; follow the next link without changing it.",

@@ -4,20 +4,20 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Produces a page as JSON, piece by piece (rule 23).
+/// Writes a page as JSON, piece by piece.
 ///
-/// Each read fills the buffer to at most about ``readSize``, closes its statements and its transaction, and the
-/// next one resumes by key. A slow client holds neither a statement nor the write-ahead log.
+/// Each read fills the buffer to about ``readSize`` and closes its statements and its transaction. The next read
+/// resumes by key. A slow client therefore blocks neither a statement nor a checkpoint of the write-ahead log.
 package actor PageWriter {
-    /// Reads stop when the buffer holds this many bytes.
+    /// The buffer size in bytes at which reads stop.
     static let readSize = 256 << 10
-    /// The greatest chunk that is handed out.
+    /// The maximum size of a chunk in bytes.
     static let chunkSize = 64 << 10
-    /// The most parents of one read where rows are expanded.
+    /// The maximum number of parents in one read with expanded rows.
     static let expandedRows = 200
 
-    /// The bytes with which the first read of a response ends: the first pieces of all requests of a batch wait together,
-    /// and take half of its memory at most.
+    /// Returns the number of bytes after which the first read of a response stops. The first pieces of all requests
+    /// in a batch are kept at the same time and may use half of its memory.
     static func firstReadSize(_ budget: RequestBudget?) -> Int {
         guard let budget, budget.parts > 1, let bytes = budget.limits.heldBytes else { return readSize }
         return min(readSize, max(4096, bytes / (2 * budget.parts)))
@@ -26,31 +26,31 @@ package actor PageWriter {
     private let reader: any DatabaseReader
     private let budget: RequestBudget?
     private let nextLink: @Sendable (PageToken) -> String
-    /// What the next read begins with.
+    /// The state at which the next read continues.
     private var piece: Piece
-    /// What the first read gave, until it is handed out.
+    /// The result of the first read, until it is returned.
     private var first: Piece.Result?
-    /// The bytes of ``first`` that the budget accounts for: those of a batch wait together.
+    /// The number of bytes of ``first`` in the budget. The pieces of a batch are kept at the same time.
     private var waitingSize: Int
     private var buffer: [UInt8]
     private var handedOut = 0
     private var isEnded = false
-    /// Whether rows have been handed out, so that an error stands within the response.
+    /// Whether rows were returned, so that an error must be written within the response.
     private var hasBegun = false
-    /// The last byte that was handed out.
+    /// The last byte that was returned.
     private var lastByte: UInt8 = 0
-    /// The error that ended the response, once the client has been told.
+    /// The error that ended the response, after it was written for the client.
     private var failure: (any Error)?
 
     /// Starts a page.
     ///
     /// - Parameters:
     ///   - budget: the budget of the request.
-    ///   - first: what the first read gave. It stood in the transaction in which the query was compiled, since a
-    ///     transaction of its own would take longer than a short page.
-    ///   - head: what stands before the first row: the context, the count, and the bracket.
-    ///   - nextLink: makes the link to the next page.
-    /// - Throws: ``ODataError`` 413 when the request holds too much already.
+    ///   - first: the result of the first read. It took place in the transaction that compiled the query, because a
+    ///     separate transaction would take longer than reading a short page.
+    ///   - head: the bytes before the first row: the context, the count, and the bracket.
+    ///   - nextLink: returns the link to the next page.
+    /// - Throws: ``ODataError`` 413 if the request uses too much memory already.
     init(
         reader: any DatabaseReader, budget: RequestBudget?, first: Piece.Result, head: [UInt8],
         nextLink: @escaping @Sendable (PageToken) -> String
@@ -68,8 +68,10 @@ package actor PageWriter {
 
     deinit { if waitingSize > 0 { budget?.release(waitingSize) } }
 
-    /// The next chunk; `nil` at the end. When the response fails after its beginning, the last chunk is an error object
-    /// (OData JSON Format 4.01, 21.3 *In-Stream Errors*), and the call after it throws.
+    /// Returns the next chunk; `nil` at the end.
+    ///
+    /// If the response fails after its start, the last chunk is an error object (OData JSON Format 4.01, 21.3
+    /// *In-Stream Errors*), and the next call throws.
     func next() async throws -> [UInt8]? {
         if let failure { throw failure }
         do {
@@ -91,7 +93,7 @@ package actor PageWriter {
             // Nothing more is written after the closing brace.
             if buffer.isEmpty { return isEnded ? nil : try await nextChunk() }
         } else if handedOut == 0, !isEnded, !hasBegun {
-            // The head alone is no chunk worth sending.
+            // The head alone is too small to be sent.
             try await fill()
         }
         let end = min(handedOut + Self.chunkSize, buffer.count)
@@ -102,7 +104,7 @@ package actor PageWriter {
         return chunk
     }
 
-    /// An error object within a response, which stays malformed by it.
+    /// Returns an error object within a response, which makes the response invalid JSON.
     private func inStreamError(_ error: ODataError) -> [UInt8] {
         var json = JSONWriter()
         ODataErrorPayload(code: error.code, message: error.message, target: error.target).write(to: &json)
@@ -137,19 +139,19 @@ package actor PageWriter {
         }
     }
 
-    /// One read.
+    /// The state of a page between two reads.
     package struct Piece: Sendable {
-        /// The query, and how far it has been read.
+        /// The query and its position.
         private(set) var run: PageRun
         let mapping: StorageMapping
         let options: SQLCompiler.Options
         let paging: ExpandPaging
         let renderer: JSONRowRenderer
-        /// Why the last read of rows stopped.
+        /// The reason for which the last read of rows stopped.
         package private(set) var outcome = PageRun.Outcome.paused
-        /// Writes the rows that were read with what is expanded in them.
+        /// The writer of the rows with their expanded entities.
         private var expanded: ExpandedRowWriter
-        /// Whether rows have been written before.
+        /// Whether rows were written.
         private var hasRows = false
 
         package init(
@@ -165,7 +167,7 @@ package actor PageWriter {
                 renderer: renderer, mapping: mapping, options: options, marksRows: marksRows)
         }
 
-        /// What a read gives: the bytes, and how to go on.
+        /// The result of a read: the bytes, and the state for the next read.
         typealias Result = (bytes: [UInt8], piece: Piece)
 
         /// Whether all rows are written.
@@ -173,7 +175,7 @@ package actor PageWriter {
 
         /// Reads and writes the next rows.
         ///
-        /// - Parameter size: the bytes with which the read ends.
+        /// - Parameter size: the number of bytes after which the read stops.
         func read(in database: Database, size: Int = PageWriter.readSize) throws -> Result {
             var next = self
             let bytes = try next.advance(in: database, size)
@@ -182,7 +184,7 @@ package actor PageWriter {
 
         private mutating func advance(in database: Database, _ size: Int) throws -> [UInt8] {
             if renderer.format.metadata == .full {
-                // All that full metadata say is said of entities.
+                // The writer of full metadata requires entities.
                 var bytes: [UInt8] = []
                 for object in try entities(in: database) {
                     if hasRows { bytes.append(UInt8(ascii: ",")) }
@@ -201,7 +203,7 @@ package actor PageWriter {
             var count = 0
             let plan = run.compiled.plan
             var writer = JSONWriter(reservingCapacity: min(size, PageWriter.readSize) + 4096)
-            // An array that is already open: the first value written makes the writer expect commas.
+            // The array is already open: after the first value, the writer adds commas.
             let columns = JSONColumns(plan, isIEEE754Compatible: renderer.format.isIEEE754Compatible)
             outcome = try run.run(in: database) { [renderer, paging] row in
                 try renderer.open(row, plan, columns: columns, to: &writer)
@@ -215,7 +217,7 @@ package actor PageWriter {
             return hasRows ? [UInt8(ascii: ",")] + writer.bytes : writer.bytes
         }
 
-        /// Reads rows whose expanded ones are to be written.
+        /// Reads rows whose expanded entities must be written.
         private mutating func beginRows(in database: Database) throws {
             let plan = run.compiled.plan
             var rows: [ExpandedRowWriter.UnreadRow] = []
@@ -231,9 +233,10 @@ package actor PageWriter {
             hasRows = hasRows || !rows.isEmpty
         }
 
-        /// The next rows, each by itself as it stands in a page, with `marksRows`.
+        /// Returns the next rows, each separately and in the form in which a page contains them; requires
+        /// `marksRows`.
         ///
-        /// - Throws: ``ODataError`` 413 when a row needs more memory than the request has.
+        /// - Throws: ``ODataError`` 413 if a row needs more memory than the request has.
         package mutating func rows(in database: Database) throws -> [[UInt8]] {
             if renderer.format.metadata == .full { return try entities(in: database) }
             try beginRows(in: database)
@@ -263,7 +266,7 @@ package actor PageWriter {
                     defer { room.release(paging.budget) }
                     return try entities(in: database, most, room: room)
                 } catch let error as ODataError where error.code == "ResponseTooLarge" && most > 1 {
-                    // Fewer may have room one after the other.
+                    // Fewer rows at once may fit.
                     room.undo(paging.budget)
                     paging.budget?.giveBackRows(most)
                     run = start
@@ -302,7 +305,8 @@ package actor PageWriter {
 }
 
 extension ODataEntity {
-    /// Takes null values out, those within complex values and related entities too (OData Protocol 4.01, 8.2.8.6).
+    /// Removes null values, including those within complex values and related entities (OData Protocol 4.01,
+    /// 8.2.8.6).
     fileprivate mutating func omitNulls() {
         for ordinal in values.indices {
             if values[ordinal]?.isNull == true {

@@ -6,17 +6,18 @@ import ODataService
 import Secrets
 import Synchronization
 
-/// Results whose rows nothing tells apart, kept so that all their pages are those of one state (rule 21).
+/// Snapshots of results without a unique key, so that all pages of a result show the same state.
 ///
-/// They lie in an encrypted temporary file of their own, whose key nobody knows but this object; it goes with it.
+/// They are stored in an encrypted temporary file, which is deleted together with this object. Only this object
+/// knows the key.
 package final class ResultSnapshots: Sendable {
-    /// The most rows of one result.
+    /// The maximum number of rows of a result.
     static let maxRows = 1_000_000
 
-    /// The table of a result, which goes with it.
+    /// The table of a result, which is dropped together with this object.
     fileprivate final class Table: Sendable {
         let name: String
-        /// The caller whose result it is.
+        /// The caller to whom the result belongs.
         let principal: Principal?
         let pool: DatabasePool
 
@@ -48,22 +49,23 @@ package final class ResultSnapshots: Sendable {
         }
     }
 
-    /// One kept result: the file it lies in, the query that reads it, and what tokens name it by.
+    /// A snapshot of a result: its file, the query that reads it, and the id in tokens.
     package struct Snapshot: Sendable {
         let id: String
         let compiled: CompiledQuery
         let pool: DatabasePool
-        /// Keeps the table, and the file, as long as a page is read.
+        /// The table and its file must exist while a page is read.
         fileprivate let table: Table
         fileprivate let owner: ResultSnapshots
     }
 
-    /// Runs a query to its end and keeps its rows, `$skip` and `$top` applied.
+    /// Runs a query to the end and stores its rows, with `$skip` and `$top` applied.
     ///
     /// - Parameters:
-    ///   - principal: the caller, who alone may read it.
+    ///   - principal: the caller, who alone may read the snapshot.
     ///   - budget: the budget of the request.
-    /// - Throws: ``ODataError`` 413 when there are more than ``maxRows``, or more than the caller may keep.
+    /// - Throws: ``ODataError`` 413 if there are more than ``maxRows`` rows, or the caller's limit for snapshots is
+    ///   exceeded.
     func take(
         _ compiled: CompiledQuery, in database: Database, for principal: Principal?, budget: RequestBudget?
     ) throws -> Snapshot {
@@ -117,14 +119,14 @@ package final class ResultSnapshots: Sendable {
         return Snapshot(id: id, compiled: Self.reading(name, compiled), pool: pool, table: table, owner: self)
     }
 
-    /// The bytes of a row beside its values, about.
+    /// The approximate number of bytes of a row in addition to its values.
     private static let rowOverhead = 16
-    /// The bytes that are accounted for at once.
+    /// The number of bytes after which the memory is accounted for.
     private static let accountedBytes = 64 << 10
 
-    /// A result that was kept for a caller.
+    /// Returns a snapshot of a caller.
     ///
-    /// - Throws: ``ODataError`` 410 when it is gone, or another caller's.
+    /// - Throws: ``ODataError`` 410 if it does not exist anymore or belongs to another caller.
     func find(_ id: String, _ compiled: CompiledQuery, for principal: Principal?) throws -> Snapshot {
         guard let table = shelf.find(id, at: 0), table.principal == principal else {
             throw ODataError(
@@ -136,7 +138,7 @@ package final class ResultSnapshots: Sendable {
             id: id, compiled: Self.reading(table.name, compiled), pool: table.pool, table: table, owner: self)
     }
 
-    /// The query that reads a kept result in its order.
+    /// Returns the query that reads a snapshot in its order.
     private static func reading(_ table: String, _ compiled: CompiledQuery) -> CompiledQuery {
         var result = compiled
         result.origin = compiled.digest
