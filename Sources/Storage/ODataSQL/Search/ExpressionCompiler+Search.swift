@@ -3,11 +3,11 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// `$search`: a full-text index where the table has one, else a scan of the texts by a registered function. Both cut
-/// words as ``TextSearch`` does, so that an index changes how fast an answer comes and nothing else.
+/// `$search`, with a full-text index if the table has one, or a scan by a registered function. Both split words
+/// like ``TextSearch``, so that an index affects only the speed.
 extension ExpressionCompiler {
-    /// The condition that a row matches a search expression. All strings of the row are searched, those of its
-    /// complex properties and of collections too.
+    /// Returns the condition that a row matches a search expression. All strings of the row are searched, including
+    /// those of complex properties and collections.
     func search(_ search: SearchExpression, _ scope: SQLScope) throws -> SQLFragment {
         usesSearch = true
         let made = scope.computed.keys.sorted().compactMap { scope.computed[$0] }.filter { $0.codec == .string }
@@ -37,7 +37,7 @@ extension ExpressionCompiler {
             let words = TextSearch.words(of: text)
             if words.isEmpty { return "0" }
             let phrase = words.joined(separator: " ")
-            // SQLite takes at most 100 arguments.
+            // A function of SQLite has at most 100 arguments.
             var parts = stride(from: 0, to: texts.count, by: 90).map {
                 let some = Array(texts[$0..<min($0 + 90, texts.count)])
                 return "outpost_search(\(bind: phrase.databaseValue), \(list: some))" as SQLFragment
@@ -56,8 +56,8 @@ extension ExpressionCompiler {
 }
 
 extension TableStorage {
-    /// The columns that `$search` looks at: strings and collections of strings, those of complex properties and
-    /// derived types too.
+    /// The columns that `$search` searches: strings and collections of strings, including those of complex
+    /// properties and derived types.
     package var searchColumns: [ColumnStorage] {
         columns.filter {
             $0.codec == .string || $0.codec.isAnyText
@@ -68,25 +68,25 @@ extension TableStorage {
 
 /// The SQL functions of `$search`.
 enum SearchFunctions {
-    /// Stands between the members of a collection in the index, so that no phrase goes from one into the next. It is
-    /// for private use, which the tokenizer takes for a letter, and in no text that people search.
+    /// A separator between members of a collection in the index, so that phrases do not match across members. It is
+    /// a private-use character, which the tokenizer treats as a letter and texts do not contain.
     private static let boundary = "\u{F8FF}"
 
     static let all: [DatabaseFunction] = [
-        // Whether the words of the first argument stand in one of the others.
+        // Whether one of the other arguments contains the words of the first argument.
         DatabaseFunction("outpost_search", pure: true) { arguments in
             guard let phrase = arguments.first.flatMap({ String.fromDatabaseValue($0) }) else { return false }
             let search = SearchExpression.phrase(phrase)
             return arguments.dropFirst().contains { TextSearch.matches(search, in: texts($0)) }
         },
-        // The words of a text as the index keeps them.
+        // The words of a text in the form of the index.
         DatabaseFunction("outpost_words", argumentCount: 1, pure: true) { arguments in
             texts(arguments[0]).map { TextSearch.words(of: $0).joined(separator: " ") }
                 .joined(separator: " \(boundary) ")
         },
     ]
 
-    /// A text, or those of a collection.
+    /// Returns a text, or the texts of a collection.
     private static func texts(_ value: DatabaseValue) -> [String] {
         guard !value.isNull, let text = try? [value].text(0) else { return [] }
         guard text.hasPrefix("["), text.hasSuffix("]") else { return [text] }

@@ -2,20 +2,20 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// How a constant is written to be compared with the values of a column.
+/// The form of a constant in a comparison with the values of a column.
 enum ComparisonForm {
-    /// The column can hold the value itself.
+    /// The column can contain the value itself.
     case exact(DatabaseValue)
-    /// The value lies between two that the column can hold; this is the lesser one.
+    /// The value lies between two values of the column, of which this is the smaller one.
     case above(DatabaseValue)
-    /// The value is less than all that the column can hold.
+    /// The value is less than all values of the column.
     case belowAll
-    /// The value is greater than all that the column can hold.
+    /// The value is greater than all values of the column.
     case aboveAll
     /// The constant must be compared by functions.
     case none
 
-    /// The form of a constant for a codec.
+    /// Returns the form of a constant for a codec.
     static func of(_ constant: ODataValue, in codec: ColumnCodec) -> ComparisonForm {
         switch codec {
         case .integer: return scaled(constant, scale: 0)
@@ -35,7 +35,7 @@ enum ComparisonForm {
             let year = date.components.year
             return year < 0 ? .belowAll : year > 9999 ? .aboveAll : .exact(date.description.databaseValue)
         case .numericDecimal:
-            // SQLite compares its numbers exactly, so that a literal which is one of them needs no function.
+            // SQLite compares its numbers exactly, so that a constant with such a form needs no function.
             guard let number = ColumnCodec.decimal(constant) else { return .none }
             let stored = ColumnCodec.numeric(number)
             if case .string = stored.storage { return .none }
@@ -81,7 +81,7 @@ enum ComparisonForm {
 }
 
 extension ColumnCodec {
-    /// Whether values may not be what the column declares, so that messages name it.
+    /// Whether values may violate the declaration of the column, so that error messages contain the column's name.
     var isForeign: Bool {
         switch self {
         case .numericDecimal, .dateText, .timeText, .dateTimeText, .guidText, .unixTime, .json: true
@@ -89,23 +89,23 @@ extension ColumnCodec {
         }
     }
 
-    /// Whether equal values are always stored alike, so that SQL's own equality is theirs.
+    /// Whether equal values always have the same stored form, so that SQL can compare them for equality.
     var isUnambiguous: Bool {
         switch self {
-        // Two offsets of one instant; either case of hexadecimal digits; optional seconds.
+        // The exceptions are instants with two offsets, hexadecimal digits in both cases, and optional seconds.
         case .dateTimeOffset, .guidText, .timeText, .json, .anyText: false
         default: true
         }
     }
 
-    /// Whether values of any storage class are served as strings.
+    /// Whether values of any storage class are read as strings.
     package var isAnyText: Bool { if case .anyText = self { true } else { false } }
 
-    /// Whether a key, which is never JSON, may be written in several ways.
+    /// Whether a key, which is never JSON, has several stored forms.
     package var hasSeveralForms: Bool { !isUnambiguous && self != .json }
 }
 
 extension ColumnStorage {
-    /// Whether SQLite may take a string for equal to a value that is another string: by affinity or collation.
+    /// Whether SQLite may treat different strings as equal, because of affinity or collation.
     var isComparedAsText: Bool { codec.isAnyText || codec == .string && !comparesBytes }
 }

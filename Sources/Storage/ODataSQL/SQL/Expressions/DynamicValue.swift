@@ -1,15 +1,15 @@
 import GRDB
 
-/// A value within JSON whose type nobody declared: what it is, each row tells for itself.
+/// A value within JSON without a declared type, whose type may differ in each row.
 indirect enum DynamicValue {
-    /// What names lead to within a JSON object.
+    /// A member of a JSON object, by its path.
     case member(of: SQLFragment, path: [String])
-    /// A member of an array that `json_each` goes through, by the alias of its rows.
+    /// A member of an array in `json_each`, by the alias of its rows.
     case element(alias: String)
-    /// A value alone, which another statement has taken out of its JSON: SQLite's own types are all that is known of it.
+    /// A value that another statement has extracted from JSON, of which only SQLite's type is known.
     case plain(SQLFragment)
 
-    /// The value: objects and arrays as text, what is true and false as 1 and 0.
+    /// The value: objects and arrays as text, booleans as 1 and 0.
     var value: SQLFragment {
         switch self {
         case .member(let document, let path):
@@ -19,7 +19,7 @@ indirect enum DynamicValue {
         }
     }
 
-    /// The name of the value's type as `json_type` has it; NULL where there is none.
+    /// The name of the value's type as returned by `json_type`; NULL if there is no value.
     var kind: SQLFragment {
         switch self {
         case .member(let document, let path):
@@ -29,7 +29,7 @@ indirect enum DynamicValue {
         }
     }
 
-    /// A number for what has an order among itself: numbers, texts, what is true or false; NULL for everything else.
+    /// A number for the kinds of values that can be ordered: numbers, texts and booleans; NULL for other values.
     var order: SQLFragment {
         """
         CASE \(kind) WHEN 'integer' THEN 1 WHEN 'real' THEN 1 WHEN 'text' THEN 2 WHEN 'true' THEN 3 WHEN 'false' THEN 3 \
@@ -37,16 +37,16 @@ indirect enum DynamicValue {
         """
     }
 
-    /// What is true or false as 1 and 0; NULL for everything else.
+    /// A boolean as 1 or 0; NULL for other values.
     var flag: SQLFragment {
         if case .plain(let sql) = self { return "CASE WHEN \(sql) IN (0, 1) THEN \(sql) END" }
         return "CASE \(kind) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END"
     }
 
-    /// A text; NULL for everything else.
+    /// A text; NULL for other values.
     var text: SQLFragment { "CASE WHEN \(kind) = 'text' THEN \(value) END" }
 
-    /// The value as JSON, which a column of an answer has; NULL where it is null or there is none.
+    /// The value as JSON, for a column of the response; NULL if it is null or missing.
     var json: SQLFragment {
         switch self {
         case .member(let document, let path):
@@ -61,7 +61,7 @@ indirect enum DynamicValue {
         }
     }
 
-    /// A member of the value, which is nothing where that is no object.
+    /// Returns a member of the value; NULL if the value is not an object.
     func member(_ name: String) -> DynamicValue {
         switch self {
         case .member(let document, let path): .member(of: document, path: path + [name])

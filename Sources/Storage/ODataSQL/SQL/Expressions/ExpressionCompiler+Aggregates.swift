@@ -3,9 +3,9 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The aggregate methods (OData Data Aggregation 4.0, 3.2.1.3); nulls do not count.
+/// The aggregation methods (OData Data Aggregation 4.0, 3.2.1.3). They ignore nulls.
 extension ExpressionCompiler {
-    /// An aggregate of the rows that the statement's other parts select.
+    /// Returns an aggregate of the selected rows.
     func aggregated(_ item: BoundAggregate) throws -> Operand {
         guard let expression = item.expression, item.method != .count else {
             return count("COUNT(*)", item)
@@ -13,12 +13,12 @@ extension ExpressionCompiler {
         return try aggregated(item, of: try value(expression))
     }
 
-    /// The values of an expression as a table: one for each entity that they are of, in each group (3.2.1.1).
+    /// Returns the values of an expression as a table, with one row for each entity in each group (3.2.1.1).
     ///
     /// - Parameters:
     ///   - owner: the path to the entity.
-    ///   - keys: what tells the groups, `$p.0` and so on in the table.
-    ///   - rows: FROM and WHERE with a further condition, asked for when all joins are known.
+    ///   - keys: the values that identify the group; their columns are `$p.0` and so on.
+    ///   - rows: returns FROM and WHERE with an additional condition; called when all joins are known.
     func values(
         of expression: BoundExpression, once owner: BoundPath, for keys: [Operand],
         rows: (SQLFragment) throws -> SQLFragment
@@ -39,7 +39,7 @@ extension ExpressionCompiler {
         return ("(\(select)) AS \(name: alias)", value.moved(to: "\(column: "$x", of: alias)"), alias)
     }
 
-    /// An aggregate of an operand.
+    /// Returns an aggregate of an operand.
     func aggregated(_ item: BoundAggregate, of operand: Operand) throws -> Operand {
         var operand = operand
         switch item.method {
@@ -51,7 +51,7 @@ extension ExpressionCompiler {
             if operand.codec == .dateTimeOffset { operand.sql = "substr(\(operand.sql), 1, 16)" }
             return count("COUNT(DISTINCT \(operand.sortable))", item)
         case .min, .max:
-            // Foreign numeric text sorts behind all numbers, so it goes through the exact form.
+            // Numeric text of an existing column sorts after all numbers, so that it is converted first.
             if !operand.codec.isComparable { operand = try normalized(operand) }
             if operand.codec == .json { throw ODataError.notImplemented("\(item.method.rawValue) of \(operand.type)") }
             var result = operand
@@ -65,7 +65,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// A number of rows: a decimal without fraction is stored as a whole number.
+    /// Returns a number of rows. A decimal result is stored as an integer.
     private func count(_ sql: SQLFragment, _ item: BoundAggregate) -> Operand {
         let isDecimal = item.type.primitive == .decimal
         return Operand(
@@ -111,7 +111,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// A registered method (3.2.1.3.6); it is told the type of its values.
+    /// Calls a registered aggregation method (3.2.1.3.6) with its values and their type.
     private func custom(_ item: BoundAggregate, _ operand: Operand) throws -> Operand {
         guard let function = item.function, let type = operand.type.primitive else {
             throw ODataError.notImplemented("\(item.function?.name ?? "an aggregation method") of \(operand.type)")
@@ -127,7 +127,7 @@ extension ExpressionCompiler {
         Operand(sql: sql, type: item.type, codec: codec)
     }
 
-    /// An exact result in the form of the type that the model gives it.
+    /// Converts an exact result to the form of the declared type.
     private func fitted(_ operand: Operand, _ codec: ColumnCodec) throws -> Operand {
         switch codec {
         case .double, .single: return try converted(operand, to: .double)

@@ -98,7 +98,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// The result of a function that is null when an operand is.
+    /// Returns the result of a function that is null if an operand is null.
     func result(_ sql: SQLFragment, _ type: TypeReference, codec: ColumnCodec, operands: Operand...) -> Operand {
         Operand(sql: sql, type: type, codec: codec, isNullable: operands.contains { $0.isNullable })
     }

@@ -5,7 +5,7 @@ import ODataService
 
 /// Lambda operators and `$count`: subqueries over related rows, or over the members of a JSON column.
 extension ExpressionCompiler {
-    /// `EXISTS` over the members of a collection, with the predicate or, for `all`, its opposite.
+    /// Returns `EXISTS` over the members of a collection with the predicate or, for `all`, its negation.
     func exists(
         _ path: BoundPath, _ variable: RangeVariable, predicate: (BoundExpression, isOpposite: Bool)?
     ) throws -> SQLFragment {
@@ -14,13 +14,13 @@ extension ExpressionCompiler {
         defer { scopes[variable.identifier] = nil }
         var conditions: [SQLFragment] = []
         if let (expression, isOpposite) = predicate {
-            // For `all`, a member whose predicate is null does not satisfy it.
+            // For `all`, a member with a null predicate does not satisfy it.
             conditions = [isOpposite ? "(\(try value(expression).sql)) IS NOT 1" : try condition(expression)]
         }
         return "EXISTS (SELECT 1 \(members.rows(where: conditions)))"
     }
 
-    /// The number of members, optionally of those that satisfy a condition.
+    /// Returns the number of members, optionally of those that satisfy a condition.
     func count(_ path: BoundPath, _ variable: RangeVariable, filter: BoundExpression?) throws -> Operand {
         let members = try collection(path)
         scopes[variable.identifier] = members.scope
@@ -31,7 +31,7 @@ extension ExpressionCompiler {
             codec: .integer, isNullable: false)
     }
 
-    /// `aggregate(…)` of a collection within an expression (OData Data Aggregation 4.0, 6.2.5).
+    /// Returns `aggregate(…)` of a collection within an expression (OData Data Aggregation 4.0, 6.2.5).
     func aggregate(_ path: BoundPath, _ item: BoundAggregate) throws -> Operand {
         guard item.from.isEmpty else { throw Self.unsupported("from in an aggregate within an expression") }
         let members = try collection(item.members?.path ?? path)
@@ -51,7 +51,7 @@ extension ExpressionCompiler {
         conditions.isEmpty ? "" : " WHERE \(.conjunction(conditions))"
     }
 
-    /// A value within a member of a JSON array.
+    /// Returns a value within a member of a JSON array.
     func resolveMember(
         _ path: BoundPath, _ value: SQLFragment, type: TypeReference, scope: SQLScope
     ) throws -> PathTarget {
@@ -68,14 +68,14 @@ extension ExpressionCompiler {
             }
         }
         var found = DynamicValue.member(of: value, path: names)
-        // Where nobody declared what the members are, not all of them need be objects.
+        // Members without a declared type may have other values than objects.
         if case .untyped = type { found = names.reduce(element) { $0.member($1) } }
         return .scalar(try member(found.value, path.type, place: names.joined(separator: "/"), dynamic: found))
     }
 
-    /// A value taken out of JSON in the canonical form of its type.
+    /// Returns a value from JSON in the canonical form of its type.
     ///
-    /// - Parameter dynamic: where it lies, for one whose type nobody declared.
+    /// - Parameter dynamic: the location of a value without a declared type.
     func member(
         _ value: SQLFragment, _ type: TypeReference, place: String, dynamic: DynamicValue? = nil
     ) throws -> Operand {
@@ -85,7 +85,7 @@ extension ExpressionCompiler {
             switch codec {
             case .string, .boolean, .integer, .json: value
             case .double: "outpost_double_of_json(\(value))"
-            // JSON has the shortest digits, which are those of another binary64.
+            // JSON contains the shortest digits of the binary32 value, which read as a different binary64 value.
             case .single: "outpost_real_single(outpost_double_of_json(\(value)))"
             case .decimalBytes: "outpost_decimal_of_number(\(value), \(bind: label))"
             case .guid: "outpost_guid_of_text(\(value), \(bind: label))"

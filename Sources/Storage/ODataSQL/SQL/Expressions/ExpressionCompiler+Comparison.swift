@@ -4,10 +4,10 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Comparisons. Null is equal to null and to nothing else, and neither less nor greater than anything
-/// (OData URL Conventions 4.01, 5.1.1.1.1 to 5.1.1.1.6); the result is never null.
+/// Comparisons. Null equals only null, and is neither less nor greater than any value (OData URL Conventions 4.01,
+/// 5.1.1.1.1 to 5.1.1.1.6). The result is never null.
 extension ExpressionCompiler {
-    /// A comparison. As a condition it may be NULL where it should be false.
+    /// Returns a comparison. In a condition, its value may be NULL instead of false.
     func compare(
         _ op: BinaryOperator, left: BoundExpression, right: BoundExpression, isCondition: Bool
     ) throws -> SQLFragment {
@@ -25,7 +25,7 @@ extension ExpressionCompiler {
         return try compare(op, left: value(left), right: value(right), isCondition: isCondition)
     }
 
-    /// The operand of a cast that loses nothing: comparing without it lets an index on the column serve.
+    /// Returns the operand of a lossless cast. A comparison without the cast can use an index of the column.
     static func peeled(_ expression: BoundExpression) -> BoundExpression {
         guard case .cast(let operand, let type) = expression, let to = type.primitive,
             let from = operand.type.primitive
@@ -70,7 +70,7 @@ extension ExpressionCompiler {
         if operand.codec == .dateTimeOffset, let instant = ColumnCodec.instant(constant) {
             return compareInstant(op, operand, instant: instant, isCondition: isCondition)
         }
-        // SQLite's lower() knows ASCII only, which is all a GUID has.
+        // SQLite's `lower()` supports only ASCII letters, which is sufficient for GUIDs.
         if operand.codec == .guidText, case .guid(let guid) = constant {
             operand.sql = "lower(\(operand.sql))"
             return finish(op, operand, stored: "\(bind: guid.description.databaseValue)", isCondition: isCondition)
@@ -96,7 +96,8 @@ extension ExpressionCompiler {
         }
     }
 
-    /// The comparison with a constant beyond all values: true for all but null, or for none.
+    /// Returns the comparison with a constant outside of all values: true for all values except null, or never
+    /// true.
     private func always(_ isTrue: Bool, _ op: BinaryOperator, operand: Operand) -> SQLFragment {
         if op == .notEqual { return "1" }
         return isTrue ? "\(operand.sortable) IS NOT NULL" : "0"
@@ -106,7 +107,7 @@ extension ExpressionCompiler {
         let isNull: SQLFragment
         if case .path(let path) = expression {
             switch try resolve(path) {
-            // NOT reaches as far as it can: without parentheses it would be the test that is negated.
+            // NOT has a low precedence and would negate the whole test without the parentheses.
             case .scalar(let operand): isNull = "(\(operand.sql)) IS NULL"
             case .complex(_, _, let presence, _): isNull = "coalesce(\(presence), 0) = 0"
             case .entity(let scope, _, _):
@@ -124,8 +125,8 @@ extension ExpressionCompiler {
         }
     }
 
-    /// Instants are compared without their offsets, by the first sixteen bytes, as `$orderby` sorts them: one index on
-    /// these serves both.
+    /// Compares instants without their offsets by the first sixteen bytes, like `$orderby`, so that one index
+    /// serves both.
     private func compareInstant(
         _ op: BinaryOperator, _ operand: Operand, instant: ODataDateTime, isCondition: Bool
     ) -> SQLFragment {
@@ -136,7 +137,7 @@ extension ExpressionCompiler {
         return finish(op, instants, stored: "\(bind: ColumnCodec.blob(key))", isCondition: isCondition)
     }
 
-    /// A comparison with a value that is not null and is written as the operand is.
+    /// Returns a comparison with a value that is not null and has the form of the operand.
     private func finish(
         _ op: BinaryOperator, _ operand: Operand, stored: SQLFragment, isCondition: Bool
     ) -> SQLFragment {
@@ -155,7 +156,8 @@ extension ExpressionCompiler {
         case .lessOrEqual: sql = "\(left) <= \(stored)"
         default:
             let comparison: SQLFragment = op == .greater ? "\(left) > \(stored)" : "\(left) >= \(stored)"
-            // NaN is stored as a BLOB, which SQLite sorts after all numbers, yet it is greater than none.
+            // NaN is stored as a BLOB, which SQLite sorts after all numbers, although NaN is not greater than any
+            // number.
             sql =
                 operand.codec.isFloating
                 ? "(\(comparison) AND \(left) <= \(bind: Double.infinity.databaseValue))" : comparison
@@ -204,7 +206,7 @@ extension ExpressionCompiler {
         case .equal:
             let isNumber: SQLFragment = left.codec.isFloating ? " AND typeof(\(a)) <> 'blob'" : ""
             if !isNullable { return "(\(a) = \(b)\(isNumber))" }
-            // Two nulls are equal, and IS never gives NULL.
+            // Two nulls are equal, and IS never returns NULL.
             return bothNullable || !isCondition ? "(\(a) IS \(b)\(isNumber))" : "(\(a) = \(b)\(isNumber))"
         case .notEqual:
             let isNaN: SQLFragment = left.codec.isFloating ? " OR typeof(\(a)) = 'blob'" : ""
@@ -221,13 +223,13 @@ extension ExpressionCompiler {
         if left.codec.isFloating { sql = "(\(sql) AND typeof(\(a)) <> 'blob' AND typeof(\(b)) <> 'blob')" }
         if isNullable, !isCondition { sql = "coalesce(\(sql), 0)" }
         if bothNullable, op == .lessOrEqual || op == .greaterOrEqual {
-            // "See rules for gt and eq": null is equal to null.
+            // According to "See rules for gt and eq", null is equal to null.
             sql = "(\(sql) OR ((\(left.sql)) IS NULL AND (\(right.sql)) IS NULL))"
         }
         return sql
     }
 
-    /// Both operands in one form whose stored order is the values' order.
+    /// Returns both operands in a common form with the order of their values.
     func aligned(_ left: Operand, _ right: Operand) throws -> (Operand, Operand) {
         if left.codec == right.codec, left.codec.isComparable { return (left, right) }
         var (a, b) = (try normalized(left), try normalized(right))
@@ -238,7 +240,7 @@ extension ExpressionCompiler {
             b = try converted(b, to: common)
             return (a, b)
         }
-        // V2 literals have no offset, foreign columns may.
+        // V2 literals have no offset, but columns of existing databases may have one.
         if a.codec == .dateTime, b.codec == .dateTimeOffset { return (try converted(a, to: .dateTimeOffset), b) }
         if a.codec == .dateTimeOffset, b.codec == .dateTime { return (a, try converted(b, to: .dateTimeOffset)) }
         throw Self.unsupported("a comparison of \(a.type) with \(b.type)")
@@ -252,16 +254,16 @@ extension BoundExpression {
 }
 
 extension ColumnCodec {
-    /// Whether values are binary floating-point numbers, among which NaN may be.
+    /// Whether values are binary floating-point numbers, which include NaN.
     var isFloating: Bool { self == .double || self == .single }
 
-    /// Whether values are numbers in one of the canonical forms.
+    /// Whether values are numbers in a canonical form.
     var isNumeric: Bool { isFloating || self == .integer || self == .decimalBytes }
 
-    /// Whether two columns of the codec compare as their values do.
+    /// Whether stored values of the codec compare in the same way as the values themselves.
     var isComparable: Bool {
         switch self {
-        // Numeric text, optional seconds and letter case have several forms of one value.
+        // Numeric text, optional seconds and letter case allow several forms of the same value.
         case .json, .numericDecimal, .timeText, .guidText: false
         default: true
         }

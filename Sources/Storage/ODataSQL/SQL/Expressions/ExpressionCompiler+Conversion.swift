@@ -3,9 +3,9 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// From one written form to another, and casts between types.
+/// Conversions between stored forms, and casts between types.
 extension ExpressionCompiler {
-    /// The operand in the canonical form of its type, for functions and comparisons across columns.
+    /// Returns the operand in the canonical form of its type, for functions and for comparisons of columns.
     func normalized(_ operand: Operand) throws -> Operand {
         let (x, label) = (operand.sql, operand.place.databaseValue)
         switch operand.codec {
@@ -33,7 +33,7 @@ extension ExpressionCompiler {
         Operand(sql: sql, type: operand.type, codec: codec, isNullable: operand.isNullable, place: operand.place)
     }
 
-    /// The operand in another form of the same value.
+    /// Returns the operand in another form of the same value.
     func converted(_ operand: Operand, to codec: ColumnCodec) throws -> Operand {
         if operand.codec == codec { return operand }
         let from = try normalized(operand)
@@ -55,7 +55,8 @@ extension ExpressionCompiler {
 
     // MARK: cast
 
-    /// `cast(value, type)`; what cannot be converted is null (OData URL Conventions 4.01, 5.1.1.10.1).
+    /// Returns `cast(value, type)`, which is null for values that cannot be converted (OData URL Conventions 4.01,
+    /// 5.1.1.10.1).
     func cast(_ operand: Operand, to type: TypeReference) throws -> Operand {
         if operand.type == type || operand.constant?.isNull == true {
             var same = operand

@@ -3,12 +3,12 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Values whose type nobody declared. Those of one property may be of several types: what is of another type than an
-/// operation is about is null to it, and no error of the request.
+/// Values without a declared type. The values of one property may have several types; an operation treats a value
+/// of an unexpected type as null instead of failing.
 extension ExpressionCompiler {
-    /// The value as one of the type that it is compared with; NULL where it is of another one.
+    /// Returns the value in the type to which it is compared; NULL if it has another type.
     ///
-    /// Decimals and dates are texts in JSON, so that a text which reads as one is one.
+    /// Decimals and dates are texts in JSON, so that a text with their format is converted.
     func typed(_ dynamic: DynamicValue, as type: TypeReference, place: String) throws -> Operand {
         switch Operand.canonicalCodec(type) {
         case .string: return made(dynamic.text, type, codec: .string, place: place)
@@ -16,7 +16,7 @@ extension ExpressionCompiler {
         case .integer where type.primitive == nil:
             return made(
                 "CASE WHEN \(dynamic.kind) = 'integer' THEN \(dynamic.value) END", type, codec: .integer, place: place)
-        // Numbers may have fractions whatever they are compared with.
+        // The number may have a fraction, even if it is compared to an integer.
         case .integer, .decimalBytes: return read(dynamic, as: .decimal, place)
         case .double, .single: return read(dynamic, as: .double, place)
         case .json: return try member(dynamic.value, type, place: place, dynamic: dynamic)
@@ -37,7 +37,8 @@ extension ExpressionCompiler {
         Operand(sql: sql, type: type, codec: codec, place: place)
     }
 
-    /// `cast` of the value; what cannot be converted is null (OData URL Conventions 4.01, 5.1.1.10.1).
+    /// Returns `cast` of the value, which is null for values that cannot be converted (OData URL Conventions 4.01,
+    /// 5.1.1.10.1).
     func cast(_ dynamic: DynamicValue, to type: TypeReference, place: String) throws -> Operand {
         let codec = Operand.canonicalCodec(type)
         if codec == .json { return try member(dynamic.value, type, place: place, dynamic: dynamic) }
@@ -55,8 +56,8 @@ extension ExpressionCompiler {
             "outpost_dynamic_cast(\(dynamic.kind), \(dynamic.value), \(bind: name))", type, codec: codec, place: place)
     }
 
-    /// The comparison of such a value with one of a declared type. What is of another type is null to the comparison, but
-    /// not equal to null.
+    /// Returns the comparison of such a value with a value of a declared type. A value of another type is treated
+    /// as null, but does not equal null.
     func mixed(_ op: BinaryOperator, _ dynamic: DynamicValue, typed: Operand, comparison: SQLFragment)
         -> SQLFragment
     {
@@ -64,7 +65,7 @@ extension ExpressionCompiler {
         return op == .notEqual ? "(\(isOther) OR \(comparison))" : "(NOT \(isOther) AND \(comparison))"
     }
 
-    /// The comparison of two such values: by their order where both are numbers, texts, or true or false.
+    /// Returns the comparison of two such values. They are ordered if both are numbers, texts or booleans.
     func compare(_ op: BinaryOperator, left: DynamicValue, right: DynamicValue) -> SQLFragment {
         let (a, b) = (left.value, right.value)
         let equal: SQLFragment = "(coalesce(\(left.order), 0) = coalesce(\(right.order), 0) AND \(a) IS \(b))"

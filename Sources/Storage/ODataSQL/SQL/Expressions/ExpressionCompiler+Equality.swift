@@ -3,10 +3,12 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Equality of what has no order: entities are equal when they are the same one, complex values when all that they hold
-/// is, geo values when they have the same shape in the same reference system (OData URL Conventions 4.01, 5.1.1.1.1).
+/// Equality of values without an order (OData URL Conventions 4.01, 5.1.1.1.1).
+///
+/// Entities are equal if they are the same entity, and complex values if all their properties are equal. Geographic
+/// values are equal if they have the same shape in the same reference system.
 extension ExpressionCompiler {
-    /// Whether values of a type are compared part by part.
+    /// Returns whether values of a type are compared by their parts.
     static func isStructured(_ type: TypeReference) -> Bool {
         switch type {
         case .complex, .entity: true
@@ -14,7 +16,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// Whether two values are equal, as two nulls are. Never NULL.
+    /// Returns whether two values are equal; two nulls are equal. The result is never NULL.
     func areEqual(_ left: BoundExpression, _ right: BoundExpression) throws -> SQLFragment {
         if left.type.primitive?.geoFamily != nil || right.type.primitive?.geoFamily != nil {
             let (a, b) = (try value(left), try value(right))
@@ -31,10 +33,11 @@ extension ExpressionCompiler {
         return try areEqual(structure(of: left), structure(of: right))
     }
 
-    /// The first argument of geo functions: 1 on the round earth.
+    /// Returns the first argument of geo functions: 1 for geography, 0 for geometry.
     func family(of shape: Operand) -> SQLFragment { shape.type.primitive?.geoFamily == .geometry ? "0" : "1" }
 
-    /// Whether two entities have one key; the condition of a cast tells whether there is one at all.
+    /// Returns whether two entities have the same key. The condition of a cast determines whether there is an
+    /// entity at all.
     private func areSame(_ left: (SQLScope, SQLFragment?), _ right: (SQLScope, SQLFragment?)) throws -> SQLFragment {
         func keys(_ side: (scope: SQLScope, condition: SQLFragment?)) throws -> [Operand] {
             guard let table = side.scope.table, !table.keyColumns.isEmpty else {
@@ -56,7 +59,7 @@ extension ExpressionCompiler {
 
     // MARK: Complex values
 
-    /// Where a complex value lies.
+    /// The location of a complex value.
     private enum Structure {
         case columns(TypeShape, [PropertyStorage], presence: SQLFragment, SQLScope)
         case json(SQLFragment, TypeShape)
@@ -127,7 +130,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// A property of a complex value; null where its type has none of the name.
+    /// Returns a property of a complex value; null if its type has no such property.
     private func part(_ property: Property, of value: Structure) throws -> Part {
         let name = property.name
         switch value {

@@ -35,13 +35,13 @@ extension ExpressionCompiler {
 
     // MARK: Geo
 
-    /// Real geometry: on the sphere for geography, in the plane for geometry.
+    /// Returns a geo function, computed on the sphere for geography and in the plane for geometry.
     private func geo(
         _ function: CanonicalFunction, _ arguments: [BoundExpression], type: TypeReference
     ) throws -> Operand {
         let shapes = try arguments.map(value)
         guard shapes.allSatisfy({ $0.codec == .json }) else { throw Self.unsupported(function.rawValue) }
-        // The text of a shape does not say whether the earth is round.
+        // The text of a shape does not contain its family.
         let parts = shapes.map { "\(family(of: $0)), \($0.sql)" as SQLFragment }
         let list: SQLFragment = "\(list: parts)"
         switch function {
@@ -81,7 +81,7 @@ extension ExpressionCompiler {
             sql: "\(name)(\(list: operands.map(\.sql)))", type: type, codec: codec, isNullable: isNullable)
     }
 
-    /// The name of the members' type as a value.
+    /// Returns the name of the members' type as a string constant.
     func memberType(_ type: TypeReference) throws -> Operand {
         switch type.element {
         case .primitive(let primitive), .typeDefinition(_, let primitive):
@@ -91,7 +91,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// A value as a member of a JSON array, in the form that collections are stored in.
+    /// Returns a value as a member of a JSON array, in the form of stored collections.
     func jsonMember(_ operand: Operand) throws -> SQLFragment {
         let value = try normalized(operand)
         switch value.codec {
@@ -153,7 +153,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// `startswith`. A constant prefix is a range of strings, which an index serves.
+    /// Returns `startswith`. For a constant prefix, it is a range of strings, which can use an index.
     private func prefix(_ text: SQLFragment, _ prefix: Operand) throws -> SQLFragment {
         guard prefix.codec == .string else { throw Self.unsupported("startswith of \(prefix.type)") }
         guard case .string(let constant) = prefix.constant else {
@@ -169,16 +169,17 @@ extension ExpressionCompiler {
             """
     }
 
-    /// The least string, by code points, that is greater than all that start with `prefix`; `nil` when none is.
+    /// Returns the smallest string, by code points, that is greater than all strings that start with `prefix`;
+    /// `nil` if there is none.
     static func successor(of prefix: String) -> String? {
-        // Nearly always an ASCII character at the end, which the next one follows.
+        // The last character is nearly always ASCII and is replaced with its successor.
         if let last = prefix.utf8.last, last < 0x7F {
             return String(prefix.unicodeScalars.dropLast()) + String(UnicodeScalar(last + 1))
         }
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
             guard last.value < 0x10FFFF else { continue }
-            // Surrogates are no scalars: after U+D7FF comes U+E000.
+            // Surrogates are not scalars, so that U+E000 follows U+D7FF.
             guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
             var result = String.UnicodeScalarView(scalars)
             result.append(next)
@@ -242,7 +243,7 @@ extension ExpressionCompiler {
 
     // MARK: case
 
-    /// `case(condition:value,…)`; null where no condition is true.
+    /// Returns `case(condition:value,…)`, which is null if no condition is true.
     private func conditional(_ arguments: [BoundExpression], _ type: TypeReference) throws -> Operand {
         guard arguments.count >= 2, arguments.count.isMultiple(of: 2) else { throw Self.unsupported("case") }
         let codec = Operand.canonicalCodec(type)

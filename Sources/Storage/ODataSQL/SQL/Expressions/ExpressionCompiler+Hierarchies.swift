@@ -2,20 +2,20 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// The functions that test nodes of recursive hierarchies (OData Data Aggregation 4.0, 5.5.2.1), and the way from a row
-/// to its nodes (6.1).
+/// The functions that test nodes of recursive hierarchies (OData Data Aggregation 4.0, 5.5.2.1), and the path from
+/// a row to its nodes (6.1).
 extension ExpressionCompiler {
-    /// The identifiers of a row's nodes: one of the row itself, or one of each member of a collection.
+    /// The identifiers of a row's nodes: one for the row itself, or one for each member of a collection.
     struct NodeIdentifiers {
-        /// The collection, if the way leads through one.
+        /// The collection; `nil` if the row itself has the identifier.
         var members: SQLCollection?
-        /// The identifier, of the row or of a member.
+        /// The identifier of the row or of a member.
         var operand: Operand
 
-        /// What ties the members to the row.
+        /// The conditions that relate the members to the row.
         var conditions: [SQLFragment] { members?.conditions ?? [] }
 
-        /// FROM with the rows of a scope and the members of each.
+        /// Returns FROM with the rows of a scope and their members.
         func beside(_ rows: SQLScope) -> SQLFragment {
             members.map { "\(rows.fromClause) CROSS JOIN \($0.fromClause)" } ?? rows.fromClause
         }
@@ -30,7 +30,7 @@ extension ExpressionCompiler {
         return NodeIdentifiers(members: members, operand: try scalar(input.identifier))
     }
 
-    /// A test of a node; NULL where an identifier is.
+    /// Returns a test of a node, which is NULL if an identifier is NULL.
     func test(_ expression: BoundExpression) throws -> Operand {
         guard case .hierarchyTest(let test) = expression else { throw Self.unsupported("a test of nodes here") }
         let nodes = try HierarchyNodes(test.reference, self)
@@ -73,8 +73,10 @@ extension ExpressionCompiler {
             """
     }
 
-    /// Whether a node lies above or below another one. What lies on the way from one that is the same for all rows is
-    /// found once; else the way up is gone for each row, which has few nodes where each has one parent.
+    /// Returns whether a node is above or below another one.
+    ///
+    /// If one of the nodes is the same for all rows, the nodes reached from it are computed once. Otherwise, each
+    /// row follows its path upwards, which has few nodes if every node has one parent.
     private func isReached(
         _ node: Operand, from other: Operand, nodes: HierarchyNodes, test: BoundHierarchyTest
     ) throws -> SQLFragment {

@@ -3,22 +3,22 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Where a path leads.
+/// The target of a path.
 enum PathTarget {
-    /// A value.
+    /// A primitive value.
     case scalar(Operand)
-    /// A complex value in columns: its shape, its columns, its presence column.
+    /// A complex value in columns: its shape, its columns, and its presence column.
     case complex(TypeShape, [PropertyStorage], presence: SQLFragment, SQLScope)
-    /// An entity: the row itself, or one joined; with the shape it is seen as and the condition of a cast.
+    /// An entity of the row itself or of a joined row, with its declared shape and the condition of a cast.
     case entity(SQLScope, TypeShape, condition: SQLFragment?)
     /// A collection of entities.
     case collection(SQLCollection)
 }
 
 extension ExpressionCompiler {
-    /// The value at the end of a path.
+    /// Returns the value at the end of a path.
     func scalar(_ path: BoundPath) throws -> Operand {
-        // Most paths are the name of a property of a row.
+        // Most paths consist of one property of a row.
         if path.steps.count == 1, path.variable.identifier >= 0,
             case .property(let property, let ordinal, let shape) = path.steps[0],
             let operand = scopes[path.variable.identifier]?.plainColumn(
@@ -43,7 +43,7 @@ extension ExpressionCompiler {
         default: break
         }
         let variable = path.variable.identifier
-        // What stands beside the rows is carried along with them.
+        // Rows beside the current rows are attached to them.
         let carried = variable < 0 ? scopes[0]?.attachment(SQLScope.hiddenName(variable)) : nil
         guard let scope = carried ?? scopes[variable] else {
             throw Self.unsupported("the variable \(path.variable.name) here")
@@ -60,7 +60,7 @@ extension ExpressionCompiler {
             }
             return .scalar(try computed(path, scope))
         case .table(let table):
-            // What an earlier groupby or compute named by a path is a column of its own.
+            // A path that an earlier `groupby` or `compute` has named is a column.
             if !scope.computed.isEmpty, let operand = scope.computed[Self.name(of: path.steps)] {
                 return .scalar(operand)
             }
@@ -69,7 +69,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// A path from `$root`. What stands behind a single entity is a subquery.
+    /// Follows a path from `$root`. A property of a single entity becomes a subquery.
     private func resolveRoot(
         _ path: BoundPath, _ set: String, shape: TypeShape, isSingle: Bool
     ) throws -> PathTarget {
@@ -83,7 +83,7 @@ extension ExpressionCompiler {
         return try resolve(path.steps.dropFirst(), path, from: .collection(all))
     }
 
-    /// The names of a path's steps joined by slashes: how grouped values are found again.
+    /// Returns the names of a path's steps, separated by slashes, under which grouped values are found.
     static func name(of steps: some Sequence<BoundStep>) -> String {
         steps.compactMap { step -> String? in
             switch step {
@@ -110,7 +110,7 @@ extension ExpressionCompiler {
         _ steps: ArraySlice<BoundStep>, _ path: BoundPath, from start: PathTarget
     ) throws -> PathTarget {
         var target = start
-        // The single entity that later steps are about, where it is that of a subquery.
+        // The single entity of a subquery to which later steps refer.
         var outer: SQLCollection?
         for step in steps {
             if case .collection(let collection) = target {
@@ -155,7 +155,7 @@ extension ExpressionCompiler {
                     : .entity(
                         try join(navigation, [], from: scope, table: table), try shape(of: navigation), condition: nil)
             case (.navigation(let navigation, _, _), .complex(_, _, _, let scope)):
-                // The layout names what lies within complex properties by the whole path.
+                // The layout names navigation properties of complex properties by the whole path.
                 guard let table = scope.table else { throw Self.unsupported(navigation.name) }
                 let before = Self.complexSteps(before: navigation, in: steps)
                 target =
@@ -198,7 +198,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// The complex properties right before a navigation property.
+    /// Returns the complex properties directly before a navigation property.
     private static func complexSteps(before navigation: NavigationProperty, in steps: ArraySlice<BoundStep>)
         -> [BoundStep]
     {
@@ -221,7 +221,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// A member of a JSON object that a path leads into.
+    /// Returns a member of a JSON object for the next step of a path.
     private func within(_ operand: Operand, _ step: BoundStep, path: BoundPath) throws -> Operand {
         let name: String
         let type: TypeReference
@@ -236,7 +236,7 @@ extension ExpressionCompiler {
 
     // MARK: Collections of entities
 
-    /// The entities that a collection-valued navigation property leads to.
+    /// Returns the entities of a collection-valued navigation property.
     func related(
         _ property: NavigationProperty, _ path: [BoundStep], outer: SQLScope, table: TableStorage
     ) throws -> SQLCollection {
@@ -264,7 +264,7 @@ extension ExpressionCompiler {
             tables: [scope.from], scope: scope, conditions: conditions, shape: try shape(of: property))
     }
 
-    /// A collection after one more step of its path.
+    /// Returns a collection after the next step of its path.
     private func extended(_ collection: SQLCollection, by step: BoundStep, _ path: BoundPath) throws -> SQLCollection {
         guard let table = collection.scope.table else {
             throw Self.unsupported("the path \(Self.name(of: path.steps))")
@@ -307,7 +307,7 @@ extension ExpressionCompiler {
         return result
     }
 
-    /// The members of the collection at the end of a path.
+    /// Returns the members of the collection at the end of a path.
     func collection(_ path: BoundPath) throws -> SQLCollection {
         switch try resolve(path) {
         case .collection(let collection): return collection
@@ -322,7 +322,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// The operand that a name or a path of names leads to from a row; `nil` when it leads nowhere.
+    /// Returns the operand for a name or a path of names in a row; `nil` if there is none.
     func operand(named name: String, in scope: SQLScope) throws -> Operand? {
         guard let table = scope.table else { return nil }
         var steps: [BoundStep] = []
@@ -351,10 +351,10 @@ extension ExpressionCompiler {
         return operand
     }
 
-    /// Where a property lies.
+    /// Returns the target of a property.
     ///
-    /// - Parameter isWithinComplex: whether it is one of a complex value, which may be null as a whole: its columns hold
-    ///   NULL then, whatever the properties themselves may be.
+    /// - Parameter isWithinComplex: whether the property belongs to a complex value. If the complex value is null,
+    ///   all its columns are NULL, even those of properties that are not nullable.
     private func follow(
         _ property: Property, _ storage: PropertyStorage, scope: SQLScope, condition: SQLFragment?,
         isWithinComplex: Bool = false
@@ -384,9 +384,9 @@ extension ExpressionCompiler {
 
     // MARK: Navigation
 
-    /// How a navigation property is stored, and the table it leads to.
+    /// Returns the storage of a navigation property and the table of its target.
     ///
-    /// - Parameter path: the complex properties and casts before it.
+    /// - Parameter path: the preceding complex properties and casts.
     func navigation(
         _ navigation: NavigationProperty, _ path: [BoundStep] = [], of table: TableStorage
     ) throws -> (NavigationStorage, TableStorage) {
@@ -398,7 +398,7 @@ extension ExpressionCompiler {
         return (storage, target)
     }
 
-    /// Joins the single entity that a navigation property leads to.
+    /// Joins the single entity of a navigation property.
     func join(
         _ property: NavigationProperty, _ path: [BoundStep], from scope: SQLScope, table: TableStorage
     ) throws -> SQLScope {
@@ -416,7 +416,7 @@ extension ExpressionCompiler {
                 if !keys.isEmpty, keys.isSubset(of: Set(pairs.map(\.target))) {
                     conditions = joinConditions(pairs, source: scope, target: alias)
                 } else {
-                    // Without a key among the columns several rows may match; one row of them is enough.
+                    // If the columns do not include a key, several rows may match, and one of them is sufficient.
                     let rowID = try requireRowID(target, property)
                     let inner = newAlias()
                     conditions = [
@@ -446,7 +446,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// The columns that are equal where rows are related, pair by pair.
+    /// Returns the conditions that pairs of columns of related rows are equal.
     func joinConditions(
         _ pairs: [NavigationStorage.ColumnPair], source: SQLScope, target: String
     ) -> [SQLFragment] {
@@ -464,8 +464,8 @@ extension ExpressionCompiler {
         return rowID
     }
 
-    /// The condition that hides rows whose owner is still downloading and those that do not exist for the caller;
-    /// `nil` where nothing can be hidden.
+    /// Returns the condition that hides rows of unfinished downloads and rows that the caller may not see; `nil` if
+    /// no rows are hidden.
     func visibility(of table: TableStorage, alias: String) throws -> SQLFragment? {
         if let authorization = try authorization(of: table, alias: alias) { return authorization }
         guard options.hasHiddenOwners, let visibility = table.visibility else { return nil }
@@ -475,7 +475,7 @@ extension ExpressionCompiler {
 }
 
 extension SQLFragment {
-    /// The JSON path of nested member names, to be bound.
+    /// Returns the JSON path of nested member names, which must be bound as an argument.
     static func jsonPath(_ names: [String]) -> String {
         let backslash = UInt8(ascii: "\\")
         return names.reduce(into: "$") { path, name in

@@ -5,31 +5,31 @@ import ODataService
 
 /// Compiles bound expressions to SQL within one statement.
 ///
-/// There are two ways to compile a boolean. As a *condition*, null counts as false, which leaves comparisons in
-/// the plain form that indexes serve. As a *value*, comparisons are never null (OData URL Conventions 4.01,
-/// 5.1.1.1), so that `not` and `eq false` give what the standard says.
+/// A boolean is compiled in one of two ways. As a *condition*, null counts as false, so that comparisons keep the
+/// plain form that can use indexes. As a *value*, comparisons are never null (OData URL Conventions 4.01, 5.1.1.1),
+/// so that `not` and `eq false` follow the standard.
 package final class ExpressionCompiler {
     let mapping: StorageMapping
     let options: SQLCompiler.Options
-    /// What the range variables stand for, by identifier.
+    /// The scopes of the range variables, by identifier.
     package var scopes: [Int: SQLScope] = [:]
-    /// Whether the condition being compiled says which rows exist for the caller.
+    /// Whether the compiler is inside the condition of a row filter.
     var isWithinRowFilter = false
     private var aliasCount = 0
-    /// The bytes of all conditions and values so far.
+    /// The number of bytes of all conditions and values so far.
     private var length = 0
-    /// Whether the statement depends on the time.
+    /// Whether the statement depends on the current time.
     var usesNow = false
-    /// Whether there is a search, which a full-text index would serve.
+    /// Whether there is a search that can use a full-text index.
     var usesSearch = false
-    /// What the store must hold for the statement to be run.
+    /// The data that the store must contain when the statement is run.
     private(set) var requirements: [LoadingRequirement] = []
-    /// The rows that the request addresses, which the statement selects from, by their ids.
+    /// The ids of the addressed rows, from which the statement selects, and their table alias.
     var addressed: (alias: String, rows: SQLFragment)?
-    /// The common tables of the statement, in the order of their definition.
+    /// The common table expressions of the statement, in the order of their definition.
     private(set) var common: [SQLFragment] = []
 
-    /// The literals of the request, so that the statement can be used again for others; empty when it is used once.
+    /// The literals of the request, so that other requests can use the statement; empty if it is used once.
     let literals: [ODataValue]
 
     package init(mapping: StorageMapping, options: SQLCompiler.Options, literals: [ODataValue] = []) {
@@ -38,7 +38,8 @@ package final class ExpressionCompiler {
         self.literals = literals
     }
 
-    /// The literal that a constant of a type was made of; `nil` where it could be several.
+    /// Returns the index of the literal from which a constant was converted; `nil` if there is none or more than
+    /// one.
     func literal(of constant: ODataValue, _ type: TypeReference) -> Int? {
         var found: Int?
         for (index, literal) in literals.enumerated()
@@ -49,7 +50,7 @@ package final class ExpressionCompiler {
         return found
     }
 
-    /// A constant in the form that a codec stores, as a parameter of the statement.
+    /// Returns a constant in the stored form of a codec, as an argument of the statement.
     func bound(_ stored: DatabaseValue, _ constant: ODataValue, type: TypeReference, codec: ColumnCodec)
         -> SQLFragment
     {
@@ -57,39 +58,39 @@ package final class ExpressionCompiler {
         return "\(bind: stored, literal: literal(of: constant, type), .value(type, codec))"
     }
 
-    /// A table alias not used before in the statement.
+    /// Returns a new table alias.
     package func newAlias() -> String {
         aliasCount += 1
-        // For each table of each statement: an interpolation would ask for more room than it needs.
+        // This runs for each table of each statement, and a string interpolation would allocate more memory.
         return "t" + String(aliasCount - 1)
     }
 
     /// Adds a check that runs before the statement.
     ///
-    /// - Parameter violation: a statement that finds a row if the check fails.
+    /// - Parameter violation: a statement that returns a row if the check fails.
     func require(_ violation: SQLFragment, _ error: ODataError) {
         requirements.append(LoadingRequirement(violation: violation, error: error))
     }
 
-    /// Defines a common table, which is computed once however often it is read.
+    /// Defines a common table expression, which is computed only once.
     ///
-    /// - Returns: its name.
+    /// - Returns: Its name.
     func addCommon(_ select: SQLFragment) -> String {
         let name = "w\(common.count)"
         common.append("\(name: name) AS MATERIALIZED (\(select))")
         return name
     }
 
-    /// Defines a common table that refers to itself.
+    /// Defines a recursive common table expression.
     func addRecursive(_ name: String, _ columns: SQLFragment, select: SQLFragment) {
         common.append("\(name: name)(\(columns)) AS (\(select))")
     }
 
     // MARK: Conditions
 
-    /// SQL that is true exactly where the expression is; null and false are the same.
+    /// Returns SQL that is true exactly if the expression is true; null and false are equivalent.
     ///
-    /// - Throws: ``ODataError`` 400 where all of it together is too long.
+    /// - Throws: ``ODataError`` 400 if the statement is too long.
     package func condition(_ expression: BoundExpression) throws -> SQLFragment {
         let sql = try plainCondition(expression)
         try count(sql)
@@ -110,8 +111,8 @@ package final class ExpressionCompiler {
         }
     }
 
-    /// Writes a condition. What `and` and `or` join goes into one text, however deep: a text for each of them would copy
-    /// the first condition of a chain as often as the chain is long.
+    /// Writes a condition. Nested `and` and `or` are written to the same text. Separate texts would copy the first
+    /// condition of a chain once for each further condition.
     private func write(_ expression: BoundExpression, into text: inout SQLFragment.Interpolation) throws {
         guard case .binary(let op, let left, let right, _) = expression, op == .and || op == .or else {
             text.appendInterpolation(try condition(expression))
@@ -133,17 +134,19 @@ package final class ExpressionCompiler {
 
     // MARK: Values
 
-    /// SQL that yields the expression's value.
+    /// Returns SQL with the value of the expression.
     ///
-    /// - Throws: ``ODataError`` 400 where all of it together is too long.
+    /// - Throws: ``ODataError`` 400 if the statement is too long.
     func value(_ expression: BoundExpression) throws -> Operand {
         let operand = try plainValue(expression)
         try count(operand.sql)
         return operand
     }
 
-    /// The most bytes that the conditions and values of one statement may take, each with those it is made of: what
-    /// `$compute` names stands wherever the name does, and so doubles with each name that is made of the one before twice.
+    /// The maximum total length in bytes of the conditions and values in a statement, each with its parts.
+    ///
+    /// A name of `$compute` is replaced with its expression. The length therefore doubles with each name whose
+    /// expression uses the previous name twice.
     static let maxLength = 32 << 20
 
     private func count(_ sql: SQLFragment) throws {
@@ -206,7 +209,7 @@ package final class ExpressionCompiler {
         return boolean("(\(value.sql) & \(flags.sql)) = \(flags.sql)", isNullable: value.isNullable || flags.isNullable)
     }
 
-    /// The refusal of what has no SQL.
+    /// Returns the error for a construct without SQL.
     static func unsupported(_ name: String) -> ODataError { .notImplemented(name) }
 
     // MARK: in
@@ -219,7 +222,7 @@ package final class ExpressionCompiler {
             return equal.isEmpty ? "0" : .disjunction(equal[...])
         }
         let tested = try value(Self.peeled(operand))
-        // What has no declared type is compared as what each member is.
+        // A value without a declared type is compared separately with each member.
         let isDynamic = tested.dynamic != nil
         var stored: [SQLFragment] = []
         var others: [SQLFragment] = []
@@ -239,7 +242,8 @@ package final class ExpressionCompiler {
         return others.isEmpty ? "0" : .disjunction(others[...])
     }
 
-    /// A constant as SQL's own equality finds it in a list; `nil` where it needs a comparison of its own.
+    /// Returns a constant in a form that SQL can find in a list by equality; `nil` if it needs a separate
+    /// comparison.
     private static func listed(_ constant: ODataValue, in codec: ColumnCodec) -> DatabaseValue? {
         switch (codec, constant) {
         case (.dateTimeOffset, _):
@@ -255,7 +259,7 @@ package final class ExpressionCompiler {
         }
     }
 
-    /// The only form of what is looked up in a list: instants without their offsets, GUIDs in small letters.
+    /// Returns the unique form of a value for a search in a list: instants without offsets, GUIDs in lowercase.
     private static func lookedUp(_ operand: Operand) -> SQLFragment {
         switch operand.codec {
         case .dateTimeOffset: operand.order
@@ -266,7 +270,7 @@ package final class ExpressionCompiler {
 
     // MARK: isof and isdefined
 
-    /// Whether a value that is not null is of a type that is not structured.
+    /// Returns whether a value has a primitive type and is not null.
     private func isOf(_ expression: BoundExpression, _ type: TypeReference) throws -> SQLFragment {
         guard type == expression.type || Self.peeled(.cast(expression, type)) != .cast(expression, type) else {
             if case .untyped = expression.type { throw Self.unsupported("isof of a value without a declared type") }
@@ -275,8 +279,8 @@ package final class ExpressionCompiler {
         return "(\(try value(expression).sql)) IS NOT NULL"
     }
 
-    /// Whether the row has what a path leads to: not the properties of other types, nor those that its branch of a
-    /// `concat` does not make.
+    /// Returns whether a row has the target of a path. It lacks the properties of other types, and properties that
+    /// its branch of a `concat` does not define.
     private func isDefined(_ path: BoundPath) throws -> SQLFragment {
         let name = Self.name(of: path.steps)
         guard let scope = scopes[path.variable.identifier] else { throw Self.unsupported("isdefined here") }
@@ -295,7 +299,7 @@ package final class ExpressionCompiler {
                 let path = SQLFragment.jsonPath([name]).databaseValue
                 condition.append("json_type(\(scope.sql(column)), \(bind: path)) IS NOT NULL")
             case .navigation where index < path.steps.count - 1:
-                // What is not there has no properties.
+                // A missing entity has no properties.
                 var through = before
                 through.steps.append(step)
                 guard case .entity(let joined, _, _) = try resolve(through), let table = joined.table else {
@@ -318,7 +322,7 @@ package final class ExpressionCompiler {
 
     // MARK: Lists and registered functions
 
-    /// A list whose members are not all constants, as the JSON that collections are stored as.
+    /// Returns a list with non-constant members as JSON, in the form of stored collections.
     private func list(_ members: [BoundExpression], _ type: TypeReference) throws -> Operand {
         let values = try members.map { try jsonMember(try value($0)) }
         return Operand(
@@ -356,7 +360,7 @@ package final class ExpressionCompiler {
         }
     }
 
-    /// Whether the row behind a left join is there.
+    /// Returns whether a left join has found a row.
     func exists(_ scope: SQLScope, _ table: TableStorage) throws -> SQLFragment {
         guard let probe = table.rowID ?? keyColumns(table).first?.name else {
             throw Self.unsupported("null test of \(table.set) without key")
@@ -364,7 +368,7 @@ package final class ExpressionCompiler {
         return "\(scope.sql(probe)) IS NOT NULL"
     }
 
-    /// Whether a row's type is `name` or derives from it.
+    /// Returns whether the type of a row is `name` or derived from it.
     func typeCondition(_ scope: SQLScope, _ table: TableStorage, name: QualifiedName) throws -> SQLFragment {
         guard let discriminator = table.discriminator else { return "0" }
         var names: [QualifiedName] = [name]
@@ -377,12 +381,12 @@ package final class ExpressionCompiler {
         return "coalesce(\(scope.sql(discriminator)) IN (\(list: list)), 0)"
     }
 
-    /// The columns of the table's key, in key order; empty where a part has no column of its own.
+    /// Returns the columns of the table's key, in key order; empty if a part of the key has no column.
     func keyColumns(_ table: TableStorage) -> [ColumnStorage] { table.keyColumns }
 }
 
 extension TableStorage {
-    /// The columns of the key, in key order; empty where a part of the key has no column.
+    /// The columns of the key, in key order; empty if a part of the key has no column.
     package var keyColumns: [ColumnStorage] {
         if let knownKeyColumns { return knownKeyColumns }
         var result: [ColumnStorage] = []

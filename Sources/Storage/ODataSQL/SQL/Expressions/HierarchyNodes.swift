@@ -2,12 +2,12 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The nodes of a recursive hierarchy: how to identify one, and what ties a child to its parent.
+/// The nodes of a recursive hierarchy, with their identifiers and parents.
 struct HierarchyNodes {
     private let compiler: ExpressionCompiler
     /// The hierarchy.
     let reference: HierarchyReference
-    /// The table that holds the nodes.
+    /// The table of the nodes.
     let table: TableStorage
 
     init(_ reference: HierarchyReference, _ compiler: ExpressionCompiler) throws {
@@ -19,7 +19,7 @@ struct HierarchyNodes {
         self.table = table
     }
 
-    /// All nodes under an alias of their own; what has no identifier is none.
+    /// Returns all nodes with a new alias; rows without an identifier are not nodes.
     func rows() throws -> SQLCollection {
         var rows = try compiler.collection(reference.nodes)
         let identifier = try identifier(rows.scope)
@@ -27,7 +27,7 @@ struct HierarchyNodes {
         return rows
     }
 
-    /// The node with an identifier.
+    /// Returns the node with an identifier.
     func row(_ wanted: Operand) throws -> SQLCollection {
         var rows = try compiler.collection(reference.nodes)
         rows.conditions.append(
@@ -35,7 +35,7 @@ struct HierarchyNodes {
         return rows
     }
 
-    /// A node's identifier.
+    /// Returns the identifier of a node.
     func identifier(_ node: SQLScope) throws -> Operand {
         let variable = reference.nodeProperty.variable.identifier
         let outer = compiler.scopes[variable]
@@ -44,7 +44,7 @@ struct HierarchyNodes {
         return try compiler.scalar(reference.nodeProperty)
     }
 
-    /// The condition that one node is a parent of another.
+    /// Returns the condition that a node is a parent of another.
     func isParent(_ parent: SQLScope, of child: SQLScope) throws -> SQLFragment {
         let (storage, _) = try compiler.navigation(reference.parentNavigation, of: table)
         try compiler.requireLoaded(reference.parentNavigation, from: child, table: table)
@@ -66,24 +66,25 @@ struct HierarchyNodes {
         }
     }
 
-    /// The condition that a node has no parent, or no child, among the nodes.
+    /// Returns the condition that a node has no parent, or no child, among the nodes.
     func isEnd(_ node: SQLScope, upwards: Bool) throws -> SQLFragment {
         let others = try rows()
         let tie = upwards ? try isParent(others.scope, of: node) : try isParent(node, of: others.scope)
         return "NOT EXISTS (SELECT 1 \(others.rows(where: [tie])))"
     }
 
-    /// The table of the nodes that others lead to, by their identifiers as `id`, with the number of steps where there is
-    /// a greatest distance.
+    /// Returns a recursive table of reachable nodes, with their identifiers as `id`, and the number of steps if the
+    /// distance is limited.
     ///
     /// - Parameters:
     ///   - name: the name of the table, which refers to itself.
-    ///   - starts: what has the identifiers to start from as `id`.
-    ///   - keys: further columns of it, which go along with every node.
+    ///   - starts: the table with the start identifiers as `id`.
+    ///   - keys: further columns of `starts`, which are copied to every node.
     func reached(
         _ name: String, from starts: SQLFragment, upwards: Bool, distance: Int?, keys: [String] = []
     ) throws -> (columns: SQLFragment, select: SQLFragment) {
-        // Without a greatest distance there is no need to count, and circles end where a node comes again.
+        // Without a limit, steps are not counted. UNION then ends cycles, because it ignores nodes that were found
+        // before.
         let isCounted = distance != nil
         func step(_ table: SQLFragment, _ alias: String, depth: SQLFragment) throws -> SQLFragment {
             let (near, far) = (try rows(), try rows())

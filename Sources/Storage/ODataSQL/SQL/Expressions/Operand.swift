@@ -1,28 +1,29 @@
 import GRDB
 import ODataModel
 
-/// A compiled expression: SQL with what it yields.
+/// A compiled expression: an SQL fragment and properties of its value.
 package struct Operand {
     /// The SQL.
     var sql: SQLFragment
     /// The type of the value.
     var type: TypeReference
-    /// How the value is written.
+    /// The stored form of the value.
     var codec: ColumnCodec
-    /// Whether it can be NULL.
+    /// Whether the value can be NULL.
     var isNullable = true
-    /// The value of a constant, which can then be written in the form of the column that it meets.
+    /// The value of a constant, which can be converted to the stored form of another column.
     var constant: ODataValue?
-    /// The column, for the messages of functions that read foreign forms.
+    /// The column name for error messages of functions that read values of existing databases.
     var place = ""
-    /// For a value of JSON whose type nobody declared: it takes the type of what it is compared with.
+    /// The location of a JSON value without a declared type, which takes the type of the value to which it is
+    /// compared.
     var dynamic: DynamicValue?
-    /// Whether text is compared by its bytes without being told.
+    /// Whether text is compared by its bytes without an explicit collation.
     var comparesBytes = false
-    /// The column whose value the SQL makes a text of, which an index may find.
+    /// The column whose value the SQL converts to text, so that an index on the column can be used.
     var anyTextColumn: SQLFragment?
 
-    /// The form that values of a type have where no column says otherwise.
+    /// Returns the default stored form of a type.
     package static func canonicalCodec(_ type: TypeReference) -> ColumnCodec {
         switch type {
         case .primitive(let primitive), .typeDefinition(_, let primitive):
@@ -47,7 +48,7 @@ package struct Operand {
         }
     }
 
-    /// A constant in canonical form.
+    /// Returns a constant in canonical form.
     static func constant(_ value: ODataValue, _ type: TypeReference) throws -> Operand {
         let codec = canonicalCodec(type)
         let stored = try codec.encode(value.fitted(to: codec))
@@ -55,22 +56,22 @@ package struct Operand {
             sql: SQLFragment(bind: stored), type: type, codec: codec, isNullable: value.isNull, constant: value)
     }
 
-    /// The form for comparisons: text compares by code points whatever collation its column declares.
+    /// The form for comparisons. Text is compared by code points, regardless of the collation of its column.
     var sortable: SQLFragment {
         switch codec {
         case .string where !comparesBytes, .dateText where !comparesBytes: "\(sql) COLLATE BINARY"
-        // A condition may end in an operator.
+        // A condition may end with an operator.
         case .boolean: "(\(sql))"
         default: sql
         }
     }
 
-    /// The form for ORDER BY, and for telling groups apart: instants count without their offsets.
+    /// The form for ORDER BY and for grouping, in which instants have no offsets.
     var order: SQLFragment { codec == .dateTimeOffset ? "substr(\(sql), 1, 16)" : sortable }
 }
 
 extension ODataValue {
-    /// The number as the codec writes numbers: a literal's own type may be narrower than its operand's.
+    /// Returns the number in the type of the codec, because a literal may have a narrower type than its operand.
     func fitted(to codec: ColumnCodec) -> ODataValue {
         switch (codec, self) {
         case (.double, .integer(let number)): .double(Double(number))

@@ -1,7 +1,7 @@
 import GRDB
 
 extension RowCondition {
-    /// The condition on a row of a table; `nil` where the table has no row ids.
+    /// Returns the condition on a row of a table; `nil` if the table has no row ids.
     func fragment(of table: TableStorage, in scope: SQLScope) -> SQLFragment? {
         guard let rowID = table.rowID else { return nil }
         var result: SQLFragment = "("

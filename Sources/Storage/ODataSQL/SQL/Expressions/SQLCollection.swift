@@ -1,23 +1,23 @@
 import ODataModel
 
-/// The members of a collection as rows: related entities, those of an entity set, or the members of JSON.
+/// The members of a collection as rows: related entities, entities of a set, or members of a JSON array.
 struct SQLCollection {
-    /// What stands in FROM, the last one first told by ``scope``; each may refer to those before it.
+    /// The tables in FROM; the last one belongs to ``scope``. Each table may refer to the preceding ones.
     var tables: [SQLFragment]
-    /// A member.
+    /// The scope of a member.
     var scope: SQLScope
-    /// What ties the members to where the path starts, and the conditions on the way.
+    /// The conditions that relate the members to the start of the path, and the conditions along the path.
     var conditions: [SQLFragment]
     /// The type of the members.
     var shape: TypeShape?
-    /// Whether there is one member at most: the one with a key.
+    /// Whether there is at most one member, selected by its key.
     var isSingle = false
-    /// The scopes on the way, whose joins stand in the same FROM.
+    /// The scopes along the path, whose joins are in the same FROM.
     var passed: [SQLScope] = []
 
-    /// FROM with all joins that expressions over the members have added.
+    /// FROM with all joins of expressions over the members.
     var fromClause: SQLFragment {
-        // CROSS JOIN keeps the order of a path, from where it starts.
+        // CROSS JOIN preserves the order of a path from its start.
         "\(list: tables, by: " CROSS JOIN ")\(joins)"
     }
 
@@ -26,7 +26,7 @@ struct SQLCollection {
         return all.isEmpty ? "" : " \(list: all, by: " ")"
     }
 
-    /// Everything behind SELECT and its columns.
+    /// Returns the SQL after SELECT and its columns.
     func rows(where more: [SQLFragment] = []) -> SQLFragment {
         "FROM \(fromClause)\(ExpressionCompiler.whereClause(conditions + more))"
     }

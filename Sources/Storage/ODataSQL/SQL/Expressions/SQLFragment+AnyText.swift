@@ -1,5 +1,5 @@
 extension SQLFragment {
-    /// The text that the value of a column is served as, whatever its storage class. It has no collation.
+    /// Returns the string form of a column of any storage class, without a collation.
     package static func anyText(of column: SQLFragment) -> SQLFragment {
         """
         (CASE typeof(\(column)) WHEN 'text' THEN \(column) WHEN 'integer' THEN CAST(\(column) AS TEXT) \
@@ -7,12 +7,12 @@ extension SQLFragment {
         """
     }
 
-    /// The condition that a column holds a value which is served as a text. An index on the column finds the three values
-    /// that can be.
+    /// Returns the condition that the string form of a column equals a text. An index on the column can find the
+    /// three possible values.
     ///
     /// - Parameters:
     ///   - column: the column, of any storage class.
-    ///   - text: the text, which stands in the condition several times.
+    ///   - text: the text, which occurs several times in the condition.
     package static func column(_ column: SQLFragment, isServedAs text: SQLFragment) -> SQLFragment {
         """
         (\(column) IN (\(text), outpost_number_served_as(\(text)), outpost_text_bytes(\(text))) \
@@ -20,11 +20,11 @@ extension SQLFragment {
         """
     }
 
-    /// The condition that the value of one column of a pair equals that of the other.
+    /// Returns the condition that the columns of a pair are equal.
     ///
     /// - Parameters:
-    ///   - target: the column that an index may find.
-    ///   - source: the other value as ``related(_:_:)`` gives it.
+    ///   - target: the column for which an index can be used.
+    ///   - source: the other value, in the form of ``related(_:_:)``.
     package static func areEqual(
         _ target: SQLFragment, _ source: SQLFragment, comparison: NavigationStorage.ColumnPair.Comparison
     ) -> SQLFragment {
@@ -35,7 +35,7 @@ extension SQLFragment {
         }
     }
 
-    /// The value of a column in the form in which ``areEqual(_:_:comparison:)`` takes it.
+    /// Returns the value of a column in the form that ``areEqual(_:_:comparison:)`` requires.
     package static func related(_ column: SQLFragment, _ comparison: NavigationStorage.ColumnPair.Comparison)
         -> SQLFragment
     {

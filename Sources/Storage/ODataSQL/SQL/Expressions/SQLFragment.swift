@@ -3,10 +3,10 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// A piece of SQL with the values bound in it, in order.
+/// SQL text with its bound values, in order.
 ///
-/// It is made from literals of this program alone: interpolation takes other fragments, values (which become
-/// `?`) and names (which are quoted), and nothing else, so that no value can get into the text.
+/// Only literals of this program become text. An interpolation accepts other fragments, values (which become `?`)
+/// and names (which are quoted), so that no value can become part of the text.
 ///
 /// ```swift
 /// let condition: SQLFragment = "\(column: "Freight", of: "t0") > \(bind: 10.databaseValue)"
@@ -14,37 +14,38 @@ import ODataQuery
 package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
     /// The text.
     package private(set) var sql: String
-    /// The values of its question marks.
+    /// The values of the question marks.
     package private(set) var arguments: [DatabaseValue] = []
-    /// Which of the values come straight from literals of the request, in order.
+    /// The values that come directly from literals of the request, in order.
     private(set) var origins: [Origin] = []
 
     package init(stringLiteral value: String) { sql = value }
 
-    /// A value alone.
+    /// Creates a fragment from a single value.
     package init(bind value: DatabaseValue) {
         let text = Self.textWithZero(value)
         sql = text == nil ? "?" : Self.textOfBytes
         arguments = [text.map { Data($0.utf8).databaseValue } ?? value]
     }
 
-    /// What stands for a text that goes as its bytes.
+    /// The SQL for a text that is bound as bytes.
     fileprivate static let textOfBytes = "CAST(? AS TEXT)"
 
-    /// GRDB binds a text up to its first U+0000: one that has such goes as bytes.
+    /// Returns a text that contains U+0000. GRDB would bind it only up to this character, so that it is bound as
+    /// bytes.
     fileprivate static func textWithZero(_ value: DatabaseValue) -> String? {
         guard case .string(let text) = value.storage, text.utf8.contains(0) else { return nil }
         return text
     }
 
-    /// A column's name in quotes, behind what qualifies it.
+    /// Creates a quoted column name after its qualifier.
     init(column: String, behind qualifier: String) {
         let quote = UInt8(ascii: "\"")
         guard !Self.hasQuote(column) else {
             sql = qualifier + column.doubling(quote) + "\""
             return
         }
-        // Made at once: every column of every statement comes by here.
+        // The string is created in one step, because this runs for every column of every statement.
         sql = String(unsafeUninitializedCapacity: qualifier.utf8.count + column.utf8.count + 1) { buffer in
             var count = buffer.initialize(fromContentsOf: qualifier.utf8)
             count = buffer[count...].initialize(fromContentsOf: column.utf8)
@@ -53,7 +54,8 @@ package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         }
     }
 
-    /// Looked for in the bytes where they lie: every name of every statement comes by here.
+    /// Returns whether a name contains a quote. It searches the bytes directly, because this runs for every name of
+    /// every statement.
     private static func hasQuote(_ name: String) -> Bool {
         let quote = UInt8(ascii: "\"")
         return name.utf8.withContiguousStorageIfAvailable { $0.contains(quote) } ?? name.utf8.contains(quote)
@@ -65,23 +67,23 @@ package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         origins = stringInterpolation.origins
     }
 
-    /// Where a bound value comes from.
+    /// The origin of a bound value.
     struct Origin: Sendable {
-        /// How a literal becomes the value.
+        /// The conversions of a literal to the bound value.
         enum Rule: Sendable {
-            /// As a value of a type in the form of a codec, which holds it exactly.
+            /// The value in a type and in the form of a codec, which represents it exactly.
             case value(TypeReference, ColumnCodec)
-            /// As the end of the range of strings that start with it.
+            /// The end of the range of strings that start with the literal.
             case endOfPrefix
         }
 
         /// The index of the bound value.
         var position: Int
-        /// The index of the literal among those of the request.
+        /// The index among the literals of the request.
         var literal: Int
         var rule: Rule
 
-        /// What another literal becomes; `nil` where it asks for other SQL.
+        /// Returns the bound value for another literal; `nil` if it requires different SQL.
         func value(of literal: ODataValue, _ model: EntityDataModel) -> DatabaseValue? {
             guard let value = stored(literal, model), SQLFragment.textWithZero(value) == nil else { return nil }
             return value
@@ -101,7 +103,7 @@ package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         }
     }
 
-    /// The same SQL for other literals; `nil` where they ask for other SQL.
+    /// Returns the same SQL for other literals; `nil` if they require different SQL.
     func with(_ literals: [ODataValue], _ model: EntityDataModel) -> SQLFragment? {
         if origins.isEmpty { return self }
         var result = self
@@ -112,14 +114,15 @@ package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         return result
     }
 
-    /// Collects text and values.
+    /// The collected text and values of an interpolation.
     package struct Interpolation: StringInterpolationProtocol {
         var sql = ""
         var arguments: [DatabaseValue] = []
         var origins: [Origin] = []
 
         package init(literalCapacity: Int, interpolationCount: Int) {
-            // A comparison, or a column with its qualifier, for each: growing copies what is there.
+            // Each interpolation is assumed to be a comparison or a qualified column. Growing the string later
+            // would copy its content.
             sql.reserveCapacity(literalCapacity + 48 * interpolationCount)
         }
 
@@ -129,7 +132,7 @@ package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
             sql += fragment.sql
             if fragment.arguments.isEmpty { return }
             if arguments.isEmpty {
-                // Mostly one part has all the values, which are then shared.
+                // In most cases, one part has all values, which are then shared instead of copied.
                 (arguments, origins) = (fragment.arguments, fragment.origins)
                 return
             }
@@ -143,7 +146,7 @@ package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
             arguments.append(text.map { Data($0.utf8).databaseValue } ?? value)
         }
 
-        /// Binds a value that a literal of the request has become.
+        /// Binds a value that was converted from a literal of the request.
         mutating func appendInterpolation(bind value: DatabaseValue, literal: Int?, _ rule: Origin.Rule) {
             if let literal, SQLFragment.textWithZero(value) == nil {
                 origins.append(Origin(position: arguments.count, literal: literal, rule: rule))
@@ -175,25 +178,25 @@ package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
         left.arguments += right.arguments
     }
 
-    /// The origins of values that stand behind others.
+    /// Returns the origins after a number of preceding values.
     fileprivate func origins(from start: Int) -> [Origin] {
         if origins.isEmpty || start == 0 { return origins }
         return origins.map { Origin(position: $0.position + start, literal: $0.literal, rule: $0.rule) }
     }
 
-    /// Conditions joined by AND, each in parentheses; empty for none.
+    /// Returns conditions joined by AND, each in parentheses; empty if there are none.
     package static func conjunction(_ conditions: [SQLFragment]) -> SQLFragment {
         "\(list: conditions.map { "(\($0))" }, by: " AND ")"
     }
 
-    /// Conditions joined by OR, in parentheses. SQLite takes a chain for a tree as deep as the chain is long, and refuses
-    /// one of more than 1000 levels: long ones are halved.
+    /// Returns conditions joined by OR, in parentheses. SQLite parses a chain as a tree of the same depth and
+    /// refuses more than 1000 levels, so that long chains are split in halves.
     package static func disjunction(_ conditions: ArraySlice<SQLFragment>) -> SQLFragment {
         guard conditions.count > maxChain else { return "(\(list: Array(conditions), by: " OR "))" }
         let middle = conditions.startIndex + conditions.count / 2
         return "(\(disjunction(conditions[..<middle])) OR \(disjunction(conditions[middle...])))"
     }
 
-    /// How many conditions stand beside each other.
+    /// The maximum number of conditions in a chain.
     private static let maxChain = 32
 }

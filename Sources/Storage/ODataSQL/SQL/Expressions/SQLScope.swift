@@ -2,55 +2,55 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// What a range variable stands for in SQL: a row of a table, of a derived table, or a member of JSON.
+/// The SQL of a range variable: a row of a table, a row of a derived table, or a member of a JSON array.
 ///
-/// Paths through single-valued navigation add left joins to the scope they start in; a path taken twice is
-/// joined once.
+/// Paths through single-valued navigation properties add left joins to the scope in which they start. Repeated
+/// paths share a join.
 package final class SQLScope {
-    /// What the rows are.
+    /// The kinds of rows.
     package enum Source {
         /// Rows of an entity set's table, or of a derived table with the same columns.
         case table(TableStorage)
-        /// Rows of an `aggregate` or `groupby`; all values are in ``computed``, by path.
+        /// Rows of `aggregate` or `groupby`, whose values are in ``computed`` by path.
         case derived
-        /// Members of a JSON array: the value of a primitive, the object of a complex one.
+        /// Members of a JSON array, which are primitive values or objects.
         case json(SQLFragment, TypeReference)
     }
 
-    /// Rows that `join` has given a name.
+    /// Rows that `join` has named.
     struct Attachment {
         var name: String
         var scope: SQLScope
         var names: [String]
         var presence: SQLFragment
-        /// Whether the row is a part of the answer without `$expand`, which then has a link to it alone.
+        /// Whether the row is part of the response without `$expand`; otherwise, the response contains only a link.
         var isInline: Bool
     }
 
-    /// The name that columns are qualified with.
+    /// The qualifier of column names.
     let alias: String
-    /// What stands before the names of the table's columns: where a derived table has those of several tables.
+    /// The prefix of column names, if a derived table contains the columns of several tables.
     let prefix: String
     /// The table of entity rows; `nil` for other sources.
     let table: TableStorage?
-    /// The JSON that the rows are members of; `nil` for other sources.
+    /// The JSON array with the rows as members; `nil` for other sources.
     private let array: (members: SQLFragment, type: TypeReference)?
-    /// What stands before the name of a column.
+    /// The text before the name of a column.
     private let qualifier: String
-    /// What stands after FROM, before the joins.
+    /// The SQL after FROM and before the joins.
     package var from: SQLFragment
-    /// Values by name or path: those of `$compute`, `aggregate` and `groupby`.
+    /// The values of `$compute`, `aggregate` and `groupby`, by name or path.
     var computed: [String: Operand] = [:]
-    /// Where a value is not a part of every row: the condition that it is (`isdefined`).
+    /// The conditions for values that some rows lack (`isdefined`).
     var defined: [String: SQLFragment] = [:]
     /// The left joins so far, in order.
     private(set) var joins: [SQLFragment] = []
-    /// The rows that single-valued navigation leads to.
+    /// The joined rows of single-valued navigation properties.
     private var joined: [String: SQLScope] = [:]
-    /// The rows that `join` and `outerjoin` have named, in order; they stand in the same FROM.
+    /// The rows that `join` and `outerjoin` have named, in order; they are in the same FROM.
     private(set) var attachments: [Attachment] = []
 
-    /// The scope whose FROM holds this one's joins: all joins of one SELECT stand in one place.
+    /// The scope whose FROM contains this scope's joins, because all joins of a SELECT are in one place.
     private let root: SQLScope?
 
     package init(alias: String, source: Source, from: SQLFragment, root: SQLScope? = nil, prefix: String = "") {
@@ -63,14 +63,14 @@ package final class SQLScope {
         qualifier = alias.sqlIdentifier + ".\""
     }
 
-    /// What the rows are.
+    /// The kind of rows.
     var source: Source {
         if let table { return .table(table) }
         if let array { return .json(array.members, array.type) }
         return .derived
     }
 
-    /// The scope that stands in FROM.
+    /// The scope in FROM.
     var owner: SQLScope { root ?? self }
 
     /// FROM with all joins.
@@ -78,15 +78,15 @@ package final class SQLScope {
         joins.isEmpty ? from : "\(from) \(list: joins, by: " ")"
     }
 
-    /// The rows that `join` has given a name.
+    /// Returns the scope of rows that `join` has named.
     func attachment(_ name: String) -> SQLScope? { attachments.first { $0.name == name }?.scope }
 
-    /// Gives rows that stand in the same FROM a name.
+    /// Names rows in the same FROM.
     ///
     /// - Parameters:
     ///   - names: the computed and aggregated values of the rows.
-    ///   - presence: what is NULL where there is no such row.
-    ///   - isInline: whether the row is a part of the answer without `$expand`.
+    ///   - presence: an expression that is NULL if there is no such row.
+    ///   - isInline: whether the row is part of the response without `$expand`.
     func attach(
         _ scope: SQLScope, as name: String, names: [String], presence: SQLFragment, isInline: Bool = true
     ) {
@@ -94,22 +94,22 @@ package final class SQLScope {
             Attachment(name: name, scope: scope, names: names, presence: presence, isInline: isInline))
     }
 
-    /// Gives rows a name that have had one elsewhere.
+    /// Adds rows that were named in another scope.
     func attach(_ attachment: Attachment) { attachments.append(attachment) }
 
-    /// Takes a name away.
+    /// Removes a name.
     func detach(_ name: String) { attachments.removeAll { $0.name == name } }
 
-    /// A name that no property has, for what is carried along without being a part of the answer.
+    /// Returns a name that no property has, for rows that are carried along but not part of the response.
     static func hiddenName(_ name: String) -> String { "$\(name)" }
 
-    /// The name under which the rows that a range variable stands for are carried along.
+    /// Returns the name under which the rows of a range variable are carried along.
     static func hiddenName(_ variable: Int) -> String { hiddenName("\(variable)") }
 
-    /// The rows with a name that are a part of the answer.
+    /// The named rows that are part of the response.
     var shownAttachments: [Attachment] { attachments.filter { !$0.name.hasPrefix("$") } }
 
-    /// The scope that a single-valued navigation from `parent` leads to, joined when it is new.
+    /// Returns the scope of a single-valued navigation property, and joins it if necessary.
     func join(_ key: String, _ make: () throws -> (SQLScope, SQLFragment)) rethrows -> SQLScope {
         if let scope = joined[key] { return scope }
         let (scope, join) = try make()
@@ -118,12 +118,12 @@ package final class SQLScope {
         return scope
     }
 
-    /// A column of the scope's table by its name.
+    /// Returns a column of the scope's table by name.
     package func sql(_ column: String) -> SQLFragment {
         SQLFragment(column: prefix.isEmpty ? column : prefix + column, behind: qualifier)
     }
 
-    /// A column of the scope's table.
+    /// Returns a column of the scope's table.
     func column(_ storage: ColumnStorage, isNullable: Bool) -> Operand {
         guard !storage.codec.isAnyText else {
             let column = sql(storage.name)
@@ -137,7 +137,7 @@ package final class SQLScope {
             comparesBytes: storage.comparesBytes)
     }
 
-    /// A property of the table's own type that has a column, where nothing else has its name.
+    /// Returns a property of the table's own type if it has a column and no other value has its name.
     func plainColumn(_ ordinal: Int, of shape: TypeShape, isNullable: Bool) -> Operand? {
         guard let table, computed.isEmpty, table.shape === shape else { return nil }
         let storages = table.properties
@@ -145,8 +145,10 @@ package final class SQLScope {
         return column(storage, isNullable: holdsNull(storage, isNullable: isNullable))
     }
 
-    /// Whether a column of the scope's table may hold NULL: where its property may be null, where a left join may have
-    /// found no row, and where it need not be loaded.
+    /// Returns whether a column of the scope's table may contain NULL.
+    ///
+    /// NULL is possible if the property is nullable, a left join may have found no row, or the column may not be
+    /// loaded.
     func holdsNull(_ storage: ColumnStorage, isNullable: Bool) -> Bool {
         isNullable || owner !== self || storage.isOptionallyLoaded
     }

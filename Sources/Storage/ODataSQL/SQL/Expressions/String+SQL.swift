@@ -1,13 +1,13 @@
 import ODataModel
 
-/// The two ways in which a text gets into SQL that is built by hand; ``SQLFragment`` uses the first for its names.
+/// The quoting of names and text in SQL. ``SQLFragment`` uses the first method for its names.
 extension String {
-    /// The name of a table or column as it stands in SQL, with quotes inside it doubled.
+    /// The quoted name of a table or column in SQL, with inner quotes doubled.
     ///
-    /// GRDB's `sqlIdentifier` does not double them. Names come from the metadata of a service or from a
-    /// foreign database: an undoubled quote would end the name and make SQL of the rest.
+    /// GRDB's `sqlIdentifier` does not double them. Names come from the metadata of a service or from an existing
+    /// database. A single quote would end the name and turn the remainder into SQL.
     package var sqlIdentifier: String { SQLFragment(column: self, behind: "\"").sql }
 
-    /// The text as a string literal of SQL, with apostrophes inside it doubled.
+    /// The text as an SQL string literal, with inner apostrophes doubled.
     package var sqlLiteral: String { "'" + doubling(UInt8(ascii: "'")) + "'" }
 }

@@ -2,21 +2,21 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// What an aggregate function collects of one group, or of one window.
+/// The state of an aggregate function for one group or window.
 ///
-/// Registered with SQLite's own interface: GRDB's aggregates make a value of every argument, which costs more
-/// than the sum, and cannot be used over a window.
+/// It uses SQLite's C interface. GRDB's aggregates create a value for every argument, which costs more than the
+/// sum, and do not support windows.
 class Accumulator {
-    /// Takes a row's arguments; the first is not NULL.
+    /// Adds the arguments of a row; the first one is not NULL.
     func add(_ arguments: Arguments) throws {}
 
-    /// Takes back a row that has left the window.
+    /// Removes a row that has left the window.
     func remove(_ arguments: Arguments) throws {}
 
-    /// The result so far; NULL when nothing was added.
+    /// Returns the result so far; NULL if no rows were added.
     func result() throws -> DatabaseValue { .null }
 
-    /// The arguments of one row, read without making values of them.
+    /// The arguments of a row, which are read on demand.
     struct Arguments {
         let values: UnsafeMutablePointer<OpaquePointer?>
 
@@ -29,7 +29,7 @@ class Accumulator {
         @inline(__always)
         func double(_ index: Int) -> Double { sqlite3_value_double(values[index]) }
 
-        /// The bytes of a BLOB.
+        /// Calls a closure with the bytes of a BLOB.
         @inline(__always)
         func withBlob<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
             let start = sqlite3_value_blob(values[index])
@@ -37,7 +37,7 @@ class Accumulator {
             return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
         }
 
-        /// The value of an argument.
+        /// Returns the value of an argument.
         func value(_ index: Int) -> DatabaseValue {
             switch kind(index) {
             case SQLITE_INTEGER: return integer(index).databaseValue
@@ -54,9 +54,9 @@ class Accumulator {
 
     // MARK: Registration
 
-    /// Registers an aggregate that can also be used over a window.
+    /// Registers an aggregate that also supports windows.
     ///
-    /// It fails for lack of memory only; the statement that misses the function says so then.
+    /// Registration fails only if memory is exhausted. A statement that calls the function then reports the error.
     static func register(
         _ name: String, _ count: Int32, in connection: OpaquePointer?, make: @escaping @Sendable () -> Accumulator
     ) {
@@ -70,13 +70,13 @@ class Accumulator {
             { pointer in if let pointer { Unmanaged<Factory>.fromOpaque(pointer).release() } })
     }
 
-    /// What SQLite keeps for a function: which accumulator to make.
+    /// The closure that creates an accumulator, which SQLite stores with the function.
     private final class Factory {
         let make: @Sendable () -> Accumulator
         init(_ make: @escaping @Sendable () -> Accumulator) { self.make = make }
     }
 
-    /// The accumulator of the group at hand, made when `makesNew` and there is none.
+    /// Returns the accumulator of the current group, and creates one if `makesNew` is `true`.
     private static func current(_ context: OpaquePointer?, makesNew: Bool) -> Unmanaged<Accumulator>? {
         let size = Int32(makesNew ? MemoryLayout<UnsafeMutableRawPointer?>.size : 0)
         guard let memory = sqlite3_aggregate_context(context, size) else { return nil }
@@ -111,7 +111,7 @@ class Accumulator {
             case .string(let text): sqlite3_result_text(context, text, -1, transient)
             case .blob(let data):
                 data.withUnsafeBytes {
-                    // A zero-length BLOB needs an address, else it is NULL.
+                    // A zero-length BLOB needs an address; otherwise, SQLite treats it as NULL.
                     if let start = $0.baseAddress {
                         sqlite3_result_blob(context, start, Int32(clamping: $0.count), transient)
                     } else {
@@ -133,6 +133,6 @@ class Accumulator {
         sqlite3_result_error(context, message, -1)
     }
 
-    /// SQLITE_TRANSIENT: SQLite copies what it is given.
+    /// `SQLITE_TRANSIENT`, which makes SQLite copy the value.
     static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }

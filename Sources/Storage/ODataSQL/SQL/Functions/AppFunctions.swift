@@ -2,9 +2,10 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// The functions that an app or a service has registered, as SQL functions.
+/// The SQL functions that an app or a service has registered.
 package enum AppFunctions {
-    /// The name of a registered function in SQL, which no function of SQLite or ours has.
+    /// Returns the SQL name of a registered function. The prefix avoids conflicts with functions of SQLite and of
+    /// this library.
     package static func sqlName(_ name: String) -> String { "app:\(name)" }
 
     /// Adds the functions of a registry to a connection.
@@ -32,13 +33,13 @@ package enum AppFunctions {
         }
     }
 
-    /// What a registered function says; its own error is the request's.
+    /// Returns the error message of a registered function. Its errors become errors of the request.
     package static func message(_ error: any Error, _ name: String) -> String {
         StoreFunctions.message(of: error) ?? "\(FunctionError.mark)\(name): \(error)"
     }
 }
 
-/// A registered aggregation method; the second argument names the type of the values.
+/// A registered aggregation method; the second argument is the type of the values.
 private final class AppAggregate: Accumulator {
     private let function: AggregateFunction
     private var values: [ODataValue] = []

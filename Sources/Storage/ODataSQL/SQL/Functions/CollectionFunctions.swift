@@ -3,10 +3,10 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// The canonical functions on collections (OData URL Conventions 4.01, 5.1.1.5 and 5.1.1.6), on the JSON that
-/// collections are stored as. The last argument names the type of the members, which tells equal ones.
+/// The canonical functions on collections in their stored JSON form (OData URL Conventions 4.01, 5.1.1.5 and
+/// 5.1.1.6). The last argument is the type of the members, which determines their equality.
 enum CollectionFunctions {
-    /// The bytes of a text that equal members have in common: texts that Unicode takes for the same are different here.
+    /// The bytes of a text that is identical for equal members. Texts with different code points are not equal.
     private typealias Member = [UInt8]
 
     static let all: [DatabaseFunction] = [
@@ -66,7 +66,7 @@ enum CollectionFunctions {
         return "[\(members.dropFirst(Int(first)).prefix(Int(taken)).joined(separator: ","))]"
     }
 
-    /// The JSON texts of an array's members.
+    /// Returns the JSON texts of an array's members.
     private static func texts(_ json: DatabaseValue) throws -> [String] {
         let bytes = Array(try [json].text(0).utf8)
         do {
@@ -83,7 +83,7 @@ enum CollectionFunctions {
         }
     }
 
-    /// A text that equal members have in common.
+    /// Returns a text that is identical for equal members.
     private static func canonical(_ text: String, _ type: PrimitiveType?) -> String {
         guard text != "null", let type else { return text }
         let plain = (try? JSONScanner.scan(Array(text.utf8)) { try $0.readString() }) ?? text

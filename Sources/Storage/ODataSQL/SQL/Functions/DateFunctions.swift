@@ -3,11 +3,11 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// Parts of dates and times, and arithmetic on them, on values as the codecs write them.
+/// Functions and arithmetic for dates and times in their stored forms.
 ///
-/// A date-time is told by its length: sixteen bytes without an offset, eighteen with one, whose parts are
-/// those on the clock of the offset. An integer is a date (days) where a day, month or year is asked for,
-/// else a time of day (picoseconds).
+/// The length of a date-time determines its form: sixteen bytes without an offset, eighteen bytes with one. Its
+/// parts are those of the local time at the offset. An integer is a date (days) for functions of days, months and
+/// years, and otherwise a time of day (picoseconds).
 enum DateFunctions {
     private static let picosecondsPerSecond = DateArithmetic.picosecondsPerSecond
 
@@ -31,7 +31,7 @@ enum DateFunctions {
             let (seconds, picoseconds) = try instant($0[0])
             return fraction(seconds: seconds, picoseconds: picoseconds)
         },
-        // An instant and a duration; the offset stays.
+        // The sum of an instant and a duration; the offset is unchanged.
         StoreFunctions.function("instant_add", 2) { try shift($0[0], by: $0[1], sign: 1) },
         StoreFunctions.function("instant_sub", 2) { try shift($0[0], by: $0[1], sign: -1) },
         StoreFunctions.function("instant_diff", 2) { try difference($0[0], $0[1]) },
@@ -64,7 +64,8 @@ enum DateFunctions {
             return "\(ODataDateTime(seconds: key.seconds, picoseconds: key.picoseconds))"
         },
         text("duration_text") { data in
-            // The least number of seconds has no opposite, which the text of a negative duration needs.
+            // The smallest number of seconds has no positive counterpart, which the text of a negative duration
+            // needs.
             guard let key = InstantKey.decode(data), key.seconds != .min else { return nil }
             return "\(ODataDuration(seconds: key.seconds, picoseconds: key.picoseconds))"
         },
@@ -111,8 +112,8 @@ enum DateFunctions {
         return instant
     }
 
-    /// The date and time on the clock that the value was written with; years of more than six digits are an
-    /// error, since calendar arithmetic ends there.
+    /// Returns the local date and time of a value. Years of more than six digits are an error, because calendar
+    /// arithmetic does not support them.
     private static func local(_ value: DatabaseValue) throws -> ODataDateTime {
         guard case .blob(let data) = value.storage, let instant = InstantKey.decode(data),
             instant.seconds.magnitude < InstantKey.maxSeconds
@@ -121,7 +122,7 @@ enum DateFunctions {
         return ODataDateTime(seconds: instant.seconds, picoseconds: instant.picoseconds)
     }
 
-    /// Seconds with their fraction as a decimal key.
+    /// Returns seconds with their fraction as a decimal key.
     private static func fraction(seconds: Int64, picoseconds: Int64) -> Data? {
         DateArithmetic.seconds(of: DateArithmetic.total(seconds: seconds, picoseconds: picoseconds))
             .map { Data(DecimalKey.encode($0)) }
@@ -139,7 +140,7 @@ enum DateFunctions {
 
     private static func shift(_ value: DatabaseValue, by duration: DatabaseValue, sign: Int128) throws -> Data {
         let moved = try key(try total(value) + sign * (try total(duration)))
-        // What has no offset may be a duration, which has no calendar.
+        // A value without an offset may be a duration, which has no calendar range.
         guard case .blob(let data) = value.storage, data.count > 16 else { return moved }
         let result = moved + data.dropFirst(16)
         guard InstantKey.decodeOffset(result) != nil else { throw FunctionError.overflow("date arithmetic") }
@@ -156,7 +157,7 @@ enum DateFunctions {
         return days
     }
 
-    /// A duration times or divided by a decimal; NULL for division by zero.
+    /// Returns a duration multiplied or divided by a decimal; NULL for division by zero.
     private static func scale(
         _ duration: DatabaseValue, _ factor: DatabaseValue,
         operation: (ODataDecimal, ODataDecimal) -> ODataDecimal?

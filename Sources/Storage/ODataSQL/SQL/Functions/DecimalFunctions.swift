@@ -3,7 +3,7 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// Arithmetic and aggregates of decimals, on ``DecimalKey`` bytes.
+/// Arithmetic of decimals on ``DecimalKey`` bytes.
 enum DecimalFunctions {
     static let all: [DatabaseFunction] = [
         binary("add", DecimalArithmetic.add), binary("sub", DecimalArithmetic.subtract),
@@ -13,7 +13,7 @@ enum DecimalFunctions {
         unary("round") { DecimalArithmetic.round($0, .halfAwayFromZero) },
         unary("floor") { DecimalArithmetic.round($0, .down) },
         unary("ceiling") { DecimalArithmetic.round($0, .up) },
-        // Casts from decimal, rounding towards zero as OData's cast of numbers does.
+        // Casts from decimals round towards zero, as OData requires for casts of numbers.
         StoreFunctions.function("dec_integer", 1) {
             let value = try $0.decimal(0)
             let whole = DecimalArithmetic.round(value, value.isNegative ? .up : .down)
@@ -54,8 +54,8 @@ enum DecimalFunctions {
         }
     }
 
-    /// Division by zero is null and not an error, since SQLite may evaluate it for a row that another condition
-    /// rules out.
+    /// Returns a division function. Division by zero is null instead of an error, because SQLite may evaluate it
+    /// for a row that another condition excludes.
     private static func quotient(
         _ name: String, _ operation: @escaping @Sendable (ODataDecimal, ODataDecimal) -> ODataDecimal?
     ) -> DatabaseFunction {

@@ -2,8 +2,10 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// Values of JSON whose type nobody declared, as values of the types that expressions ask for. The first argument is what
-/// `json_type` says of the value, the last one names the type; what is none of that type is NULL.
+/// Conversions of JSON values without a declared type to the types that expressions require.
+///
+/// The first argument is the result of `json_type`, the last one is the required type. A value of another type is
+/// NULL.
 enum DynamicFunctions {
     static let all: [DatabaseFunction] = [
         function("dynamic_value") { value(of: $0, as: $1) },
@@ -21,7 +23,7 @@ enum DynamicFunctions {
         }
     }
 
-    /// What JSON says of the value; `nil` for objects and arrays.
+    /// Returns the value in its JSON type; `nil` for objects and arrays.
     private static func decoded(_ stored: DatabaseValue, _ kind: String) -> ODataValue? {
         switch (kind, stored.storage) {
         case ("true", _): .boolean(true)
@@ -33,7 +35,7 @@ enum DynamicFunctions {
         }
     }
 
-    /// A value of a type as it is. Decimals and dates are texts in JSON.
+    /// Returns a value in a type without a cast. Decimals and dates are texts in JSON.
     private static func value(of found: ODataValue, as type: PrimitiveType) -> ODataValue? {
         switch (found, type) {
         case (.integer, .decimal): found

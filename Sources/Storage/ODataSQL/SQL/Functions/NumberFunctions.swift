@@ -3,8 +3,8 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// Arithmetic on integers and floating-point numbers where SQLite's own differs from OData's: SQLite turns
-/// integers that overflow into REAL, and NaN into NULL.
+/// Arithmetic on integers and floating-point numbers in cases in which SQLite differs from OData. SQLite converts
+/// integers that overflow to REAL, and NaN to NULL.
 enum NumberFunctions {
     static let all: [DatabaseFunction] = [
         integer("add") { $0.addingReportingOverflow($1) },
@@ -24,9 +24,9 @@ enum NumberFunctions {
         unary("single") { Double(Float($0)) },
         StoreFunctions.function("real_integer", 1) { Int64(exactly: try $0.double(0).rounded(.towardZero)) },
         StoreFunctions.function("real_text", 1) { ODataValue.double(try $0.double(0)).lexicalText },
-        // The digits that tell a number of binary32 from its neighbours are fewer than those of the same binary64.
+        // A binary32 number has a shorter text than the same number in binary64.
         StoreFunctions.function("single_text", 1) { ODataValue.single(Float(try $0.double(0))).lexicalText },
-        // As JSON has them, with all digits: what is no number there is text.
+        // The JSON form with all digits; infinities and NaN are strings.
         StoreFunctions.function("real_json", 1) { json(.double(try $0.double(0))) },
         StoreFunctions.function("single_json", 1) { json(.single(Float(try $0.double(0)))) },
     ]
@@ -39,7 +39,7 @@ enum NumberFunctions {
         }
     }
 
-    /// Division by zero gives `nil`, which is null: see ``DecimalFunctions``.
+    /// Returns an integer function. Division by zero is null, as in ``DecimalFunctions``.
     private static func integer(
         _ name: String, _ operation: @escaping @Sendable (Int64, Int64) -> (partialValue: Int64, overflow: Bool)?
     ) -> DatabaseFunction {

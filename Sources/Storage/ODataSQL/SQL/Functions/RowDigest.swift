@@ -3,23 +3,26 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A digest of what a row's columns hold: the ETag of rows that have no version of their own
-/// (``ETagStorage/contentDigest``). Any change by anybody changes it.
+/// A digest of the values in a row, as the ETag of rows without a version (``ETagStorage/contentDigest``). Every
+/// change of the row changes it.
 ///
-/// SHA-256 over the stored values in the order of ``TableStorage/columns``, each as a byte for its storage
-/// class (0 NULL, 1 INTEGER, 2 REAL, 3 TEXT, 4 BLOB), then eight bytes big-endian of the integer, the bits
-/// of the real, or the length, then the bytes of text and blob; cut to sixteen bytes.
+/// The digest is SHA-256 over the stored values in the order of ``TableStorage/columns``, truncated to sixteen
+/// bytes. Each value consists of:
+///
+/// - a byte for its storage class (0 NULL, 1 INTEGER, 2 REAL, 3 TEXT, 4 BLOB),
+/// - eight big-endian bytes with the integer, the bits of the real number, or the length,
+/// - the bytes of a text or BLOB.
 public struct RowDigest {
-    /// What is not digested yet: most rows are digested at once.
+    /// The bytes that are not hashed yet; most rows are hashed at once.
     private var pending: [UInt8] = []
     private var hasher: SHA256?
-    /// The bytes from which on values are digested as they come.
+    /// The maximum number of pending bytes.
     private static let maxPending = 4096
 
-    /// Makes a digest of no values.
+    /// Creates a digest of no values.
     public init() { pending.reserveCapacity(512) }
 
-    /// Adds the next column's value.
+    /// Adds the value of the next column.
     public mutating func add(_ value: DatabaseValue) {
         switch value.storage {
         case .null: add(tag: 0, 0)
@@ -32,14 +35,14 @@ public struct RowDigest {
         }
     }
 
-    /// Adds the next column's value as SQLite holds it: the same as its `DatabaseValue`, which need not be made.
+    /// Adds the value of the next column directly from SQLite. The result is the same as for its `DatabaseValue`.
     mutating func add(sqliteValue value: OpaquePointer?) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: add(tag: 1, UInt64(bitPattern: sqlite3_value_int64(value)))
         case SQLITE_FLOAT: add(tag: 2, sqlite3_value_double(value).bitPattern)
         case SQLITE_TEXT:
             let start = sqlite3_value_text(value)
-            // A value's text ends at its first zero, and is repaired where it is no UTF-8.
+            // The text of a `DatabaseValue` ends at its first NUL character, and invalid UTF-8 is repaired.
             let text = UnsafeRawBufferPointer(start: start, count: start.map { strlen($0) } ?? 0)
             if Self.isASCII(text) {
                 add(tag: 3, text)
@@ -54,7 +57,8 @@ public struct RowDigest {
         }
     }
 
-    /// Eight bytes at a time: most texts are, and each is asked.
+    /// Returns whether a text is ASCII, which most texts are. It checks eight bytes at a time, because it runs for
+    /// every text.
     private static func isASCII(_ text: UnsafeRawBufferPointer) -> Bool {
         var bits: UInt64 = 0
         var index = 0
@@ -69,7 +73,7 @@ public struct RowDigest {
         return bits & 0x8080_8080_8080_8080 == 0
     }
 
-    /// Adds NULL, an integer or the bits of a real.
+    /// Adds NULL, an integer or the bits of a real number.
     @inline(__always)
     private mutating func add(tag: UInt8, _ number: UInt64) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 9) { bytes in
@@ -89,13 +93,13 @@ public struct RowDigest {
         self.hasher = hasher
     }
 
-    /// Forgets all values, and keeps the room for the next ones.
+    /// Removes all values and keeps the allocated memory.
     private mutating func reset() {
         pending.removeAll(keepingCapacity: true)
         hasher = nil
     }
 
-    /// The sixteen bytes.
+    /// Returns the sixteen bytes.
     public func bytes() -> [UInt8] { withBytes { Array($0) } }
 
     private func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
@@ -104,7 +108,7 @@ public struct RowDigest {
         return hasher.finalize().withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<16])) }
     }
 
-    /// The weak ETag, quotes included: `W/"` and 32 hexadecimal digits.
+    /// Returns the weak ETag including quotes: `W/"` and 32 hexadecimal digits.
     public func etag() -> String { withETag { String(decoding: $0, as: UTF8.self) } }
 
     private func withETag<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
@@ -131,15 +135,15 @@ public struct RowDigest {
 
     // MARK: SQL
 
-    /// What a connection digests with: the room for one row is that for the next.
+    /// The digest of a connection, whose memory is reused for every row.
     private final class Scratch {
         var digest = RowDigest()
     }
 
-    /// Adds the SQL function `outpost_digest` to a connection: the ETag of the values of its arguments.
+    /// Adds the SQL function `outpost_digest` to a connection, which returns the ETag of its arguments.
     ///
-    /// With SQLite's own interface, as it is called for each row of a page. It fails for lack of memory only; the
-    /// statement that misses the function says so then.
+    /// It uses SQLite's C interface, because the function is called for each row of a page. Registration fails only
+    /// if memory is exhausted. A statement that calls the function then reports the error.
     static func register(in connection: OpaquePointer?) {
         _ = sqlite3_create_function_v2(
             connection, "outpost_digest", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,

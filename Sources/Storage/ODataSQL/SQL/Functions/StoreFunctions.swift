@@ -5,31 +5,32 @@ import ODataQuery
 
 /// The SQL functions that compiled queries call, all named `outpost_…`.
 ///
-/// Register them on every connection that queries run on:
+/// Register them on every connection that runs queries:
 ///
 /// ```swift
 /// configuration.prepareDatabase { StoreFunctions.register(in: $0) }
 /// ```
 ///
-/// They take and return values as the codecs write them: decimals as ``DecimalKey``, instants and durations
-/// as their order-preserving bytes. Each returns NULL when an argument is NULL.
+/// Arguments and results are in the stored form of the codecs: decimals as ``DecimalKey``, instants and durations
+/// as order-preserving bytes. A function returns NULL if an argument is NULL.
 public enum StoreFunctions {
-    /// Adds all functions to a connection; adding them again does nothing new.
+    /// Adds all functions to a connection. Adding them again has no effect.
     public static func register(in database: Database) {
         for function in all { database.add(function: function) }
-        // The ETag of a row; a digest of digests where a table has more columns than a function takes.
+        // The digest is the ETag of a row, or a digest of digests if a table has more columns than a function has
+        // arguments.
         RowDigest.register(in: database.sqliteConnection)
         for (name, count, make) in Sums.all {
             Accumulator.register(name, count, in: database.sqliteConnection, make: make)
         }
     }
 
-    /// Adds the functions that an app or a service has registered to a connection.
+    /// Adds the registered functions of an app or a service to a connection.
     public static func register(_ functions: FunctionRegistry, in database: Database) {
         AppFunctions.register(functions, in: database)
     }
 
-    /// The message by which SQLite passes on an error of a function; `nil` for errors that are not a function's.
+    /// Returns the message with which SQLite reports an error of a function; `nil` for other errors.
     static func message(of error: any Error) -> String? {
         switch error {
         case let error as FunctionError: error.message
@@ -42,7 +43,7 @@ public enum StoreFunctions {
         text + DecimalFunctions.all + NumberFunctions.all + DateFunctions.all + conversions + SearchFunctions.all
         + CollectionFunctions.all + DynamicFunctions.all + AnyTextFunctions.all
         + [
-            // Each shape comes with 1 before it where it lies on the round earth.
+            // An argument with the family precedes each geo value: 1 for geography.
             function("geo_equal", 4) { try geo($0, 0) == geo($0, 2) },
             function("geo_length", 2) { try shape($0, 0).length },
             function("geo_distance", 4) { try shape($0, 0).distance(to: shape($0, 2)) },
@@ -84,7 +85,8 @@ public enum StoreFunctions {
         function("matches", 2) { try PatternMatching.matches(try $0.text(0), pattern: try $0.text(1)) },
     ]
 
-    /// From foreign written forms to the canonical ones; the last argument names the column for messages.
+    /// Conversions from forms of existing databases to the canonical forms; the last argument is the column for
+    /// error messages.
     private static let conversions: [DatabaseFunction] = [
         conversion("date_of_text", .dateText, type: .date, to: .date),
         conversion("time_of_text", .timeText, type: .timeOfDay, to: .timeOfDay),
@@ -96,7 +98,7 @@ public enum StoreFunctions {
                 isNegative: number < 0, magnitude: UInt128(number.magnitude), scale: Int(try $0.integer(1)))
             return value.map { Data(DecimalKey.encode($0)) }
         },
-        // Text of JSON members and foreign columns: whatever ISO 8601 form the value was written in.
+        // The text of a JSON member or of an existing database may have any ISO 8601 format.
         function("instant_of_text", 2) {
             guard let value = instant(try $0.text(0)) else { throw failure("a date and time", $0) }
             return Data(InstantKey.encode(value))
@@ -109,14 +111,14 @@ public enum StoreFunctions {
             guard let value = ODataDuration(try $0.text(0)) else { throw failure("a duration", $0) }
             return Data(InstantKey.encode(seconds: value.seconds, picoseconds: value.picoseconds))
         },
-        // cast of text to the type that the second argument names: what does not read as one is NULL.
+        // A cast of text to the type in the second argument; NULL if the text does not match the type.
         function("text_as", 2) {
             guard let type = PrimitiveType(rawValue: try $0.text(1)),
                 let value = try? ODataValue(lexical: $0.text(0), type: type)
             else { return nil }
             return try Operand.canonicalCodec(.primitive(type)).encode(value)
         },
-        // casts between text and an enumeration, whose members come as `EnumType.written` has them.
+        // Casts between text and an enumeration, whose members are in the form of `EnumType.written`.
         function("enum_of_text", 2) { EnumType(written: try $0.text(1)).value(of: try $0.text(0)) },
         function("enum_text", 2) { EnumType(written: try $0.text(1)).text(of: try $0.integer(0)) },
         function("double_of_json", 1) {
@@ -139,13 +141,13 @@ public enum StoreFunctions {
         },
     ]
 
-    /// The instant that a text tells, which is one in UTC where it has no offset.
+    /// Returns the instant of a text. Without an offset, the time zone is UTC.
     static func instant(_ text: String) -> ODataDateTimeOffset? {
         let hasNoOffset = !text.hasSuffix("Z") && ODataDateTime(text.replacing(" ", with: "T")) != nil
         return ODataDateTimeOffset(hasNoOffset ? text + "Z" : text)
     }
 
-    /// The date and time that a text tells.
+    /// Returns the date and time of a text.
     static func local(_ text: String) -> ODataDateTime? {
         ODataDateTime(text.hasSuffix("Z") ? String(text.dropLast()) : text)
     }
@@ -171,14 +173,14 @@ public enum StoreFunctions {
         }
     }
 
-    /// The error of a stored value that does not parse; the last argument names its column.
+    /// Returns the error for a stored value that cannot be parsed; the last argument is its column.
     private static func failure(_ expected: String, _ arguments: [DatabaseValue]) -> any Error {
         let place = arguments.last.flatMap { String.fromDatabaseValue($0) } ?? ""
         return FunctionError.stored(
             StoredValueError(column: place, found: ColumnCodec.describe(arguments[0]), expected: expected))
     }
 
-    /// A function of a fixed number of arguments that is NULL when one of them is.
+    /// Returns a function with a fixed number of arguments that is NULL if one of them is NULL.
     static func function(
         _ name: String, _ count: Int,
         body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
@@ -196,12 +198,12 @@ public enum StoreFunctions {
 }
 
 extension EnumType {
-    /// The members and whether they are flags, as a text for a function.
+    /// The members, and whether they are flags, as text for a function.
     var written: String {
         "\(isFlags ? 1 : 0)" + members.map { ",\($0.name)=\($0.value)" }.joined()
     }
 
-    /// The type that a text of ``written`` describes, without its name.
+    /// Creates the type that a text of ``written`` describes, without its name.
     init(written: String) {
         let parts = written.split(separator: ",")
         self.init(
@@ -214,20 +216,20 @@ extension EnumType {
     }
 }
 
-/// Why a function cannot give a result.
+/// The errors of SQL functions.
 enum FunctionError: Error {
     /// A result that does not fit its type.
     case overflow(String)
     /// An argument of the wrong storage class.
     case argument(String)
-    /// A foreign value that does not parse.
+    /// A value of an existing database that cannot be parsed.
     case stored(StoredValueError)
-    /// A hierarchy that is deeper than allowed, or goes in circles.
+    /// A hierarchy that is too deep or cyclic.
     case depth
-    /// What a registered function says, with the mark.
+    /// An error of a registered function; the message starts with ``mark``.
     case app(String)
 
-    /// How messages of these errors start, so that the reader tells them from SQLite's own.
+    /// The start of these error messages, which distinguishes them from messages of SQLite.
     static let mark = "outpost: "
 
     /// The message for SQLite.
@@ -247,14 +249,14 @@ extension [DatabaseValue] {
     func text(_ index: Int) throws -> String {
         switch self[index].storage {
         case .string(let text): return text
-        // Foreign text columns of numeric affinity hold numbers.
+        // Text columns of existing databases with numeric affinity contain numbers.
         case .int64(let number): return String(number)
         case .double(let number): return "\(number)"
         default: throw FunctionError.argument("text")
         }
     }
 
-    /// A BLOB, or text in its place, as databases of others have it.
+    /// Returns the bytes of a BLOB, or of a text that an existing database stores instead.
     func bytes(_ index: Int) throws -> [UInt8] {
         switch self[index].storage {
         case .blob(let data): return [UInt8](data)

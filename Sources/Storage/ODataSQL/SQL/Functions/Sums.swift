@@ -4,8 +4,8 @@ import GRDBSQLite
 import ODataModel
 import ODataQuery
 
-/// The sums and means of OData as aggregate and window functions: exact where the numbers are (rule 19), and in
-/// the same form as the codecs write them. Null when there are no values.
+/// Sums and averages of OData as aggregate and window functions. They are exact for exact numbers, return the
+/// stored form of the codecs, and are null without values.
 enum Sums {
     static let all: [(name: String, argumentCount: Int32, make: @Sendable () -> Accumulator)] = [
         ("outpost_int_sum", 1, { IntegerSum() }), ("outpost_scaled_sum", 2, { ScaledSum() }),
@@ -18,7 +18,7 @@ enum Sums {
 
     static func decimal(_ value: ODataDecimal) -> DatabaseValue { Data(DecimalKey.encode(value)).databaseValue }
 
-    /// The mean of a sum; an error is impossible, since a count is never zero here.
+    /// Returns the average for a sum; null if there are no values.
     static func mean(_ total: ODataDecimal?, _ count: Int64) -> DatabaseValue {
         guard count > 0, let total, let mean = DecimalArithmetic.divide(total, ODataDecimal(count)) else {
             return .null
@@ -27,9 +27,9 @@ enum Sums {
     }
 }
 
-/// The sum of integers as an integer; an error where it needs more than 64 bits.
+/// The sum of integers as an integer; an error if it exceeds 64 bits.
 final class IntegerSum: Accumulator {
-    // 2^63 rows of the greatest value still fit 127 bits.
+    // A sum of 2^63 rows with the greatest value still fits into 127 bits.
     private var total: Int128 = 0
     private var count: Int64 = 0
 
@@ -77,7 +77,7 @@ class ScaledSum: Accumulator {
     override func result() throws -> DatabaseValue { count == 0 ? .null : Sums.decimal(try sum()) }
 }
 
-/// The mean of scaled integers with the precision of quotients, as a decimal key.
+/// The average of scaled integers as a decimal key, with the precision of quotients.
 final class ScaledAverage: ScaledSum {
     override func result() throws -> DatabaseValue { count == 0 ? .null : Sums.mean(try sum(), count) }
 }
@@ -115,17 +115,17 @@ class DecimalSum: Accumulator {
     override func result() throws -> DatabaseValue { count == 0 ? .null : Sums.decimal(total) }
 }
 
-/// The exact sum of decimal keys divided by their number, with the precision of quotients.
+/// The average of decimal keys, with the precision of quotients.
 final class DecimalAverage: DecimalSum {
     override func result() throws -> DatabaseValue { Sums.mean(total, count) }
 }
 
-/// The exact sum of a foreign numeric column, whose values may be integers, binary numbers and numeric text; the
-/// second argument names the column for messages.
+/// The exact sum of a numeric column in an existing database, whose values are integers, binary numbers or numeric
+/// text. The second argument is the column for error messages.
 class NumberSum: Accumulator {
-    /// Numbers of up to four decimal places, as most are, times ten thousand.
+    /// The sum of the numbers with at most four decimal places, which are the most common, times ten thousand.
     private var small: Int128 = 0
-    /// All others.
+    /// The sum of all other numbers.
     private var rest = ODataDecimal(0)
     fileprivate var count: Int64 = 0
 
@@ -179,13 +179,13 @@ class NumberSum: Accumulator {
     override func result() throws -> DatabaseValue { count == 0 ? .null : Sums.decimal(try sum()) }
 }
 
-/// The mean of a foreign numeric column.
+/// The average of a numeric column in an existing database.
 final class NumberAverage: NumberSum {
     override func result() throws -> DatabaseValue { count == 0 ? .null : Sums.mean(try sum(), count) }
 }
 
-/// A sum of binary64 numbers with the error of each addition carried along (Neumaier), so that the order of rows
-/// makes no difference beyond the last places (rule 25).
+/// The sum of binary64 numbers. It compensates for the error of each addition (Neumaier), so that the order of rows
+/// affects only the last digits.
 class RealSum: Accumulator {
     private var sum = 0.0
     private var carry = 0.0
@@ -209,7 +209,7 @@ class RealSum: Accumulator {
         sum = next
     }
 
-    /// NaN is stored as a BLOB.
+    /// Returns the number in the first argument. NaN is stored as a BLOB.
     private static func number(_ arguments: Arguments) -> Double {
         arguments.kind(0) == SQLITE_BLOB ? .nan : arguments.double(0)
     }
@@ -219,7 +219,7 @@ class RealSum: Accumulator {
     override func result() -> DatabaseValue { count == 0 ? .null : ColumnCodec.real(total) }
 }
 
-/// The mean of binary64 numbers.
+/// The average of binary64 numbers.
 final class RealAverage: RealSum {
     override func result() -> DatabaseValue { count == 0 ? .null : ColumnCodec.real(total / Double(count)) }
 }
@@ -260,7 +260,7 @@ class DurationSum: Accumulator {
     override func result() throws -> DatabaseValue { count == 0 ? .null : try Self.key(sum) }
 }
 
-/// The mean of durations, cut to picoseconds.
+/// The average of durations, truncated to picoseconds.
 final class DurationAverage: DurationSum {
     override func result() throws -> DatabaseValue { count == 0 ? .null : try Self.key(sum / Int128(count)) }
 }

@@ -2,39 +2,40 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// A query compiled to SQL, ready to be run page by page.
+/// A query compiled to SQL, which can be run page by page.
 public struct CompiledQuery: Sendable {
-    /// What the columns are.
+    /// The meaning of the columns.
     public internal(set) var plan: ResultPlan
-    /// `$top`.
+    /// The value of `$top`.
     public internal(set) var top: Int?
-    /// `$skip`.
+    /// The value of `$skip`.
     public internal(set) var skip: Int?
-    /// Whether rows can be told apart, so that reading can resume behind one of them.
+    /// Whether rows have a unique key, so that reading can resume after any row.
     public internal(set) var canResume: Bool
 
-    /// Whether there is one row at most, as after `aggregate`.
+    /// Whether there is at most one row, as after `aggregate`.
     public internal(set) var isSingleRow: Bool
-    /// What is expanded: `$expand`, and the `expand` transformations of `$apply`.
+    /// The expanded properties of `$expand` and of `expand` transformations in `$apply`.
     public internal(set) var expand: [BoundExpand]
 
-    /// Whether the statement depends on the time.
+    /// Whether the statement depends on the current time.
     var usesNow: Bool
-    /// Whether there is a search, which a full-text index would serve.
+    /// Whether there is a search that can use a full-text index.
     var usesSearch: Bool
-    /// What the store must hold, to be checked before the statement is run.
+    /// The data that the store must contain, which is checked before the statement is run.
     var requirements: [LoadingRequirement]
-    /// The digest that tokens have where the statement does not tell it: that of the query whose kept result this reads,
-    /// or of the same query without what is hidden just now.
+    /// The digest for tokens, if the statement does not determine it.
+    ///
+    /// It is the digest of the original query of a snapshot, or of the same query without currently hidden rows.
     var origin: String?
-    /// The common tables that the statement starts with.
+    /// The common table expressions of the statement.
     var common: [SQLFragment]
     var columns: [SQLFragment]
     var from: SQLFragment
     var conditions: [SQLFragment]
     var order: [SortTerm]
 
-    /// One sort term; the last ones are the key.
+    /// A term of ORDER BY; the last terms are the key.
     package struct SortTerm: Sendable {
         var sql: SQLFragment
         var isNullable: Bool
@@ -49,23 +50,23 @@ public struct CompiledQuery: Sendable {
 
     var sqlFragment: SQLFragment { statement(where: []) }
 
-    /// The statement that counts all rows, whatever `$top` and `$skip` say.
+    /// The statement that counts all rows, regardless of `$top` and `$skip`.
     var countStatement: SQLFragment {
         "\(withClause)SELECT COUNT(*) FROM \(from)\(ExpressionCompiler.whereClause(conditions))"
     }
 
-    /// The statement for the first rows.
+    /// Returns the statement for the first rows.
     func firstPage(limit: Int?, offset: Int?) -> SQLFragment {
         let base = statement(where: [])
         let limit = (limit ?? -1).databaseValue
         return "\(base) LIMIT \(bind: limit) OFFSET \(bind: (offset ?? 0).databaseValue)"
     }
 
-    /// The statements for the rows behind one with these sort values, to be run one after the other until the
-    /// page is full.
+    /// Returns the statements for the rows after a row with the given sort values. They are run one after the other
+    /// until the page is full.
     ///
-    /// Each is a branch that an index on the sort terms serves: rows that are equal in the first n terms and
-    /// behind in the next come before those equal in fewer.
+    /// Each statement can use an index on the sort terms. Rows that share the first n terms with the given row and
+    /// follow it in the next term precede rows that share fewer terms.
     func pages(after values: [DatabaseValue]) -> [SQLFragment] {
         var branches: [SQLFragment] = []
         for position in order.indices.reversed() {
@@ -80,7 +81,7 @@ public struct CompiledQuery: Sendable {
         return branches
     }
 
-    /// The conditions for what stands behind a value in a term's order, one after the other.
+    /// Returns the conditions for the values after a value in the order of a term, which apply one after the other.
     private static func behind(_ term: SortTerm, _ value: DatabaseValue) -> [SQLFragment] {
         switch (value.isNull, term.isDescending) {
         case (true, false): return ["\(term.sql) IS NOT NULL"]
@@ -99,19 +100,19 @@ public struct CompiledQuery: Sendable {
         return sql
     }
 
-    /// WITH and the common tables; empty without any.
+    /// WITH and the common table expressions; empty if there are none.
     var withClause: SQLFragment {
-        // Hierarchies are recursive; the word does no harm where nothing is.
+        // Hierarchies are recursive, and RECURSIVE has no effect on other tables.
         common.isEmpty ? "" : "WITH RECURSIVE \(list: common) "
     }
 
-    /// Which literals of the request are values of the statement.
+    /// The literals of the request that are bound in the statement.
     var boundLiterals: Set<Int> {
         let fragments = common + columns + [from] + conditions + order.map(\.sql)
         return Set(fragments.flatMap { $0.origins.map(\.literal) })
     }
 
-    /// The statement of another query of the same shape; `nil` where its literals ask for other SQL.
+    /// Returns the statement of another query with the same shape; `nil` if its literals require different SQL.
     ///
     /// - Parameters:
     ///   - query: the other query, resolved.
@@ -132,7 +133,7 @@ public struct CompiledQuery: Sendable {
         return result
     }
 
-    /// A digest of the statement and its values: a paging token is good for this query only.
+    /// A digest of the statement and its values, so that a paging token is valid for this query only.
     var digest: String {
         if let origin { return origin }
         let whole = statement(where: [])
@@ -144,7 +145,7 @@ public struct CompiledQuery: Sendable {
     }
 }
 
-/// FNV-1a of 64 bits: tells queries apart, not adversaries.
+/// A 64-bit FNV-1a hash. It distinguishes queries, but is not secure against attackers.
 package struct QueryHash {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -152,7 +153,7 @@ package struct QueryHash {
 
     package mutating func add(_ text: String) {
         for byte in text.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        // A byte that no UTF-8 has keeps neighbours apart.
+        // The separator is a byte that does not occur in UTF-8.
         state = (state ^ 0xFF) &* 0x100_0000_01B3
     }
 

@@ -1,16 +1,18 @@
 import ODataModel
 
-/// A column that becomes the value of a property: what reading thousands of rows needs to know of it, without the names, types
-/// and codecs of ``ResultPlan/Slot``, each of which costs a reference to count.
+/// A column with the value of a property.
+///
+/// This type contains only the data needed for each row. The names, types and codecs of ``ResultPlan/Slot`` would
+/// cost a reference count each, for every row.
 struct DirectColumn: Sendable {
-    /// How a value of the expected storage class is read.
+    /// The conversions of a value with the expected storage class.
     enum Kind: Sendable {
         case integer, enumeration, boolean, double, single, string
         case date, timeOfDay, instant, guid
-        /// An integer, with so many of its digits to the right of the point.
+        /// An integer with the given number of digits after the decimal point.
         case scaledDecimal(Int32)
         case decimalBytes
-        /// As the slot says.
+        /// A value that is decoded according to its slot.
         case other
     }
 
@@ -18,13 +20,14 @@ struct DirectColumn: Sendable {
     var column: Int32
     /// The ordinal of the property.
     var ordinal: Int32
-    /// The position of the plan's field.
+    /// The position of the field in the plan.
     var field: Int32
     var kind: Kind
 
-    /// The fields of a plan as columns, in the order of the shape's properties.
+    /// Returns the fields of a plan as columns, in the order of the shape's properties.
     ///
-    /// - Returns: `nil` where rows differ in their type or kind, or where a field is more than a value of the shape.
+    /// - Returns: `nil` if rows differ in their type or properties, or if a field is not a plain value of the
+    ///   shape.
     static func columns(of plan: ResultPlan) -> [DirectColumn]? {
         guard plan.discriminator == nil, plan.variant == nil, plan.dynamic == nil else { return nil }
         var columns: [DirectColumn] = []
@@ -39,7 +42,7 @@ struct DirectColumn: Sendable {
                 ))
         }
         columns.sort { $0.ordinal < $1.ordinal }
-        // A property that is there twice has no place of its own in the order.
+        // A property that occurs twice has no unique position.
         guard zip(columns, columns.dropFirst()).allSatisfy({ $0.ordinal < $1.ordinal }) else { return nil }
         return columns
     }

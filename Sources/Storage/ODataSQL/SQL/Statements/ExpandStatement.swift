@@ -3,33 +3,36 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The statement of one level of `$expand`, compiled once and run for each chunk of parents (rule 22).
+/// The statement for one level of `$expand`, which is compiled once and run for each chunk of parents.
 ///
-/// The parents' join values stand in a table of values; its first column numbers them, and is the last column
-/// of the result.
+/// The join values of the parents are in a table of values. Its first column is the number of the parent, which is
+/// also the last column of the result.
 struct ExpandStatement {
-    /// The most parents of one statement.
+    /// The maximum number of parents in one statement.
     static let maxParents = 500
 
-    /// The related rows' query.
+    /// The query of the related rows.
     let compiled: CompiledQuery
-    /// The rows of a nested page; `nil` for no limit, or where `$top` is less.
+    /// The maximum number of rows on a nested page; `nil` if there is no limit or `$top` is smaller.
     let pageSize: Int?
     private let top: Int?
     private let skip: Int
-    /// `$top` as it was asked for.
+    /// The requested value of `$top`.
     private let wantedTop: Int?
     private let columnCount: Int
-    /// The number of the parent that a row belongs to.
+    /// The number of a row's parent.
     private let parent: SQLFragment
-    /// Finds a parent whose relation the store does not hold, and the refusal then; `nil` where it holds those of all.
+    /// A statement that finds a parent whose relation is missing in the store, and the resulting error.
+    ///
+    /// `nil` if the relations of all parents are available.
     private let violation: (select: SQLFragment, error: ODataError)?
 
-    /// Compiles the query of one expanded property of a table's rows.
+    /// Compiles the query of an expanded property of a table's rows.
     ///
     /// - Parameters:
-    ///   - root: the table of the rows that the request is about, which `$it` stands for.
-    ///   - pageSize: the most rows for each parent; one more is read, which tells whether a page follows.
+    ///   - root: the table of the request's rows, to which `$it` refers.
+    ///   - pageSize: the maximum number of rows for each parent. One more row is read to detect whether a page
+    ///     follows.
     init(
         _ expand: BoundExpand, of table: TableStorage, root: TableStorage, mapping: StorageMapping,
         options: SQLCompiler.Options, pageSize: Int?
@@ -37,7 +40,7 @@ struct ExpandStatement {
         let compiler = ExpressionCompiler(mapping: mapping, options: options)
         let (storage, target) = try compiler.navigation(expand.navigation, expand.path, of: table)
         let alias = compiler.newAlias()
-        // CROSS JOIN keeps the few parents outside, so that each looks its rows up by index.
+        // CROSS JOIN makes the few parents the outer loop, so that each finds its rows by index.
         var from: SQLFragment
         var conditions: [SQLFragment] = []
         let pathColumns: Int
@@ -66,7 +69,7 @@ struct ExpandStatement {
         var keyCount = 0
         let outermost = compiler.newAlias()
         if expand.refersToOutermost {
-            // Its key, which goes down from level to level, finds the row.
+            // The row is found by its key, which is passed from level to level.
             let keys = root.keyColumns
             guard !keys.isEmpty else {
                 throw ODataError.notImplemented("$it in $expand of \(root.set), which has no key")
@@ -86,7 +89,7 @@ struct ExpandStatement {
                 as: SQLScope.hiddenName(RangeVariable.outermost), names: [], presence: "1")
         }
         let builder = StatementBuilder(compiler: compiler, scope: scope, conditions: conditions)
-        // Transformations act on the related rows of each parent by themselves.
+        // Transformations apply to the related rows of each parent separately.
         let number = Operand(
             sql: "\"parents\".\"p\"", type: .primitive(.int64), codec: .integer, isNullable: false)
         if !expand.query.apply.isEmpty {
@@ -95,11 +98,11 @@ struct ExpandStatement {
             builder.mayHaveLostPartitions = true
         }
         var query = expand.query
-        // A reference is an id, whatever the entity has.
+        // A reference needs only the id of the entity.
         if expand.form == .references { query.projection = .some(ordinals: [], names: []) }
         compiled = try builder.build(query)
         parent = builder.partition.first?.sql ?? number.sql
-        // A link to what follows would ask without the row that $it stands for. Where there can be none, nothing is left out.
+        // A next link would not know the row of `$it`. If next links are impossible, no rows are omitted.
         let isPaged =
             expand.navigation.isCollection && compiled.canResume && !expand.refersToOutermost
             && ExpandPaging.canLink(expand, of: table, mapping)
@@ -110,7 +113,7 @@ struct ExpandStatement {
         wantedTop = expand.query.top
     }
 
-    /// The statement that finds a parent whose relation is not held, behind the table of the parents.
+    /// Returns the statement, without the table of parents, that finds a parent whose relation is missing.
     private static func violation(
         _ expand: BoundExpand, _ storage: NavigationStorage, of table: TableStorage, compiler: ExpressionCompiler
     ) throws -> (select: SQLFragment, error: ODataError)? {
@@ -132,7 +135,8 @@ struct ExpandStatement {
         if case .join(let target, let pairs) = storage, !expand.navigation.isCollection,
             let related = compiler.mapping.tables[target]
         {
-            // Looked at before the rows with the values, of which there may be many.
+            // This condition is checked before the search for rows with the same values, of which there may be
+            // many.
             let same = pairs.enumerated().map { index, pair -> SQLFragment in
                 .areEqual(
                     "\(column: pair.target, of: "found")", "\(column: "k\(index)", of: "parents")",
@@ -151,14 +155,14 @@ struct ExpandStatement {
         )
     }
 
-    /// What the store must hold to answer for some parents, told by their join values.
+    /// Returns the requirements for the related rows of parents with the given join values.
     func requirements(_ parents: [[DatabaseValue]]) -> [LoadingRequirement] {
         guard let violation else { return compiled.requirements }
         let select: SQLFragment = "WITH \(parentsTable(parents)) \(violation.select)"
         return compiled.requirements + [LoadingRequirement(violation: select, error: violation.error)]
     }
 
-    /// The statement for some parents, told by their join values.
+    /// Returns the statement for parents with the given join values.
     func statement(_ parents: [[DatabaseValue]]) -> SQLFragment {
         let columns = compiled.columns.enumerated().map { "\($1) AS \(name: "c\($0)")" as SQLFragment }
         let rest = ExpressionCompiler.whereClause(compiled.conditions)
@@ -179,7 +183,8 @@ struct ExpandStatement {
             """
     }
 
-    /// The statement that counts each parent's related rows: number of the parent, number of rows.
+    /// Returns the statement that counts the related rows of each parent; its columns are the number of the parent
+    /// and the number of rows.
     func countStatement(_ parents: [[DatabaseValue]]) -> SQLFragment {
         let rest = ExpressionCompiler.whereClause(compiled.conditions)
         return """
@@ -187,7 +192,7 @@ struct ExpandStatement {
             """
     }
 
-    /// The query of one parent's related rows, which can be read in parts.
+    /// Returns the query of one parent's related rows, which can be read in parts.
     func ofOne(_ parent: [DatabaseValue]) -> CompiledQuery {
         var query = compiled
         query.common = [parentsTable([parent])] + compiled.common
@@ -196,7 +201,7 @@ struct ExpandStatement {
         return query
     }
 
-    /// The result column that holds the parent's number.
+    /// The column of the result with the number of the parent.
     var parentColumn: Int { compiled.columns.count }
 
     private func table(_ parents: [[DatabaseValue]]) -> SQLFragment {
@@ -208,7 +213,8 @@ struct ExpandStatement {
         var rows = parents.enumerated().map { index, values -> SQLFragment in
             "(\(bind: index.databaseValue), \(list: values.map { "\(bind: $0)" }))"
         }
-        // Few different numbers of parents make few different texts; NULL is related to nothing.
+        // Rows of NULLs, which have no related rows, round the number of parents up, so that there are few
+        // different statements.
         var count = 1
         while count < rows.count { count *= 2 }
         let nobody: [SQLFragment] = Array(repeating: "\(bind: .null)", count: columnCount)

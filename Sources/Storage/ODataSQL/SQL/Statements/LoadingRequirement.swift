@@ -3,15 +3,17 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// A check that runs before a statement, in the same transaction: that the store holds what the statement reads
-/// (``LoadedData``).
+/// A check that runs before a statement in the same transaction: the store must contain the data that the statement
+/// reads (``LoadedData``).
 struct LoadingRequirement: Sendable {
-    /// A statement that finds a row where something is missing.
+    /// A statement that returns a row if data are missing.
     let violation: SQLFragment
-    /// The refusal then.
+    /// The error if data are missing.
     let error: ODataError
 
-    /// - Throws: the refusal.
+    /// Checks the requirement.
+    ///
+    /// - Throws: The error if data are missing.
     func check(in database: Database) throws {
         let found = try Int.fetchOne(
             StatementCache.statement(violation.sql, in: database), arguments: StatementArguments(violation.arguments))
@@ -20,16 +22,19 @@ struct LoadingRequirement: Sendable {
 }
 
 extension [LoadingRequirement] {
-    /// - Throws: the refusal of the first that is not met.
+    /// Checks all requirements.
+    ///
+    /// - Throws: The error of the first requirement that is not met.
     func check(in database: Database) throws { for requirement in self { try requirement.check(in: database) } }
 }
 
 extension ExpressionCompiler {
-    /// Requires that an entity set or singleton is held, or that the addressed row is here anyway: one that was made here.
+    /// Requires that an entity set or singleton is available, or that the addressed row exists because it was
+    /// created locally.
     ///
     /// - Parameters:
-    ///   - scope: rows of the set's table, which stand in a statement of their own.
-    ///   - conditions: the conditions on them.
+    ///   - scope: rows of the set's table in a separate statement.
+    ///   - conditions: the conditions on these rows.
     func requireLoaded(_ table: TableStorage, _ scope: SQLScope, conditions: [SQLFragment]) {
         guard let missing = options.loadedData?.missing(table.set) else { return }
         require(
@@ -38,19 +43,19 @@ extension ExpressionCompiler {
             """, missing.error)
     }
 
-    /// Requires that an entity set or singleton is held, or that any row of it is here.
+    /// Requires that an entity set or singleton is available, or that at least one of its rows exists.
     func requireLoaded(_ table: TableStorage) throws {
         guard options.loadedData != nil else { return }
         let (alias, scope) = ownRows(of: table)
         requireLoaded(table, scope, conditions: try visibility(of: table, alias: alias).map { [$0] } ?? [])
     }
 
-    /// Requires that the relations of some rows are held.
+    /// Requires that the relations of some rows are available.
     ///
     /// - Parameters:
     ///   - path: the complex properties and casts before the navigation property.
-    ///   - scope: the rows that the relations start at, which stand in a statement of their own.
-    ///   - conditions: the conditions on them.
+    ///   - scope: the rows at which the relations start, in a separate statement.
+    ///   - conditions: the conditions on these rows.
     func requireLoaded(
         _ navigation: NavigationProperty, _ path: [BoundStep] = [], of table: TableStorage, scope: SQLScope,
         conditions: [SQLFragment]
@@ -59,10 +64,9 @@ extension ExpressionCompiler {
         require("SELECT 1 FROM \(scope.fromClause)\(Self.whereClause(conditions + [unknown])) LIMIT 1", error)
     }
 
-    /// Requires that the relations of rows in the statement are held: of the rows that the request addresses, or of all in
-    /// their table.
+    /// Requires that the relations of the addressed rows, or of all rows in the table, are available.
     ///
-    /// - Parameter scope: the rows that the relations start at, in the statement.
+    /// - Parameter scope: the rows at which the relations start, in the main statement.
     func requireLoaded(
         _ navigation: NavigationProperty, _ path: [BoundStep] = [], from scope: SQLScope, table: TableStorage
     ) throws {
@@ -78,10 +82,10 @@ extension ExpressionCompiler {
         try requireLoaded(navigation, path, of: table, scope: rows, conditions: conditions)
     }
 
-    /// The condition that the relation of a row is not held, with the refusal; `nil` where those of all rows are.
+    /// Returns the condition that the relation of a row is missing, and the error; `nil` if the relations of all
+    /// rows are available.
     ///
-    /// A row that leads to an entity which is here, or to none because its foreign key is null, needs nothing else, whatever the
-    /// store holds.
+    /// The condition is false if the related entity is stored, or if the foreign key is null.
     func unknownRelation(
         _ navigation: NavigationProperty, _ path: [BoundStep], of table: TableStorage, scope: SQLScope
     ) throws -> (SQLFragment, ODataError)? {
@@ -109,8 +113,8 @@ extension ExpressionCompiler {
         return (known.isEmpty ? "1" : "NOT (\(list: known, by: " OR "))", missing.error)
     }
 
-    /// The rows of a table in a statement of their own. The aliases of such statements are not those of the main one, whose
-    /// text must be the same whatever is required before it.
+    /// Returns the rows of a table in a separate statement. Its aliases differ from those of the main statement,
+    /// whose text must not depend on the requirements.
     private func ownRows(of table: TableStorage) -> (alias: String, scope: SQLScope) {
         let alias = "rows"
         return (

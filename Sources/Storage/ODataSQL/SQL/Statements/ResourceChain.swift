@@ -3,21 +3,21 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The entity part of a resource path, link by link: sets, keys, navigation, casts and filters.
+/// The entity part of a resource path as links: sets, keys, navigation properties, casts and filters.
 ///
-/// `Customers('A')/Orders(1)/Items` becomes a chain of three links; SQL selects from the last one's table where
-/// the join columns are among those of the link before.
+/// `Customers('A')/Orders(1)/Items` becomes a chain of three links. SQL selects from the last link's table the rows
+/// whose join columns match rows of the preceding link.
 struct ResourceChain {
-    /// One collection or entity on the way.
+    /// A collection or entity of the path.
     struct Link {
         var table: TableStorage
         var shape: TypeShape
-        /// How it was reached from the link before; `nil` for the first.
+        /// The navigation property from the preceding link; `nil` for the first link.
         var navigation: NavigationProperty?
         var key: EntityKey?
         var casts: [TypeShape] = []
         var filters: [(BoundExpression, RangeVariable)] = []
-        /// The segments up to here, for messages.
+        /// Whether the link is at most one entity.
         var isSingle: Bool
     }
 
@@ -67,7 +67,7 @@ struct ResourceChain {
         return table
     }
 
-    /// The last link's scope and the conditions for its rows.
+    /// Returns the scope of the last link and the conditions for its rows.
     func source(_ compiler: ExpressionCompiler) throws -> (SQLScope, [SQLFragment]) {
         guard !links.isEmpty else { throw ODataError.notImplemented("a path without an entity set") }
         return try source(links.count - 1, compiler)
@@ -100,7 +100,7 @@ struct ResourceChain {
         return (scope, conditions)
     }
 
-    /// The condition that ties a link's rows to those of the link before.
+    /// Returns the condition that relates the rows of a link to those of the preceding link.
     private func membership(
         of scope: SQLScope, _ link: Link, navigation: NavigationProperty, position: Int,
         compiler: ExpressionCompiler
@@ -122,7 +122,7 @@ struct ResourceChain {
         case .join(_, let pairs):
             let targets = pairs.map { "\(scope.sql($0.target))" as SQLFragment }
             let sources = pairs.map { "\(outer.sql($0.source))" as SQLFragment }
-            // A row value of one column is no row value.
+            // SQLite does not accept row values with one column.
             return targets.count == 1
                 ? "\(list: targets) IN (SELECT \(list: sources) FROM \(outer.fromClause)\(rest))"
                 : "(\(list: targets)) IN (SELECT \(list: sources) FROM \(outer.fromClause)\(rest))"
@@ -140,7 +140,7 @@ struct ResourceChain {
 }
 
 extension ExpressionCompiler {
-    /// The conditions that a row has a key.
+    /// Returns the conditions that a row has a key.
     package func keyConditions(_ key: EntityKey, _ table: TableStorage, scope: SQLScope) throws -> [SQLFragment] {
         let columns = table.keyColumns
         guard columns.count == table.shape.key.count else { throw ODataError.notImplemented("the key of \(table.set)") }
@@ -155,7 +155,7 @@ extension ExpressionCompiler {
         }
     }
 
-    /// A key column's equality with a value, however the value is written there.
+    /// Returns the condition that a key column equals a value in any of its stored forms.
     func equal(
         _ column: ColumnStorage, _ table: TableStorage, scope: SQLScope, value: ODataValue
     ) throws -> SQLFragment {
@@ -165,8 +165,8 @@ extension ExpressionCompiler {
                 stored, isServedAs: bound(text.databaseValue, value, type: operand.type, codec: operand.codec))
         }
         if operand.codec == .guidText, case .guid(let guid) = value {
-            // Each range is looked up in the index on the key, for which SQLite would not use the alternatives of an OR; a
-            // comparison of lower(…) alone would read all rows.
+            // Each range can use the index on the key. SQLite would not use it for alternatives of an OR, and a
+            // comparison of `lower(…)` alone would read all rows.
             let (name, text) = ("\(name: column.name)" as SQLFragment, guid.description.databaseValue)
             let written = guid.textRanges.map { range -> SQLFragment in
                 """
@@ -177,7 +177,7 @@ extension ExpressionCompiler {
             return "\(operand.sql) IN (\(list: written, by: " UNION ALL "))"
         }
         if operand.codec == .timeText {
-            // With seconds or without, and with any number of zeros at the end.
+            // The seconds are optional, and any number of trailing zeros is possible.
             return try compare(.equal, left: operand, right: .constant(value, operand.type), isCondition: true)
         }
         if operand.codec == .dateTimeOffset, let instant = ColumnCodec.instant(value) {

@@ -2,61 +2,61 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// What the columns of a compiled statement are: how a row becomes an entity or JSON.
+/// The meaning of the columns in a compiled statement, from which rows are converted to entities or JSON.
 public struct ResultPlan: Sendable {
-    /// One column of the statement that holds a value.
+    /// A column of the statement with a value.
     public struct Slot: Sendable {
-        /// The column's index in the statement.
+        /// The index of the column in the statement.
         public var index: Int
-        /// Its codec and type; the name is for messages.
+        /// The codec and type of the column; the name is for error messages.
         public var storage: ColumnStorage
-        /// The bit of ``TableStorage/notLoaded`` that tells whether it is loaded; `nil` when it always is.
+        /// The bit in ``TableStorage/notLoaded`` for this column; `nil` if the column is always loaded.
         public var notLoadedBit: Int?
-        /// Whether no metadata declare the property: it is computed or aggregated.
+        /// Whether the property is computed or aggregated, and not declared in the metadata.
         public var isDynamic = false
     }
 
-    /// One property of the result.
+    /// A property of the result.
     public indirect enum Field: Sendable {
         /// A value in a column.
         case value(name: String, ordinal: Int?, Slot)
-        /// A complex value: its shape, the column that tells whether it is there, its properties.
+        /// A complex value with its shape, its presence column, and its properties.
         case complex(name: String, ordinal: Int?, TypeShape, presence: Int?, [Field])
-        /// A grouped path: an object of its properties under a name.
+        /// A grouped path, as an object with its properties.
         case nested(name: String, [Field])
-        /// A related row that `join` has put under a name; the column that is NULL where there is none.
+        /// A related row that `join` has named; the presence column is NULL if there is no row.
         case related(name: String, TypeShape, presence: Int, [Field])
-        /// Within a related row: what it has besides when the column with its type names a derived one.
+        /// Additional properties of a related row if its discriminator names a derived type.
         case derived(TypeShape, discriminator: Int, [Field])
-        /// Within a related row: the members of the JSON object in a column, which no type declares.
+        /// The dynamic properties of a related row, as a JSON object in a column.
         case dynamic(Int)
-        /// A row of a `$crossjoin` that is not expanded: the set and the key of a link to it.
+        /// A row of a `$crossjoin` that is not expanded, as a link with the set and the key.
         case link(name: String, set: String, TypeShape, key: [(name: String, slot: Slot)])
     }
 
-    /// The ETag's column.
+    /// The source of the ETag.
     public enum ETag: Sendable {
-        /// Rows have none.
+        /// Rows have no ETag.
         case none
-        /// The column that holds it as text.
+        /// The column with the ETag as text.
         case column(Int)
     }
 
-    /// How the id of a row is made (OData URL Conventions 4.01, 4.3).
+    /// The forms of ids (OData URL Conventions 4.01, 4.3).
     public enum ID: Sendable {
-        /// Rows have none.
+        /// Rows have no id.
         case none
-        /// It is the name of the singleton.
+        /// The name of the singleton.
         case singleton
-        /// The set's name, and the key in parentheses.
+        /// The name of the set and the key in parentheses.
         case keyed
-        /// The same with a key of one number: the text before the number, and its column.
+        /// The same form for a key with a single integer: the text before the number, and the column of the number.
         case numbered(String, column: Int)
-        /// The id of the container, which may be contained too, the name of the property, and the key unless it contains
-        /// one entity alone.
+        /// The id of the container, which may itself be contained, the name of the property, and the key unless the
+        /// property is single-valued.
         case contained([Container], property: String, hasKey: Bool)
 
-        /// Whether clients can tell it from the path alone.
+        /// Whether clients know the id from the path alone.
         var isInPath: Bool {
             switch self {
             case .none, .singleton, .contained(_, _, hasKey: false): true
@@ -65,19 +65,19 @@ public struct ResultPlan: Sendable {
         }
     }
 
-    /// An entity that contains the rows, or another entity that does.
+    /// An entity that contains the rows or another container.
     public struct Container: Sendable {
-        /// The entity set or singleton, or the name of the containment navigation property that leads here.
+        /// The entity set, the singleton, or the name of the containment navigation property.
         public var segment: String
-        /// The entity's type.
+        /// The type of the entity.
         public var shape: TypeShape
-        /// The columns of its key by the names that key predicates use; empty for what its container contains alone.
+        /// The columns of the entity's key by name in key predicates; empty for a single-valued property.
         public var key: [(name: String, slot: Slot)]
     }
 
-    /// The set of the rows; `nil` for the rows of an aggregation.
+    /// The set of the rows; `nil` for aggregated rows.
     public var set: String?
-    /// The table, for messages.
+    /// The table, for error messages.
     public var table: String
     /// The shape of the rows.
     public var shape: TypeShape
@@ -85,52 +85,52 @@ public struct ResultPlan: Sendable {
     public var fields: [Field]
     /// The properties of rows of derived types, by the text in ``discriminator``.
     public var derivedFields: [String: (shape: TypeShape, fields: [Field])]
-    /// The column that holds a row's type.
+    /// The column with the type of a row.
     public var discriminator: Int?
-    /// The column that tells which of ``variants`` a row is, where rows are not all alike.
+    /// The column with the index in ``variants``, if rows have different properties.
     public var variant: Int?
-    /// The kinds of rows: whether they are entities, and their properties besides those of an entity.
+    /// The variants of rows: whether they are entities, and their properties in addition to those of an entity.
     public var variants: [(isEntity: Bool, fields: [Field])] = []
-    /// The column of the bits that tell what is not loaded.
+    /// The column with the bits of columns that are not loaded.
     public var notLoaded: Int?
-    /// The column with the JSON object of dynamic properties, and the names wanted; no names are all.
+    /// The column with the JSON object of dynamic properties, and the selected names; `nil` names mean all.
     public var dynamic: (index: Int, names: [String]?)?
-    /// The key's columns by the names that key predicates use; empty for keyless rows.
+    /// The columns of the key by name in key predicates; empty for rows without a key.
     public var key: [(name: String, slot: Slot)]
-    /// How ids are made.
+    /// The form of ids.
     public var id = ID.none
-    /// Whether all parts of the key are among the fields.
+    /// Whether the fields include all parts of the key.
     public var hasKeyInFields: Bool
-    /// The ETag.
+    /// The source of the ETag.
     public var etag: ETag
-    /// The row id.
+    /// The column of the row id.
     public var rowID: Int?
     /// The columns of the sort terms, in order.
     public var sort: [Int]
-    /// For each item of `$expand`, the columns that join the related rows.
+    /// The columns that join the related rows, for each item of `$expand`.
     public var expandSources: [[Int]]
-    /// The fields once more, for rows that are copied column by column; `nil` where some need more than that.
+    /// The fields in a form for direct copies of columns; `nil` if the fields do not allow it.
     var direct: [DirectColumn]?
 
-    /// Whether a row's column is loaded, by the bits of its ``TableStorage/notLoaded`` column.
+    /// Returns whether a column of a row is loaded, according to the bits of ``TableStorage/notLoaded``.
     static func isLoaded(_ slot: Slot, _ bits: UnsafeRawBufferPointer?) -> Bool {
         guard let bits, let bit = slot.notLoadedBit, bit / 8 < bits.count else { return true }
         return bits[bit / 8] & (1 << UInt8(bit % 8)) == 0
     }
 }
 
-/// The result columns of a statement, each once.
+/// The distinct result columns of a statement.
 struct SelectList {
     private(set) var items: [SQLFragment] = []
-    /// The indices of the columns, once there are so many that looking at each takes longer than hashing one.
+    /// The indices of the columns, as soon as there are so many that hashing is faster than a linear search.
     private var indices: [String: Int] = [:]
     private static let fewItems = 16
 
     init() { items.reserveCapacity(8) }
 
-    /// The index of a column, added when it is new.
+    /// Returns the index of a column, which is added if necessary.
     mutating func index(of fragment: SQLFragment) -> Int {
-        // Two fragments with bound values may differ in them.
+        // Fragments with the same text may have different bound values.
         if fragment.arguments.isEmpty, let known = known(fragment.sql) { return known }
         items.append(fragment)
         if items.count == Self.fewItems {
@@ -143,7 +143,7 @@ struct SelectList {
 
     private func known(_ sql: String) -> Int? {
         if items.count >= Self.fewItems { return indices[sql] }
-        // Most differ in their lengths already.
+        // Most fragments differ in their length.
         let length = sql.utf8.count
         return items.indices.last { items[$0].sql.utf8.count == length && items[$0].sql == sql }
     }

@@ -3,10 +3,10 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Chooses the result columns of a statement and describes them in a ``ResultPlan``.
+/// Selects the result columns of a statement and describes them in a ``ResultPlan``.
 struct ResultPlanBuilder {
     let builder: StatementBuilder
-    /// The type of the rows before they are transformed.
+    /// The type of the rows before the transformations.
     let declared: TypeShape
     var compiler: ExpressionCompiler { builder.compiler }
     var scope: SQLScope { builder.scope }
@@ -20,7 +20,7 @@ struct ResultPlanBuilder {
             hasKeyInFields: false, etag: .none, rowID: nil, sort: [], expandSources: [])
         let bits = table.notLoaded == nil ? [:] : table.columnBits
         let shape = query.apply.isEmpty ? query.shape : table.shape
-        // The values of rows that are not all alike are those of their kind.
+        // If rows differ, each variant has its own values.
         let names = builder.variants == nil ? builder.names : []
         let attached = builder.variants == nil ? try attachedFields(query, &select) : []
         switch query.projection {
@@ -63,7 +63,7 @@ struct ResultPlanBuilder {
         return plan
     }
 
-    /// What one kind of rows has besides the properties of an entity.
+    /// Returns the properties of a variant in addition to those of an entity.
     private func fields(
         of kind: StatementBuilder.Variant, _ query: BoundQuery, _ select: inout SelectList
     ) throws -> [ResultPlan.Field] {
@@ -71,7 +71,7 @@ struct ResultPlanBuilder {
         return Self.merged(own + (try attachedFields(query, without: kind.lacking, &select)))
     }
 
-    /// The fields of `$select`: declared properties by ordinal; computed ones, those of derived types and dynamic ones
+    /// Adds the fields of `$select`: declared properties by ordinal, and computed, derived and dynamic properties
     /// by name.
     private func addSelected(
         _ ordinals: [Int], _ wanted: [String], names: [String], shape: TypeShape, table: TableStorage,
@@ -86,17 +86,17 @@ struct ResultPlanBuilder {
             guard !names.contains(property.name),
                 let storage = table.storage(of: property, ordinal, shape: result, model: compiler.mapping.model)
             else {
-                // What a transformation has added, or put in the property's place.
+                // A transformation has added the property or replaced it.
                 remaining.append(property.name)
                 continue
             }
-            // What is known of a stream is added to the entity; its bytes are in no column of the row.
+            // Information about streams is added to the entity later, because no column contains their bytes.
             if property.type.primitive == .stream { continue }
             if case .absent = storage { throw ODataError.notImplemented("the property \(property.name)") }
             if result === shape, shape === table.shape, case .column(let column) = storage,
                 query.nestedQueries[ordinal] == nil
             {
-                // What most are: its ordinal tells all that the names would.
+                // The common case, in which the ordinal alone determines the column.
                 let bit = bits.isEmpty || ordinal >= table.propertyBits.count ? nil : table.propertyBits[ordinal]
                 plan.fields.append(field(property, ordinal, column: column, bit: bit, scope: scope, select: &select))
                 continue
@@ -128,7 +128,8 @@ struct ResultPlanBuilder {
         }
     }
 
-    /// The members of a collection that options nested in `$select` choose (OData URL Conventions 4.01, 5.1.4).
+    /// Returns the members of a collection that match options nested in `$select` (OData URL Conventions 4.01,
+    /// 5.1.4).
     private func members(
         _ property: Property, _ ordinal: Int, storage: PropertyStorage, query: BoundQuery,
         select: inout SelectList
@@ -145,7 +146,7 @@ struct ResultPlanBuilder {
         let filter = try query.filter.map { [try compiler.condition($0)] } ?? []
         let order = try query.orderBy.map { try builder.term($0).fragment } + ["\(column: "key", of: alias)"]
         let limit = (query.top ?? -1).databaseValue
-        // As it is written in the collection: a number that SQLite writes loses digits.
+        // The original text of the member, because a number that SQLite writes would lose digits.
         let text: SQLFragment = "\(column: "json", of: alias) -> \(column: "fullkey", of: alias)"
         let sql: SQLFragment = """
             CASE WHEN \(scope.sql(column.name)) IS NOT NULL THEN '[' || coalesce((SELECT group_concat("m", ',') FROM \
@@ -158,14 +159,14 @@ struct ResultPlanBuilder {
             ResultPlan.Slot(index: select.index(of: sql), storage: column, notLoadedBit: nil))
     }
 
-    /// A query without options but `$select`.
+    /// Returns the query with only its `$select`.
     private static func plain(_ query: BoundQuery) -> BoundQuery {
         var plain = BoundQuery(shape: query.shape, set: query.set, variable: query.variable)
         plain.projection = query.projection
         return plain
     }
 
-    /// The computed and aggregated names that `$select` leaves.
+    /// Returns the computed and aggregated names that `$select` includes.
     private func selectedNames(_ names: [String], _ query: BoundQuery) -> [String] {
         guard case .some(let ordinals, let others) = query.projection else { return names }
         let shape = query.resultShape
@@ -174,7 +175,7 @@ struct ResultPlanBuilder {
         return names.filter { selected.contains($0) || selected.contains(String($0.prefix { $0 != "/" })) }
     }
 
-    /// The rows that transformations have put under names, and those of a `$crossjoin`, as far as they are selected.
+    /// Returns the selected rows that transformations have named, and those of a `$crossjoin`.
     private func attachedFields(
         _ query: BoundQuery, without lacking: Set<String> = [], _ select: inout SelectList
     ) throws -> [ResultPlan.Field] {
@@ -241,7 +242,7 @@ struct ResultPlanBuilder {
         return .related(name: name, shape, presence: presence, Self.merged(fields))
     }
 
-    /// What only some rows of a table have: the properties of derived types, and those that no type declares.
+    /// Returns the fields that only some rows of a table have: properties of derived types and dynamic properties.
     private func fieldsOfSome(
         _ table: TableStorage, _ scope: SQLScope, select: inout SelectList
     ) throws -> [ResultPlan.Field] {
@@ -263,7 +264,7 @@ struct ResultPlanBuilder {
         return result
     }
 
-    /// Fields in which one object has all that stands below one name.
+    /// Returns the fields with objects of the same name merged into one.
     private static func merged(_ fields: [ResultPlan.Field]) -> [ResultPlan.Field] {
         guard fields.contains(where: \.isObject) else { return fields }
         var result: [ResultPlan.Field] = []
@@ -291,7 +292,7 @@ struct ResultPlanBuilder {
         return result
     }
 
-    /// Key, row id, ETag and what joins expanded rows.
+    /// Adds the key, the row id, the ETag and the join columns of expanded rows.
     private func identify(
         _ plan: inout ResultPlan, _ table: TableStorage, query: BoundQuery, select: inout SelectList
     ) throws {
@@ -324,7 +325,7 @@ struct ResultPlanBuilder {
                 let rowID = try compiler.requireRowID(table, item.navigation)
                 sources = [select.index(of: scope.sql(rowID))]
             }
-            // What an option says of the row that the request is about is looked up by its key.
+            // For options that refer to the row of the request, the row is found by its key.
             if item.refersToOutermost {
                 let hidden = SQLScope.hiddenName(RangeVariable.outermost)
                 let outermost = scope.attachment(hidden) ?? scope
@@ -334,7 +335,7 @@ struct ResultPlanBuilder {
         }
     }
 
-    /// How ids are made out of the key.
+    /// Returns the form of ids for a key.
     private func id(_ table: TableStorage, _ key: [(name: String, slot: ResultPlan.Slot)]) -> ResultPlan.ID {
         if compiler.mapping.model.singleton(table.set) != nil { return .singleton }
         guard let storage = key.first?.slot.storage else { return .none }
@@ -345,13 +346,13 @@ struct ResultPlanBuilder {
         return .keyed
     }
 
-    /// How ids of contained rows are made: the keys of their containers are looked up by row ids.
+    /// Returns the form of ids for contained rows. The keys of their containers are found by row id.
     private func containedID(_ table: TableStorage, hasKey: Bool, _ select: inout SelectList) -> ResultPlan.ID {
         var segments = table.set.split(separator: "/").map(String.init)
         var containers: [ResultPlan.Container] = []
         let property = segments.last ?? table.set
         var hasKeyInID = true
-        // A column of what was reached last: of the rows, then of the container found before.
+        // Returns a column of the rows, and then of the container that was found last.
         var column: (String) -> SQLFragment = { scope.sql($0) }
         while let name = segments.popLast(), !segments.isEmpty {
             guard let outer = compiler.mapping.tables[segments.joined(separator: "/")],
@@ -377,7 +378,7 @@ struct ResultPlanBuilder {
         return .contained(containers, property: property, hasKey: hasKeyInID)
     }
 
-    /// What is expanded within a complex value stands in its object, which is there then whatever is selected.
+    /// Adds the object of a complex value for properties that are expanded within it, regardless of `$select`.
     private func keepPlace(
         of item: BoundExpand, _ plan: inout ResultPlan, table: TableStorage, select: inout SelectList
     ) throws {
@@ -385,7 +386,7 @@ struct ResultPlanBuilder {
         for case .property(let property, let ordinal, let shape) in item.path {
             defer { isFirst = false }
             if property.type.isCollection { throw ODataError.notImplemented("$expand within \(property.name)") }
-            // What lies deeper is within the first.
+            // Deeper values are part of the first one.
             guard isFirst else { continue }
             guard let storage = table.storage(of: property, ordinal, shape: shape, model: compiler.mapping.model),
                 case .complex = storage
@@ -400,7 +401,8 @@ struct ResultPlanBuilder {
         }
     }
 
-    /// The digest of a row as SQL. SQLite takes at most 100 arguments, so that wider rows are digested in parts.
+    /// Returns the digest of a row as SQL. A function of SQLite has at most 100 arguments, so that wider rows are
+    /// digested in parts.
     static func digest(_ table: TableStorage, _ scope: SQLScope) -> SQLFragment {
         let columns = table.digestColumns.map(scope.sql)
         let parts = stride(from: 0, to: columns.count, by: 90).map {
@@ -426,7 +428,7 @@ struct ResultPlanBuilder {
         return result
     }
 
-    /// Adds a property's field; none for what the layout cannot hold.
+    /// Adds the field of a property, unless the layout does not support its type.
     private func add(
         _ property: Property, _ ordinal: Int, storage: PropertyStorage, bits: [String: Int],
         select: inout SelectList, projection: BoundProjection? = nil, in other: SQLScope? = nil,
@@ -466,7 +468,7 @@ struct ResultPlanBuilder {
         nest(names.map { ($0.split(separator: "/").map(String.init), $0) }, scope ?? self.scope, select: &select)
     }
 
-    /// Whether the metadata declare the type of what a name or a path leads to.
+    /// Returns whether the metadata declare the type of the property at the end of a name or path.
     private func isDeclared(_ name: String) -> Bool {
         var shape: TypeShape? = declared
         for part in name.split(separator: "/") {
@@ -510,7 +512,7 @@ struct ResultPlanBuilder {
         return plan
     }
 
-    /// Values named by paths, as objects within objects.
+    /// Returns values with paths as names, as nested objects.
     private func nest(
         _ paths: [(path: [String], name: String)], _ scope: SQLScope, select: inout SelectList
     ) -> [ResultPlan.Field] {
@@ -533,7 +535,7 @@ struct ResultPlanBuilder {
 }
 
 extension ResultPlan.Field {
-    /// Whether further fields can stand within it.
+    /// Whether the field is an object with further fields.
     fileprivate var isObject: Bool {
         switch self {
         case .nested, .related: true

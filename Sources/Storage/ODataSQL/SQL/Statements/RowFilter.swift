@@ -3,14 +3,14 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The condition that a row must meet to exist for a caller.
+/// The condition for the rows that are visible to a caller.
 package struct RowFilter: Sendable {
-    /// The condition, over ``variable``.
+    /// The condition, which refers to ``variable``.
     package let condition: BoundExpression
-    /// The row that the condition is about.
+    /// The variable of the row.
     let variable: RangeVariable?
 
-    /// The filter that no row meets.
+    /// A filter that no row satisfies.
     package static let nothing = RowFilter(
         condition: .constant(.boolean(false), .primitive(.boolean)), variable: nil)
 
@@ -19,9 +19,9 @@ package struct RowFilter: Sendable {
         self.variable = variable
     }
 
-    /// Reads a `$filter` expression.
+    /// Parses a `$filter` expression.
     ///
-    /// - Throws: ``ODataError`` 500: the mistake is the service's.
+    /// - Throws: ``ODataError`` 500, because the error is in the service.
     package init(_ text: String, shape: TypeShape, set: EntitySet?, binder: Binder) throws {
         do throws(QueryError) {
             var options = QueryOptions()
@@ -35,7 +35,7 @@ package struct RowFilter: Sendable {
         }
     }
 
-    /// Whether a row meets the condition.
+    /// Returns whether a row satisfies the condition.
     ///
     /// - Parameter now: the value of `now()`.
     package func matches(
@@ -51,16 +51,16 @@ package struct RowFilter: Sendable {
 }
 
 extension ExpressionCompiler {
-    /// The condition that a row of a table exists for the caller; `nil` where all do.
+    /// Returns the condition that a row of a table is visible to the caller; `nil` if all rows are visible.
     func authorization(of table: TableStorage, alias: String) throws -> SQLFragment? {
-        // Within a row filter, everything is seen: it is the service that looks.
+        // Within a row filter, all rows are visible, because the service evaluates it.
         guard !isWithinRowFilter, let filter = try options.rowFilter?(table.set), let rowID = table.rowID else {
             return nil
         }
         return try exists(filter, of: table, rowID: "\(column: rowID, of: alias)")
     }
 
-    /// Whether the row with an id meets a filter: a lookup of its own, so that what the filter joins stays inside.
+    /// Returns whether the row with an id satisfies a filter. The subquery keeps the joins of the filter separate.
     func exists(_ filter: RowFilter, of table: TableStorage, rowID: SQLFragment) throws -> SQLFragment {
         guard let variable = filter.variable, let column = table.rowID else {
             return try condition(filter.condition)

@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Compiles bound queries to SQL on a storage mapping.
+/// Compiles bound queries to SQL for a storage mapping.
 ///
 /// ```swift
 /// let compiler = SQLCompiler(mapping: mapping, options: .init(now: clock.now))
@@ -11,33 +11,35 @@ import ODataService
 /// let rows = try Row.fetchAll(database, sql: compiled.sql, arguments: compiled.arguments)
 /// ```
 ///
-/// Values are only ever bound. What has no exact SQL is refused with ``ODataError/notImplemented(_:)`` and its
-/// name, never approximated.
+/// Values are always bound as arguments. A construct without an exact SQL equivalent is refused with
+/// ``ODataError/notImplemented(_:)`` and its name, and never approximated.
 public struct SQLCompiler: Sendable {
-    /// What a statement depends on besides the query.
+    /// The conditions of a statement in addition to the query.
     public struct Options: Sendable {
         /// The value of `now()`.
         public var now: ODataDateTimeOffset
-        /// Whether rows of unfinished downloads are to be hidden; the condition costs nothing when none are.
+        /// Whether rows of unfinished downloads must be hidden. If `false`, the statement has no condition for
+        /// them.
         public var hasHiddenOwners: Bool
-        /// The rows of a set that exist for the caller, by the set's name; all where it is `nil`. A statement
-        /// compiled with it is good for this caller alone.
+        /// Returns the filter for the visible rows of a set; `nil` if all rows are visible. A statement with a
+        /// filter is valid for this caller only.
         package var rowFilter: (@Sendable (String) throws -> RowFilter?)?
 
-        /// The tables that have a full-text index.
+        /// The tables with a full-text index.
         public var searchIndexes: Set<String>
 
-        /// What the store holds; everything where it is `nil`.
+        /// The data that the store contains; `nil` if it contains everything.
         public var loadedData: (any LoadedData)?
 
-        /// Makes options.
+        /// Creates options.
         public init(now: ODataDateTimeOffset, hasHiddenOwners: Bool = false, searchIndexes: Set<String> = []) {
             self.now = now
             self.hasHiddenOwners = hasHiddenOwners
             self.searchIndexes = searchIndexes
         }
 
-        /// Without what comes and goes between two pages of a query: downloads and full-text indexes.
+        /// The options without conditions that may change between two pages of a query: unfinished downloads and
+        /// full-text indexes.
         var lasting: Options {
             var lasting = self
             lasting.hasHiddenOwners = false
@@ -46,40 +48,42 @@ public struct SQLCompiler: Sendable {
             return lasting
         }
 
-        /// Whether anything may have come that goes again.
+        /// Whether the options include conditions that may change.
         var isPassing: Bool { hasHiddenOwners || !searchIndexes.isEmpty }
     }
 
-    /// Where the data lies.
+    /// The tables and columns of the data.
     public let mapping: StorageMapping
-    /// What statements depend on besides the query.
+    /// The conditions of statements in addition to the query.
     public let options: Options
 
-    /// Makes a compiler.
+    /// Creates a compiler.
     public init(mapping: StorageMapping, options: Options) {
         self.mapping = mapping
         self.options = options
     }
 
-    /// Compiles a query over a whole entity set.
+    /// Compiles a query on a whole entity set.
     ///
-    /// - Throws: ``ODataError`` 501 with the name of what has no SQL.
+    /// - Throws: ``ODataError`` 501 with the name of a construct that has no SQL.
     public func compile(_ query: BoundQuery) throws -> CompiledQuery {
         guard let set = query.set else { throw ODataError.notImplemented("a collection without an entity set") }
         return try compile(query, at: [.entitySet(set, query.shape)])
     }
 
-    /// Compiles a query over the rows that a resource path addresses.
+    /// Compiles a query on the rows that a resource path addresses.
     ///
     /// - Parameters:
     ///   - query: the query.
-    ///   - segments: the path, from an entity set or singleton on, without structural properties at its end.
-    /// - Throws: ``ODataError`` 501 with the name of what has no SQL.
+    ///   - segments: the path from an entity set or singleton, without structural properties at its end.
+    /// - Throws: ``ODataError`` 501 with the name of a construct that has no SQL.
     public func compile(_ query: BoundQuery, at segments: [BoundSegment]) throws -> CompiledQuery {
         try compile(query, at: segments, literals: [])
     }
 
-    /// - Parameter literals: the literals of the request, where the statement is kept for others.
+    /// Compiles a query whose statement other requests may share.
+    ///
+    /// - Parameter literals: the literals of the request; empty if the statement is not shared.
     func compile(
         _ query: BoundQuery, at segments: [BoundSegment], literals: [ODataValue]
     ) throws -> CompiledQuery {
@@ -87,7 +91,7 @@ public struct SQLCompiler: Sendable {
             return try StatementBuilder.build(
                 query, at: segments, mapping: mapping, options: options, literals: literals)
         } catch let error as StoredValueError {
-            // A literal that the form of its own type cannot hold.
+            // The literal does not fit the stored form of its type.
             throw ODataError(status: 400, code: "InvalidQuery", message: error.description)
         }
     }

@@ -2,16 +2,16 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// Rows as derived tables and common tables, for what works on the result of what came before.
+/// Rows as derived tables and common table expressions, for transformations of earlier results.
 ///
-/// A derived table has the columns of the table under their own names, and behind them values under names that
-/// start with a dollar sign, which no property has.
+/// A derived table has the columns of the original table under the same names. Further values have names that start
+/// with a dollar sign, which no property has.
 extension StatementBuilder {
-    /// A SELECT that gives the rows so far, and how to find them in whatever it is put into.
+    /// A SELECT with the current rows, and the location of their values in its columns.
     struct Carried {
         /// The SELECT.
         let select: SQLFragment
-        /// The names and operands of all values, by place.
+        /// The names and operands of all values, by column.
         private let template: Template
         private let order: [CompiledQuery.SortTerm]
         private let partition: [Operand]
@@ -28,10 +28,10 @@ extension StatementBuilder {
             self.kinds = kinds
         }
 
-        /// The rows under an alias within the FROM of another scope.
+        /// Returns the scope of the rows with an alias in the FROM of another scope.
         func scope(alias: String, root: SQLScope) -> SQLScope { template.scope(alias: alias, from: "", root: root) }
 
-        /// Makes the rows under an alias those of a builder.
+        /// Makes the rows with an alias the rows of a builder.
         func become(rowsOf builder: StatementBuilder, alias: String, from: SQLFragment) {
             builder.scope = template.scope(alias: alias, from: from, root: nil)
             builder.conditions = []
@@ -73,25 +73,25 @@ extension StatementBuilder {
         }
     }
 
-    /// The rows so far as a SELECT.
+    /// Returns the current rows as a SELECT.
     ///
-    /// - Parameter extra: further columns with their names.
+    /// - Parameter extra: additional columns with their names.
     func carried(adding extra: [(name: String, sql: SQLFragment)] = []) -> Carried {
         var columns: [SQLFragment] = []
         let template = Self.template(scope, prefix: "", &columns)
         for (index, operand) in partition.enumerated() {
-            // The order of values is that of code points, whatever the column they come from declares.
+            // Values are ordered by code points, regardless of the collation of their column.
             columns.append("\(operand.sortable) AS \(name: "$p.\(index)")")
         }
         for (index, term) in order.enumerated() { columns.append("\(term.sql) AS \(name: "$o.\(index)")") }
         if let variants { columns.append("\(variants.column) AS \(name: "$v")") }
         columns += extra.map { "\($0.sql) AS \(name: $0.name)" }
-        // An aggregate of nothing has no column at all.
+        // An aggregate without items has no columns.
         if columns.isEmpty { columns = ["1 AS \(name: "$")"] }
         var select: SQLFragment =
             "SELECT \(list: columns) FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))"
         if let limit, partition.isEmpty {
-            // Which rows a limit takes must not change from one page to the next.
+            // The rows selected by a limit must not change from one page to the next.
             let sorting = totalOrder.map(\.fragment)
             if !sorting.isEmpty { select += " ORDER BY \(list: sorting)" }
             let (count, offset) = ((limit.count ?? -1).databaseValue, (limit.offset ?? 0).databaseValue)
@@ -122,11 +122,11 @@ extension StatementBuilder {
         return template
     }
 
-    /// Makes a pending limit part of the rows.
+    /// Applies a pending limit to the rows.
     func settle() throws {
         guard let limit else { return }
         guard !partition.isEmpty else { return wrap() }
-        // Within partitions a limit is a range of row numbers.
+        // Within partitions, a limit is a range of row numbers.
         self.limit = nil
         number()
         let offset = limit.offset ?? 0
@@ -144,7 +144,7 @@ extension StatementBuilder {
         wrap(adding: [("$n", "ROW_NUMBER() OVER (\(window(totalOrder)))")])
     }
 
-    /// What stands in the parentheses of OVER: the partition, and an order.
+    /// Returns the content of OVER: the partition and the order.
     func window(_ terms: [CompiledQuery.SortTerm]) -> SQLFragment {
         var parts: [SQLFragment] = []
         if !partition.isEmpty { parts.append("PARTITION BY \(list: partition.map(\.sortable))") }
@@ -152,17 +152,16 @@ extension StatementBuilder {
         return "\(list: parts, by: " ")"
     }
 
-    /// Puts what there is so far into a derived table with the same columns, so that what follows works on its
-    /// rows.
+    /// Moves the current rows to a derived table with the same columns, on which later transformations operate.
     func wrap(adding extra: [(name: String, sql: SQLFragment)] = []) {
         let carried = carried(adding: extra)
         let alias = compiler.newAlias()
         carried.become(rowsOf: self, alias: alias, from: "(\(carried.select)) AS \(name: alias)")
     }
 
-    /// Puts what there is so far into a common table, which several parts of the statement may read.
+    /// Moves the current rows to a common table expression, which several parts of the statement can read.
     ///
-    /// - Returns: makes further builders that start from its rows, and the name of the table.
+    /// - Returns: A function that returns further builders on its rows, and the name of the table.
     func share(
         adding extra: [(name: String, sql: SQLFragment)] = []
     ) -> (name: String, fork: () -> StatementBuilder) {
@@ -190,7 +189,7 @@ extension StatementBuilder {
         )
     }
 
-    /// Takes over the rows of another builder.
+    /// Replaces the rows with those of another builder.
     func adopt(_ other: StatementBuilder) {
         scope = other.scope
         conditions = other.conditions
@@ -205,7 +204,7 @@ extension StatementBuilder {
         compiler.scopes[variable] = scope
     }
 
-    /// Keeps the rows that satisfy a condition.
+    /// Removes the rows that do not satisfy a condition.
     func keep(_ condition: SQLFragment) throws {
         conditions.append(condition)
         if !partition.isEmpty { mayHaveLostPartitions = true }
@@ -218,12 +217,12 @@ extension StatementBuilder {
 }
 
 extension Operand {
-    /// The same value in a column elsewhere.
+    /// Returns the same value in another column.
     func moved(to sql: SQLFragment) -> Operand {
         var moved = self
         moved.sql = sql
         moved.constant = nil
-        // Columns keep values and not what JSON says of them.
+        // Columns keep values, but not their JSON types.
         if dynamic != nil { moved.dynamic = .plain(sql) }
         return moved
     }

@@ -3,55 +3,56 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Builds one SELECT: source, transformations, conditions, order and result columns.
+/// Builds one SELECT with source, transformations, conditions, order and result columns.
 ///
-/// The state is that of the rows so far. What cannot be said of them within one SELECT, such as a condition on
-/// what `top` has left over, first makes them a derived table with the same columns (``wrap(adding:)``).
+/// The state describes the current rows. Some transformations are impossible within the same SELECT, such as a
+/// condition on the rows of `top`. The rows are then moved to a derived table with the same columns
+/// (``wrap(adding:)``).
 ///
-/// Within `groupby` the rows are *partitioned*: each transformation then acts on every partition by itself, an
-/// `aggregate` groups by the ``partition`` columns, a `top` numbers rows within them (OData Data Aggregation 4.0,
-/// 3.2.3.1).
+/// Within `groupby`, the rows are *partitioned*, and each transformation applies to every partition separately. An
+/// `aggregate` groups by the ``partition`` columns, and `top` numbers the rows of each partition (OData Data
+/// Aggregation 4.0, 3.2.3.1).
 package final class StatementBuilder {
     let compiler: ExpressionCompiler
-    /// The range variable that transformations are about.
+    /// The range variable of transformations.
     var variable = 0
     var scope: SQLScope
     var conditions: [SQLFragment] = []
     var order: [CompiledQuery.SortTerm] = []
     /// The names of computed, grouped and aggregated values in the order of the result.
     var names: [String] = []
-    /// What tells the rows apart.
+    /// The values that identify a row.
     var identity = Identity.key
-    /// What rows a `top` or `skip` has left over; not yet part of the SELECT.
+    /// The pending limit of a `top` or `skip`, which is not yet part of the SELECT.
     var limit: (count: Int?, offset: Int?)?
-    /// The columns by which the rows are partitioned.
+    /// The columns that determine the partition of a row.
     var partition: [Operand] = []
-    /// All partitions, also those whose rows have been lost since; `nil` when none can have been.
+    /// All partitions, including those that have lost all rows; `nil` if no partition can have lost them.
     var allPartitions: SQLFragment?
-    /// Whether transformations within a partition may have taken all its rows.
+    /// Whether transformations may have removed all rows of a partition.
     var mayHaveLostPartitions = false
-    /// The kinds of rows where they are not all alike, and the column that tells which a row is of.
+    /// The variants of rows, if rows differ, and the column with the index of a row's variant.
     var variants: (column: SQLFragment, kinds: [Variant])?
-    /// What `expand` transformations have asked for.
+    /// The items of `expand` transformations.
     var expands: [BoundExpand] = []
 
-    /// What tells rows apart.
+    /// The values that identify a row.
     enum Identity {
         /// The key of the table.
         case key
-        /// These computed values.
+        /// The computed values with these names.
         case values([String])
-        /// Nothing.
+        /// Rows cannot be identified.
         case nothing
     }
 
-    /// One kind of rows of a result whose rows are not all alike (`concat`, `rollup`).
+    /// A variant of rows in a result with different rows (`concat`, `rollup`).
     struct Variant: Hashable {
-        /// The computed, grouped and aggregated values.
+        /// The names of computed, grouped and aggregated values.
         var names: [String]
-        /// Whether the rows are those of the table.
+        /// Whether the rows are entities of the table.
         var isEntity: Bool
-        /// The names of attached rows that only other kinds have.
+        /// The names of attached rows that only other variants have.
         var lacking: Set<String> = []
     }
 
@@ -61,7 +62,7 @@ package final class StatementBuilder {
         self.conditions = conditions
     }
 
-    /// The statement of a query over the rows that a resource path addresses.
+    /// Builds the statement of a query on the rows that a resource path addresses.
     static func build(
         _ query: BoundQuery, at segments: [BoundSegment], mapping: StorageMapping, options: SQLCompiler.Options,
         literals: [ODataValue]
@@ -79,8 +80,8 @@ package final class StatementBuilder {
         return try StatementBuilder(compiler: compiler, scope: scope, conditions: conditions).build(query)
     }
 
-    /// All combinations of the rows of several sets (`$crossjoin`), each under its set's name; `nil` for a path, which
-    /// has one set at most.
+    /// Returns all combinations of the rows in several sets (`$crossjoin`), each under the name of its set; `nil`
+    /// for a path, which has one set.
     private static func crossJoin(
         _ segments: [BoundSegment], _ compiler: ExpressionCompiler, variable: Int
     ) throws -> StatementBuilder? {
@@ -101,7 +102,7 @@ package final class StatementBuilder {
             tables.append(from)
             scope.attach(member, as: set.name, names: [], presence: "1", isInline: false)
             for column in table.keyColumns {
-                // No property has such a name, so that it is never asked for.
+                // No property has such a name, so that no request can select it.
                 keys.append("\(set.name)/$\(column.name)")
                 scope.computed[keys[keys.count - 1]] = member.column(column, isNullable: false)
             }
@@ -113,7 +114,7 @@ package final class StatementBuilder {
         return builder
     }
 
-    /// Everything after the source.
+    /// Builds the statement after its source.
     func build(_ query: BoundQuery) throws -> CompiledQuery {
         variable = query.variable.identifier
         compiler.scopes[variable] = scope
@@ -133,12 +134,12 @@ package final class StatementBuilder {
             try settle()
             order = try query.orderBy.map(term)
         }
-        // Paging compares sort values, which must see what `top` left over.
+        // Paging compares sort values, so that a limit must be applied before.
         try settle()
         return try finish(query)
     }
 
-    /// Changes each kind of rows, where they are not all alike.
+    /// Changes each variant, if rows differ.
     func changeKinds(_ change: (inout Variant) -> Void) {
         guard let kinds = variants?.kinds else { return }
         variants?.kinds = kinds.map { kind in
@@ -156,14 +157,14 @@ package final class StatementBuilder {
             sql: operand.order, isNullable: operand.isNullable, isDescending: item.isDescending)
     }
 
-    /// An operand in a form whose stored order is the values' order.
+    /// Returns an operand in a form with the order of its values.
     func sortable(_ operand: Operand, for purpose: String) throws -> Operand {
         let operand = operand.codec.isComparable || operand.codec == .json ? operand : try compiler.normalized(operand)
         if operand.codec == .json { throw ODataError.notImplemented("\(purpose) of \(operand.type)") }
         return operand
     }
 
-    /// What tells rows apart as sort terms.
+    /// The values that identify a row, as sort terms.
     var keyTerms: [CompiledQuery.SortTerm] {
         switch identity {
         case .nothing: return []
@@ -186,7 +187,7 @@ package final class StatementBuilder {
         }
     }
 
-    /// The order of the rows down to what tells them apart.
+    /// The order of the rows, including the values that identify a row.
     var totalOrder: [CompiledQuery.SortTerm] { order(with: keyTerms) }
 
     private func order(with keys: [CompiledQuery.SortTerm]) -> [CompiledQuery.SortTerm] {
@@ -196,7 +197,7 @@ package final class StatementBuilder {
 
     // MARK: Result
 
-    /// `$expand`, and what `expand` transformations have asked for besides.
+    /// Returns the items of `$expand` and the additional items of `expand` transformations.
     func expanded(_ query: BoundQuery) -> [BoundExpand] {
         if expands.isEmpty { return query.expand }
         return query.expand
@@ -205,7 +206,7 @@ package final class StatementBuilder {
             }
     }
 
-    /// Whether there is one row at most: an `aggregate` without groups.
+    /// Whether there is at most one row, as after `aggregate` without groups.
     private var isSingleRow: Bool {
         if case .values(let names) = identity { names.isEmpty } else { false }
     }
@@ -226,6 +227,6 @@ package final class StatementBuilder {
 }
 
 extension CompiledQuery.SortTerm {
-    /// The term as it stands in ORDER BY; SQLite sorts NULL before all values, as OData does.
+    /// The term in ORDER BY. SQLite sorts NULL before all values, as OData requires.
     package var fragment: SQLFragment { isDescending ? "\(sql) DESC" : sql }
 }

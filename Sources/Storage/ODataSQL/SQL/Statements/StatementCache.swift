@@ -4,16 +4,16 @@ import Synchronization
 
 /// Prepared statements that are kept with their connections.
 ///
-/// GRDB keeps a statement as long as its connection lives, and cannot be told to let go of a single one. Requests come from
-/// anybody, so that it is counted here what a connection keeps: where that is too much all of it goes, and what is
-/// asked for again is prepared once more. However many odd queries came before, one that is asked often is kept.
+/// GRDB keeps a statement as long as its connection exists and cannot discard a single one. Because requests come
+/// from untrusted clients, this type limits the number of statements of each connection. When the limit is reached,
+/// all statements are discarded, and later requests prepare them again.
 enum StatementCache {
-    /// How many statements a connection keeps.
+    /// The maximum number of statements of a connection.
     static let capacity = 1_000
 
     private static let connections = Mutex<[ObjectIdentifier: KeptStatements]>([:])
 
-    /// A statement, prepared before where it could be kept.
+    /// Returns a statement, which may already be prepared.
     static func statement(_ sql: String, in database: Database) throws -> Statement {
         try kept(by: database).statement(sql, in: database)
     }
@@ -21,7 +21,7 @@ enum StatementCache {
     private static func kept(by database: Database) -> KeptStatements {
         let address = ObjectIdentifier(database)
         return connections.withLock { connections in
-            // The address may have been that of another one, which is gone.
+            // A deallocated connection may have had the same address.
             if let known = connections[address], known.database === database { return known }
             connections = connections.filter { $0.value.database != nil }
             let made = KeptStatements(of: database)
@@ -33,10 +33,10 @@ enum StatementCache {
 
 /// The statements of one connection.
 ///
-/// `@unchecked Sendable`: the statements are touched only by who has the connection, which is one at a time.
+/// `@unchecked Sendable`: only the owner of the connection accesses the statements, which is one thread at a time.
 private final class KeptStatements: @unchecked Sendable {
-    /// A statement that GRDB keeps. It lets go of one that failed, and of all when the schema changes or the connection is
-    /// closed, which could not be while somebody else held them.
+    /// A weak reference to a statement that GRDB keeps. GRDB discards a statement that failed, and all statements
+    /// when the schema changes or the connection is closed. Strong references would prevent this.
     private struct Reference {
         weak var statement: Statement?
     }
@@ -58,8 +58,8 @@ private final class KeptStatements: @unchecked Sendable {
         return made
     }
 
-    /// The text under which GRDB keeps a statement. GRDB compares texts as Unicode does: names that are only written alike, such as
-    /// those of two tables, are told apart by a comment with all characters beyond ASCII.
+    /// Returns the text under which GRDB keeps a statement. GRDB compares texts by canonical equivalence, so that a
+    /// comment with all non-ASCII characters distinguishes names such as those of two tables.
     private static func distinct(_ sql: String) -> String {
         let others = sql.unicodeScalars.filter { !$0.isASCII }
         if others.isEmpty { return sql }

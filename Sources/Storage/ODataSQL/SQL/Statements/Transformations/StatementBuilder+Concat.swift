@@ -3,7 +3,8 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// `concat` (OData Data Aggregation 4.0, 3.2.2): the rows of each sequence over the same input, one after the other.
+/// `concat` (OData Data Aggregation 4.0, 3.2.2): the concatenated results of several sequences of transformations
+/// on the same input.
 extension StatementBuilder {
     func concat(_ sequences: [[BoundTransformation]]) throws {
         try settle()
@@ -18,7 +19,7 @@ extension StatementBuilder {
         try unite(branches)
     }
 
-    /// Makes the rows of several builders, one after the other, those of this one.
+    /// Replaces the rows with the concatenated rows of several builders.
     private func unite(_ branches: [StatementBuilder]) throws {
         var columns: [[SQLFragment]] = branches.map { _ in [] }
         let template = try united(branches.map(\.scope), prefix: "", &columns)
@@ -75,11 +76,11 @@ extension StatementBuilder {
         compiler.scopes[variable] = united
     }
 
-    /// The columns of several scopes one below the other; what one of them lacks is NULL there.
+    /// Adds the columns of several scopes, with NULL in place of columns that a scope lacks.
     ///
     /// - Parameters:
-    ///   - scopes: the rows of each branch, `nil` where it has none of the name.
-    ///   - columns: those of each branch, to which these are added.
+    ///   - scopes: the scope of each branch; `nil` if the branch has none with the name.
+    ///   - columns: the columns of each branch, to which the columns are added.
     private func united(
         _ scopes: [SQLScope?], prefix: String, _ columns: inout [[SQLFragment]]
     ) throws -> Template {
@@ -97,7 +98,7 @@ extension StatementBuilder {
         var names: [String] = []
         for scope in scopes { names += (scope?.computed.keys.sorted() ?? []).filter { !names.contains($0) } }
         for (position, name) in names.enumerated() {
-            // A value that only some branches name may be a property of the table in the others.
+            // A value that only some branches compute may be a property of the table in the others.
             let values = try unified(
                 try scopes.map { scope in
                     try scope?.computed[name] ?? scope.flatMap { try compiler.operand(named: name, in: $0) }
@@ -126,7 +127,7 @@ extension StatementBuilder {
         return template
     }
 
-    /// The operands of one name in one form.
+    /// Returns the operands of a name in a common form.
     private func unified(_ operands: [Operand?], _ name: String) throws -> [Operand?] {
         let known = operands.compactMap { $0 }
         guard let first = known.first, known.contains(where: { $0.codec != first.codec }) else { return operands }

@@ -5,13 +5,13 @@ import ODataService
 
 /// `aggregate` and `groupby` (OData Data Aggregation 4.0, 3.2).
 extension StatementBuilder {
-    /// A grouped value: its name in the result.
+    /// A grouped value with its name in the result.
     struct Grouping {
         var name: String
         var operand: Operand
     }
 
-    /// An entity that is grouped by, which the parts of its key stand for.
+    /// A grouped entity, which is represented by the parts of its key.
     private struct GroupedEntity {
         var name: String
         var table: TableStorage
@@ -30,7 +30,7 @@ extension StatementBuilder {
             guard path.steps.count == 1, case .entity(let scope, _, _) = try compiler.resolve(path),
                 let table = scope.table, !table.keyColumns.isEmpty
             else { throw ODataError.notImplemented("groupby of \(name)") }
-            // No property has such a name, so that it is never asked for.
+            // No property has such a name, so that no request can select it.
             let keys = table.keyColumns.map { "\(name)/$\($0.name)" }
             groups += zip(keys, table.keyColumns).map {
                 Grouping(name: $0, operand: scope.column($1, isNullable: true))
@@ -40,9 +40,9 @@ extension StatementBuilder {
         return (groups, entities)
     }
 
-    /// Puts the entities that were grouped by beside the groups, where they can be expanded and asked for properties.
+    /// Attaches the grouped entities to the groups, so that they can be expanded and their properties can be used.
     private func attach(_ entities: [GroupedEntity]) throws {
-        // Rows that still are entities have their own.
+        // Rows that are still entities have their own related entities.
         guard scope.table == nil else { return }
         for entity in entities {
             names.removeAll { entity.keys.contains($0) }
@@ -66,7 +66,7 @@ extension StatementBuilder {
         }
     }
 
-    /// What a path leads to in a form that is the same for equal values: instants in UTC.
+    /// Returns the value at the end of a path in a form that is identical for equal values; instants are in UTC.
     private func grouped(_ path: BoundPath, _ purpose: String) throws -> Operand {
         var operand = try sortable(try compiler.scalar(path), for: purpose)
         if operand.codec == .dateTimeOffset { operand.sql = "outpost_utc(\(operand.sql))" }
@@ -75,8 +75,8 @@ extension StatementBuilder {
 
     // MARK: groupby with transformations
 
-    /// `groupby` with transformations for each group (3.2.3.1): the rows are partitioned by the grouped values while
-    /// the transformations are applied.
+    /// Applies `groupby` with transformations for each group (3.2.3.1). The rows are partitioned by the grouped
+    /// values during the transformations.
     func group(by paths: [BoundPath], _ transformations: [BoundTransformation]) throws {
         try settle()
         let (groups, entities) = try groupings(paths)
@@ -93,7 +93,7 @@ extension StatementBuilder {
         try inner.settle()
         adopt(inner)
         let (ownNames, ownTable) = (names, scope.table)
-        // An entity has its own properties already, complex ones with all that is in them.
+        // An entity already has its own properties, including all members of complex properties.
         func isOwn(_ group: Grouping) -> Bool {
             guard let ownTable else { return false }
             guard let slash = group.name.firstIndex(of: "/") else { return true }
@@ -129,8 +129,8 @@ extension StatementBuilder {
 
     // MARK: aggregate
 
-    /// `aggregate`, and `groupby` with one or none. Each aggregate that is evaluated on something else than the rows
-    /// is a table of its own, joined by the grouped values.
+    /// Applies `aggregate`, or `groupby` with at most one `aggregate`. An aggregate over other values than the rows
+    /// is a separate table, which is joined by the grouped values.
     func aggregate(_ items: [BoundAggregate], by paths: [BoundPath]) throws {
         try settle()
         let (groups, entities) = try groupings(paths)
@@ -154,7 +154,7 @@ extension StatementBuilder {
         compiler.scopes[variable] = scope
     }
 
-    /// One SELECT with GROUP BY.
+    /// Builds a single SELECT with GROUP BY.
     private func aggregateAtOnce(_ items: [BoundAggregate], _ groups: [Grouping]) throws {
         let keys = partition + groups.map(\.operand)
         var columns = keys.enumerated().map { "\($1.sortable) AS \(name: "$g.\($0)")" as SQLFragment }
@@ -176,18 +176,17 @@ extension StatementBuilder {
         }
     }
 
-    /// One column of a result whose columns are made apart from each other, each by a statement of its own over the
-    /// same rows.
+    /// A column of a result that has a separate statement for each column, all on the same rows.
     struct Part {
         /// The name of the column.
         var name: String
-        /// What it is where there are no rows; `nil` for NULL.
+        /// The value if there are no rows; `nil` for NULL.
         var empty: SQLFragment?
-        /// Makes a SELECT with the partition's columns and the value as `$a`, and says what the value is.
+        /// Returns a SELECT with the columns of the partition and the value as `$a`, and the operand of the value.
         var make: (StatementBuilder) throws -> (SQLFragment, Operand)
     }
 
-    /// One SELECT for all groups and one for each aggregate, joined.
+    /// Builds a SELECT with all groups, joined with one SELECT for each part.
     func apart(_ parts: [Part], _ groups: [Grouping]) throws {
         let outerCount = partition.count
         partition += groups.map(\.operand)
@@ -228,7 +227,7 @@ extension StatementBuilder {
         finish(made, moved, parts: parts.map(\.name), results: results) { "\(column: "$p.\($0)", of: base)" }
     }
 
-    /// Makes the rows of an aggregation those of this builder.
+    /// Replaces the rows with those of an aggregation.
     private func finish(
         _ made: SQLScope, _ groups: [Grouping], parts: [String], results: [Operand],
         key: (Int) -> SQLFragment
@@ -247,7 +246,7 @@ extension StatementBuilder {
         conditions = []
     }
 
-    /// One aggregate for each partition: a SELECT with the partition's columns and `$a`.
+    /// Returns a SELECT with an aggregate for each partition: the columns of the partition and `$a`.
     private func aggregated(_ item: BoundAggregate) throws -> (SQLFragment, Operand) {
         if let members = item.members {
             guard item.from.isEmpty else {
@@ -276,7 +275,7 @@ extension StatementBuilder {
         columns.append("\(operand.sql) AS \(name: "$a")")
         var select: SQLFragment = "SELECT \(list: columns) \(rows)"
         if !finest.isEmpty { select += " GROUP BY \(list: finest.map(\.sortable))" }
-        // Each step is grouped by its own paths, those of the steps after it, and those of the result.
+        // Each step is grouped by its own paths, by those of later steps, and by those of the result.
         for (index, step) in item.from.enumerated() {
             let alias = compiler.newAlias()
             let moved = finest.enumerated().map { $1.moved(to: "\(column: "$p.\($0)", of: alias)") }
@@ -300,15 +299,15 @@ extension StatementBuilder {
         return (select, operand)
     }
 
-    /// Goes from the rows to the members of a collection-valued path; each entity counts once in a partition, however
-    /// often it is reached (3.2.1.1).
+    /// Replaces the rows with the members of a collection-valued path. Each entity counts once in a partition, even
+    /// if several rows lead to it (3.2.1.1).
     private func go(into members: BoundAggregate.Members) throws {
         let collection = try compiler.collection(members.path)
         let target = collection.scope
         let from: SQLFragment = "\(scope.fromClause) CROSS JOIN \(collection.fromClause)"
         let all = conditions + collection.conditions
         guard let table = target.table else {
-            // Values and complex values are no entities and may repeat.
+            // Primitive and complex values are not entities and may occur several times.
             let rows = SQLScope(alias: scope.alias, source: scope.source, from: from, prefix: scope.prefix)
             rows.computed = scope.computed
             scope = rows

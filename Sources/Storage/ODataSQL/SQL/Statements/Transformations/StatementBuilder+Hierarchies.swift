@@ -4,12 +4,12 @@ import ODataQuery
 import ODataService
 
 /// Recursive hierarchies: `ancestors`, `descendants` and `traverse` (OData Data Aggregation 4.0, 6.2), as recursive
-/// common tables.
+/// common table expressions.
 extension StatementBuilder {
-    /// How deep `traverse` goes; nodes that lie deeper are an error, as circles are.
+    /// The maximum depth of `traverse`; deeper nodes and cycles are errors.
     static let maxDepth = 500
 
-    /// `ancestors` and `descendants`: the rows whose node lies above or below a start node.
+    /// Applies `ancestors` or `descendants`, which select the rows with nodes above or below a start node.
     func relatives(_ hierarchy: BoundHierarchy) throws {
         try settle()
         let nodes = try HierarchyNodes(hierarchy.reference, compiler)
@@ -20,7 +20,7 @@ extension StatementBuilder {
         try start.settle()
         compiler.scopes[variable] = start.scope
         let first = try compiler.identifiers(hierarchy.input)
-        // Within partitions each has its own start nodes, so that the partition goes along with every node.
+        // Each partition has its own start nodes, so that the partition is carried along with every node.
         let keys = start.partition.indices.map { "$p.\($0)" }
         let columns = zip(start.partition, keys).map { "\($0.sortable) AS \(name: $1)" as SQLFragment }
         let conditions = start.conditions + first.conditions + ["\(first.operand.sql) IS NOT NULL"]
@@ -39,7 +39,7 @@ extension StatementBuilder {
         try keep(condition)
     }
 
-    /// Whether a node of a row is among those of a common table, in the row's own partition.
+    /// Returns whether a node of a row is in a common table, within the same partition.
     private func isNode(_ input: NodePath, among table: String, _ keys: [String]) throws -> SQLFragment {
         let found = try compiler.identifiers(input)
         let identifier = found.operand.sortable
@@ -56,10 +56,10 @@ extension StatementBuilder {
             """
     }
 
-    /// `traverse`: the rows in the order in which their nodes are met.
+    /// Applies `traverse`, which orders the rows by the traversal of their nodes.
     func traverse(_ traversal: BoundTraversal) throws {
         try settle()
-        // Rows whose node is not in the tree go.
+        // Rows with nodes outside of the tree are removed.
         if !partition.isEmpty { mayHaveLostPartitions = true }
         let nodes = try HierarchyNodes(traversal.reference, compiler)
         let ranked = try siblings(traversal, nodes)
@@ -83,9 +83,9 @@ extension StatementBuilder {
         compiler.scopes[variable] = scope
     }
 
-    /// Puts the rows into FROM, each once for each of its nodes.
+    /// Puts the rows into FROM, once for each of their nodes.
     ///
-    /// - Returns: the identifier of the node.
+    /// - Returns: The identifier of the node.
     private func becomeRowsWithNodes(_ input: NodePath) throws -> SQLFragment {
         guard input.members != nil else {
             wrap()
@@ -95,9 +95,9 @@ extension StatementBuilder {
         return "\(column: "id", of: pairs)"
     }
 
-    /// Puts the numbered rows into FROM, and beside each the identifiers of its nodes as `id`, each once.
+    /// Puts the numbered rows into FROM, and joins the distinct identifiers of their nodes as `id`.
     ///
-    /// - Returns: the name of the table of identifiers.
+    /// - Returns: The name of the table of identifiers.
     func pairs(of input: NodePath) throws -> String {
         let shared = numbered()
         let rows = shared.fork()
@@ -118,7 +118,7 @@ extension StatementBuilder {
         return alias
     }
 
-    /// Puts what the rows get of a node beside them into a column, as the JSON text of an object or of a collection.
+    /// Adds the injected node of each row as a column with the JSON text of an object or a collection.
     func inject(_ injection: NodeInjection, of node: SQLScope, _ nodes: HierarchyNodes) throws {
         guard let (name, value) = try text(of: injection, node, nodes) else { return }
         if !names.contains(name) {
@@ -149,7 +149,7 @@ extension StatementBuilder {
         }
     }
 
-    /// All nodes with their rank in the order among siblings.
+    /// Returns all nodes with their rank in the order of siblings.
     private func siblings(_ traversal: BoundTraversal, _ nodes: HierarchyNodes) throws -> String {
         let rows = try nodes.rows()
         let identifier = try nodes.identifier(rows.scope)
@@ -168,7 +168,7 @@ extension StatementBuilder {
             """)
     }
 
-    /// The nodes below the start nodes, each with the ranks of all nodes on the way to it.
+    /// Returns the nodes below the start nodes, with the ranks of all nodes on their path.
     private func tree(_ traversal: BoundTraversal, _ nodes: HierarchyNodes, ranked: String) throws -> String {
         func scope() -> SQLScope {
             let alias = compiler.newAlias()

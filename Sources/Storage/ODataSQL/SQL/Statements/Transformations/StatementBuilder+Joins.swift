@@ -5,7 +5,7 @@ import ODataService
 
 /// `join` and `outerjoin` (OData Data Aggregation 4.0, 3.5.1).
 extension StatementBuilder {
-    /// Each row with each of its related rows under a name, in the order of the rows.
+    /// Joins each row with each of its related rows under a name, in the order of the rows.
     func join(_ join: BoundJoin) throws {
         try settle()
         let shared = numbered()
@@ -38,17 +38,17 @@ extension StatementBuilder {
         if !partition.isEmpty { mayHaveLostPartitions = true }
     }
 
-    /// The rows so far with their numbers as `$r`, so that what belongs to one can find it. No two rows have the same
-    /// number, of whatever partitions they are.
+    /// Returns the current rows with their numbers as `$r`, so that related rows can refer to them. The numbers are
+    /// unique across all partitions.
     func numbered() -> (name: String, fork: () -> StatementBuilder) {
         let terms = totalOrder.map(\.fragment)
         let over: SQLFragment = terms.isEmpty ? "" : "ORDER BY \(list: terms)"
         return share(adding: [("$r", "ROW_NUMBER() OVER (\(over))")])
     }
 
-    /// The rows that a path leads to from numbered rows, partitioned by the numbers of the rows they belong to.
+    /// Returns the related rows along a path from numbered rows, partitioned by the numbers of these rows.
     ///
-    /// - Parameter variable: what stands for one of them in transformations.
+    /// - Parameter variable: the range variable of a related row in transformations.
     func related(
         along path: BoundPath, of shared: (name: String, fork: () -> StatementBuilder), as variable: Int
     ) throws -> StatementBuilder {

@@ -3,12 +3,13 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// `nest` and `addnested` (OData Data Aggregation 4.0, 3.4.2 and 3.5.1): rows that become a collection within a row.
+/// `nest` and `addnested` (OData Data Aggregation 4.0, 3.4.2 and 3.5.1): rows that become a collection within a
+/// row.
 ///
-/// The collection is a JSON text that SQLite makes, in the form of a response, so that the rows within need neither
-/// statements of their own nor memory.
+/// SQLite creates the collection as JSON text in the form of a response, so that the inner rows need neither
+/// separate statements nor memory.
 extension StatementBuilder {
-    /// `nest`: one row, with what each item makes of the rows.
+    /// Applies `nest`: one row with the result of each item's transformations of the rows.
     func nest(_ items: [BoundNest]) throws {
         try settle()
         try apart(
@@ -23,7 +24,7 @@ extension StatementBuilder {
         compiler.scopes[variable] = scope
     }
 
-    /// `addnested`: each row with what the items make of the rows it is related to.
+    /// Applies `addnested`: each row with the result of each item's transformations of its related rows.
     func addNested(_ path: BoundPath, _ items: [BoundNest]) throws {
         try settle()
         let shared = numbered()
@@ -48,7 +49,7 @@ extension StatementBuilder {
         changeKinds { $0.names += items.map(\.name) }
     }
 
-    /// The rows as a JSON array under the name `$a`, per partition.
+    /// Returns the rows of each partition as a JSON array with the name `$a`.
     private func gathered(_ transformations: [BoundTransformation]) throws -> (SQLFragment, Operand) {
         for transformation in transformations { try apply(transformation) }
         try settle()

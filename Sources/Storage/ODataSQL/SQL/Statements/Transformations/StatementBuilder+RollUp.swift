@@ -5,8 +5,10 @@ import ODataService
 
 /// `groupby` with `rolluprecursive` (OData Data Aggregation 4.0, 6.3).
 extension StatementBuilder {
-    /// The nodes that rows are grouped by: a common table with their columns, their identifiers as `$id`, and their
-    /// numbers in the order of the result as `$r`. A traversal may bring a node several times.
+    /// The nodes by which rows are grouped, in a common table expression.
+    ///
+    /// It contains the columns of the nodes, their identifiers as `$id`, and their numbers in the order of the
+    /// result as `$r`. A traversal may return a node several times.
     private struct GroupedNodes {
         var name: String
         var identifier: Operand
@@ -51,11 +53,11 @@ extension StatementBuilder {
         compiler.scopes[variable] = scope
     }
 
-    /// Puts the rows into FROM, each once for each node that one of its own lies below, however many of them do.
+    /// Puts the rows into FROM, once for each node that is above one or more of their nodes.
     ///
     /// - Parameters:
-    ///   - below: the table of pairs of nodes, the upper one as `node` and the lower one as `id`.
-    ///   - tie: the name of the table in FROM that has the upper node as `node`.
+    ///   - below: the table of pairs of nodes, with the upper one as `node` and the lower one as `id`.
+    ///   - tie: the alias of the table in FROM with the upper node as `node`.
     private func becomeRowsWithGroupedNodes(_ input: NodePath, _ below: String, as tie: String) throws {
         let shared = numbered()
         let rows = shared.fork()
@@ -77,7 +79,7 @@ extension StatementBuilder {
             """
     }
 
-    /// All partitions of the rows together with all nodes.
+    /// Returns all combinations of the rows' partitions and the nodes.
     private func partitions(
         _ outer: SQLFragment?, of count: Int, by nodes: GroupedNodes
     ) throws -> SQLFragment {
@@ -91,7 +93,7 @@ extension StatementBuilder {
             """
     }
 
-    /// Puts what the result has of the nodes into the rows, which are then no longer partitioned by them.
+    /// Adds the injected properties of the nodes to the rows and ends the partition by nodes.
     private func inject(
         _ nodes: GroupedNodes, _ hierarchy: HierarchyNodes, grouping: BoundNodeGrouping, at position: Int
     ) throws {
@@ -121,7 +123,7 @@ extension StatementBuilder {
                 SQLScope(alias: node, source: .table(table), from: "", root: scope), as: name, names: [],
                 presence: "\(column: "$r", of: node)")
         case .properties:
-            // The rows become nodes, with what the transformations have made beside their own properties.
+            // The rows become nodes with the results of the transformations in addition to their own properties.
             let own = SQLScope(alias: node, source: .table(table), from: from)
             let made = rows.scope(alias: alias, root: own)
             own.computed = made.computed
@@ -137,7 +139,8 @@ extension StatementBuilder {
         order.insert(CompiledQuery.SortTerm(sql: number, isNullable: false, isDescending: false), at: 0)
     }
 
-    /// Takes away what gives way to what the rows get of their nodes. What tells the rows apart is kept out of sight.
+    /// Removes the values that the injected properties replace. Values that identify a row remain under hidden
+    /// names.
     private func replace(_ grouping: BoundNodeGrouping) {
         for name in scope.computed.keys.sorted() where grouping.replaces(name) {
             scope.computed[SQLScope.hiddenName(name)] = scope.computed.removeValue(forKey: name)
@@ -149,13 +152,13 @@ extension StatementBuilder {
         rename { names in names.filter { !grouping.replaces($0) } }
     }
 
-    /// Changes the names of values in the result, those of each kind of rows too.
+    /// Changes the names of values in the result, including those of each variant.
     private func rename(_ change: ([String]) -> [String]) {
         names = change(names)
         changeKinds { $0.names = change($0.names) }
     }
 
-    /// The nodes that a restriction leaves.
+    /// Returns the nodes that satisfy a restriction.
     private func restricted(
         _ nodes: HierarchyNodes, by restriction: [BoundTransformation]
     ) throws -> GroupedNodes {
@@ -182,8 +185,8 @@ extension StatementBuilder {
         return GroupedNodes(name: name, identifier: identifier)
     }
 
-    /// For each of the nodes, by its number, itself and all nodes of the hierarchy below it; a circle ends where a pair
-    /// comes again.
+    /// Returns each node by its number, with itself and all nodes below it. UNION ends cycles, because it ignores
+    /// repeated pairs.
     private func closure(of all: GroupedNodes, _ nodes: HierarchyNodes) throws -> String {
         let name = compiler.newAlias()
         let (first, again) = (compiler.newAlias(), compiler.newAlias())

@@ -3,9 +3,9 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Rows as JSON text that SQLite makes, in the form of a response.
+/// Rows as JSON text that SQLite creates, in the form of a response.
 extension StatementBuilder {
-    /// The row as the text of a JSON object.
+    /// Returns the row as the text of a JSON object.
     func rowText() throws -> SQLFragment {
         guard let (column, kinds) = variants else {
             return try object(scope, scope.table, names: names, attached: scope.shownAttachments)
@@ -18,25 +18,25 @@ extension StatementBuilder {
         return "CASE \(column) \(list: branches, by: " ") END"
     }
 
-    /// The row of a table as the text of a JSON object.
+    /// Returns the row of a table as the text of a JSON object.
     func objectText(_ scope: SQLScope, _ table: TableStorage) throws -> SQLFragment {
         try object(scope, table, names: [], attached: [])
     }
 
-    /// What stands under one name of an object: a value, or an object that paths lead into.
+    /// A member of an object: a value, or an object with further members.
     private struct Place {
         var name: String
         /// The value.
         var text: SQLFragment?
-        /// What is NULL where there is no object.
+        /// An expression that is NULL if there is no object.
         var presence: SQLFragment?
-        /// Members that are there already, and those with a comma before them that only some rows have.
+        /// The members of all rows, and those of some rows, which start with a comma.
         var members: [SQLFragment] = []
         var others: [SQLFragment] = []
         var places: [Place] = []
     }
 
-    /// An object with the properties of a table, the values under names, and the rows that stand beside.
+    /// Returns an object with the properties of a table, named values, and attached rows.
     private func object(
         _ scope: SQLScope, _ table: TableStorage?, names: [String], attached: [SQLScope.Attachment]
     ) throws -> SQLFragment {
@@ -67,14 +67,14 @@ extension StatementBuilder {
         }
         for name in names {
             guard let operand = scope.computed[name] else { continue }
-            // What a table's row computes anew has taken the place of its property.
+            // A value that is computed for a table's row has replaced its property.
             if let table, table.shape.ordinal(of: name) != nil { continue }
             let path = name.split(separator: "/").map(String.init)
             try Self.place(at: path[...], in: &place.places) { $0.text = try valueText(operand) }
         }
     }
 
-    /// Does something to the place that a path leads to, which is made when it is new.
+    /// Calls a closure with the member at a path, which is created if necessary.
     private static func place(
         at path: ArraySlice<String>, in places: inout [Place], _ body: (inout Place) throws -> Void
     ) throws {
@@ -101,8 +101,8 @@ extension StatementBuilder {
         return "CASE WHEN \(presence) IS NULL THEN 'null' ELSE \(object(place)) END"
     }
 
-    /// The members that only some rows of a table have, each with a comma before it: those of derived types, and those
-    /// that no type declares.
+    /// Returns the members that only some rows of a table have, each after a comma: properties of derived types and
+    /// dynamic properties.
     private func membersOfSome(_ table: TableStorage, _ scope: SQLScope) throws -> [SQLFragment] {
         var result: [SQLFragment] = []
         for (name, storages) in table.derivedProperties.sorted(by: { $0.key.description < $1.key.description }) {
@@ -153,13 +153,13 @@ extension StatementBuilder {
         }
     }
 
-    /// A value as the JSON text that a response has for it; `null` for none.
+    /// Returns a value as JSON text of a response; `null` if there is no value.
     func valueText(_ operand: Operand) throws -> SQLFragment {
         let value = try compiler.normalized(operand)
         let x = value.sql
         switch value.codec {
         case .integer:
-            // Members by their names, what they do not express as a number.
+            // Enumerations are written as the names of their members, or as a number if there are none.
             if case .enumeration = value.type { break }
             return "coalesce(CAST(\(x) AS TEXT), 'null')"
         case .boolean: return "CASE \(x) WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END"
@@ -167,7 +167,7 @@ extension StatementBuilder {
         case .decimalBytes: return "coalesce(outpost_dec_text(\(x)), 'null')"
         case .double, .single:
             let text = try compiler.cast(value, to: .primitive(.string)).sql
-            // Neither NaN nor infinity is a number of JSON.
+            // JSON numbers can be neither NaN nor infinite.
             return """
                 CASE WHEN typeof(\(x)) = 'real' AND abs(\(x)) <= \(bind: Double.greatestFiniteMagnitude.databaseValue) \
                 THEN \(text) ELSE coalesce(json_quote(\(text)), 'null') END

@@ -3,7 +3,8 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// The transformations of `$apply` (OData Data Aggregation 4.0, 3). Each is SQL or refused by its name (rule 22).
+/// The transformations of `$apply` (OData Data Aggregation 4.0, 3). Each is compiled to SQL or refused with its
+/// name.
 extension StatementBuilder {
     func apply(_ transformation: BoundTransformation) throws {
         switch transformation {
@@ -18,7 +19,7 @@ extension StatementBuilder {
             for item in items { try compute(item) }
         case .orderBy(let items, _):
             try settle()
-            // Rows that the new order does not tell apart keep the order that they had.
+            // Rows that the new order does not distinguish keep their previous order.
             order = try items.map(term) + order
         case .top(let count, _):
             try settle()
@@ -43,7 +44,7 @@ extension StatementBuilder {
 
     func compute(_ item: BoundCompute) throws {
         var operand = try compiler.value(item.expression)
-        // Names are looked up for columns, where a constant would not be found again.
+        // Names refer to columns, which constants do not have.
         operand.constant = nil
         if scope.computed[item.name] == nil {
             names.append(item.name)
@@ -54,8 +55,8 @@ extension StatementBuilder {
 
     // MARK: Ranks
 
-    /// `topcount` and its like (3.3.1): rows are considered by rank until the condition is met, and come by rank. Sums
-    /// end with the row that reaches the amount.
+    /// Applies `topcount` and the related transformations (3.3.1), which select rows by rank until the condition is
+    /// met, in the order of rank. For sums, the row that reaches the amount is the last one.
     private func rank(_ method: RankedMethod, _ amount: BoundExpression, expression: BoundExpression) throws {
         try settle()
         let value = try compiler.value(expression)
@@ -81,7 +82,7 @@ extension StatementBuilder {
             let whole: SQLFragment = "\(sum.sql) OVER (\(window([])))"
             wrap(adding: [("$n", position), ("$b", rows), ("$t", "coalesce(\(whole), \(sum.zero))")])
             let alias = scope.alias
-            // What a row would add counts only while no row before it has reached the amount.
+            // A row is selected only if no row before it has reached the amount.
             let byPosition = CompiledQuery.SortTerm(
                 sql: "\(column: "$n", of: alias)", isNullable: false, isDescending: false)
             let most: SQLFragment = "MAX(\(column: "$b", of: alias)) OVER (\(window([byPosition])))"
@@ -102,13 +103,13 @@ extension StatementBuilder {
         }
     }
 
-    /// The order of the column that has the rows' ranks.
+    /// Sorts by the column with the rank.
     private func rankOrder() {
         let rank: SQLFragment = "\(column: "$n", of: scope.alias)"
         order = [CompiledQuery.SortTerm(sql: rank, isNullable: false, isDescending: false)]
     }
 
-    /// The exact sum of a number as a function of a window.
+    /// Returns the exact sum of a number as a window function.
     private func summed(_ operand: Operand, as name: String) throws -> (
         sql: SQLFragment, zero: SQLFragment, type: TypeReference, codec: ColumnCodec
     ) {
@@ -131,12 +132,12 @@ extension StatementBuilder {
 }
 
 extension SQLFragment {
-    /// A number of this program's own as text.
+    /// Returns a number of this program as an argument.
     static func number(_ value: Int) -> SQLFragment { "\(bind: value.databaseValue)" }
 }
 
 extension ExpressionCompiler {
-    /// A number in the form that another is written in, exact or floating.
+    /// Converts a number to exact or floating-point form, depending on the codec of another number.
     func exactOrReal(_ operand: Operand, _ codec: ColumnCodec) throws -> Operand {
         try converted(operand, to: codec.isFloating ? .double : .decimalBytes)
     }
