@@ -3,9 +3,10 @@ import GRDB
 import GRDBSQLite
 import ODataModel
 
-/// A prepared statement worked with through SQLite's C interface: values are bound and columns compared in
-/// place, without arrays of arguments and rows of values between. Changes are executed through GRDB, so that
-/// observers of the database are told of them.
+/// A prepared statement that is used with SQLite's C interface.
+///
+/// Values are bound and columns are compared in place, without intermediate arrays of arguments and rows. Changes
+/// are executed by GRDB, so that its observers are notified.
 struct BoundStatement {
     private let statement: Statement
     private let handle: OpaquePointer
@@ -13,19 +14,19 @@ struct BoundStatement {
 
     /// Prepares a statement.
     ///
-    /// - Parameter isKept: whether the connection keeps it for the next one who needs it. Each one binds all of its
-    ///   parameters and runs it to its end; who keeps values in it meanwhile has one of its own.
+    /// - Parameter isKept: whether the connection caches the statement for other callers. Each caller must bind all
+    ///   parameters and run the statement to its end. A caller that keeps values bound needs its own statement.
     init(_ sql: String, in database: Database, isKept: Bool = false) throws {
         statement = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         handle = statement.sqliteStatement
         room = ParameterRoom(parameters: Int(sqlite3_bind_parameter_count(handle)))
-        // From here on the bindings are ours: GRDB is told that there is nothing left for it to check.
+        // This type binds the values itself, so that GRDB must not check the arguments.
         statement.setUncheckedArguments(StatementArguments())
     }
 
     // MARK: Binding
 
-    /// Binds null to a parameter, counted from 1.
+    /// Binds null to a parameter; the first index is 1.
     func bindNull(at index: Int32) throws { try check(sqlite3_bind_null(handle, index)) }
 
     func bind(_ number: Int64, at index: Int32) throws { try check(sqlite3_bind_int64(handle, index, number)) }
@@ -38,21 +39,21 @@ struct BoundStatement {
 
     /// Binds a string of a JSON text.
     ///
-    /// Without escapes it is not copied: its bytes must stay where they are until the statement has run, and the next
-    /// run needs another value.
+    /// A string without escapes is not copied. Its bytes must remain valid until the statement has run, and the
+    /// next run needs another value.
     func bind(_ text: JSONString, at index: Int32) throws {
-        // A string without bytes is no null, and may have no address.
+        // An empty string is not null, but may have no address.
         if let bytes = text.plainUTF8, let start = bytes.baseAddress {
             return try bindText(start, bytes.count, at: index)
         }
-        // Entity tags have quotation marks in them, and are short.
+        // Entity tags contain quotes, and are short.
         guard let memory = room[index], let start = memory.baseAddress, let count = text.write(into: memory) else {
             return try bind(text.string, at: index)
         }
         try bindText(start, count, at: index)
     }
 
-    /// Binds characters that stay where they are until the statement has run.
+    /// Binds bytes that remain valid until the statement has run.
     private func bindText(_ start: UnsafeRawPointer, _ count: Int, at index: Int32) throws {
         try check(
             sqlite3_bind_text64(
@@ -78,14 +79,14 @@ struct BoundStatement {
 
     /// Binds a few bytes that a closure writes.
     ///
-    /// - Parameter write: writes at most ``ParameterRoom/bytesEach`` bytes, and returns how many.
+    /// - Parameter write: writes at most ``ParameterRoom/bytesEach`` bytes and returns their number.
     private func bindBytes(at index: Int32, _ write: (UnsafeMutableRawBufferPointer) -> Int) throws {
         guard let memory = room[index] else { return try check(SQLITE_RANGE) }
         let count = write(memory)
         try check(sqlite3_bind_blob64(handle, index, memory.baseAddress, UInt64(count), nil))
     }
 
-    /// Binds the bytes of a tuple of integers as they lie in memory.
+    /// Binds the bytes of a tuple of integers in their memory layout.
     private func bindBytes<Bytes: BitwiseCopyable>(of bytes: Bytes, at index: Int32) throws {
         try bindBytes(at: index) { memory in
             withUnsafeBytes(of: bytes) { bytes in
@@ -95,15 +96,15 @@ struct BoundStatement {
         }
     }
 
-    /// A value that is too long for SQLite, or memory that has run out.
+    /// Throws an error if a value is too long for SQLite, or memory is exhausted.
     private func check(_ code: Int32) throws {
         guard code != SQLITE_OK else { return }
         throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "a value cannot be bound")
     }
 
-    /// Binds a value as its column stores it.
+    /// Binds a value in the stored form of its column.
     ///
-    /// - Throws: ``StoredValueError`` when it does not fit.
+    /// - Throws: ``StoredValueError`` if the value does not fit.
     func bind(_ value: ODataValue, as column: ColumnStorage, at index: Int32) throws {
         guard try !bind(value, in: column.codec.plainForm, at: index) else { return }
         let stored: DatabaseValue
@@ -115,10 +116,10 @@ struct BoundStatement {
         try bind(stored, at: index)
     }
 
-    /// Binds a value that goes straight to SQLite, without an encoded form between.
+    /// Binds a value without an intermediate encoded form.
     ///
-    /// - Parameter form: the form that the column has.
-    /// - Returns: whether it could be bound so.
+    /// - Parameter form: the form of the column.
+    /// - Returns: Whether the value was bound.
     func bind(_ value: ODataValue, in form: ColumnCodec.PlainForm?, at index: Int32) throws -> Bool {
         switch (form, value) {
         case (_, .null): try bindNull(at: index)
@@ -131,7 +132,7 @@ struct BoundStatement {
         case (.guid, .guid(let guid)):
             try bindBytes(of: (guid.high.bigEndian, guid.low.bigEndian), at: index)
         case (.dateTimeOffset, .dateTimeOffset(let instant)):
-            // The bytes of `InstantKey`, without an array and a `Data` for each value.
+            // These are the bytes of `InstantKey`, without an array and a `Data` for each value.
             let seconds = UInt64(bitPattern: instant.seconds) ^ (1 << 63)
             let offset = UInt16(clamping: instant.offsetMinutes + 840)
             try bindBytes(
@@ -146,32 +147,32 @@ struct BoundStatement {
 
     /// Runs a statement that changes the database.
     func execute() throws {
-        // SQLite takes no binding for a statement that has run and was not reset.
+        // SQLite accepts bindings only after a statement was reset.
         defer { sqlite3_reset(handle) }
         try statement.execute()
     }
 
-    /// Runs a statement that inserts a row, or none where it is there already.
+    /// Runs a statement that inserts a row unless it exists already.
     ///
-    /// - Returns: the row id; `nil` when there is no new row.
+    /// - Returns: The row id; `nil` if no row was inserted.
     func insert() throws -> Int64? {
         let inserted = try insertAll()
         return inserted.count == 0 ? nil : inserted.last
     }
 
-    /// Runs a statement that inserts rows, without those that are there already.
+    /// Runs a statement that inserts rows except those that exist already.
     ///
-    /// - Returns: how many are new, and the row id of the last new one.
+    /// - Returns: The number of inserted rows, and the row id of the last one.
     func insertAll() throws -> (count: Int, last: Int64) {
         try execute()
         let connection = sqlite3_db_handle(handle)
-        // The statement's own: what the triggers of a search index write is not among them.
+        // The number excludes rows that triggers of a search index write.
         return (Int(sqlite3_changes(connection)), sqlite3_last_insert_rowid(connection))
     }
 
     /// Steps to the next row of a selection.
     ///
-    /// - Returns: whether there is one.
+    /// - Returns: Whether there is a row.
     func step() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -206,7 +207,7 @@ struct BoundStatement {
         }
     }
 
-    /// Whether a column holds a value as its codec stores it.
+    /// Returns whether a column contains a value in the stored form of its codec.
     func column(_ index: Int32, holds value: ODataValue, as column: ColumnStorage) throws(StoredValueError) -> Bool {
         switch (column.codec, value) {
         case (_, .null): return isNull(index)
@@ -217,7 +218,7 @@ struct BoundStatement {
             return bytes.elementsEqual(text.utf8)
         default:
             do {
-                // JSON may have texts in it that differ in their normal forms alone.
+                // JSON may contain texts that differ only in their Unicode normalization.
                 return try column.codec.encode(value).isIdentical(to: self.value(index))
             } catch {
                 throw error.at(column: column.name)
@@ -231,5 +232,5 @@ struct BoundStatement {
     }
 }
 
-/// Tells SQLite to copy what is bound before the call returns.
+/// A value that makes SQLite copy bound bytes before the call returns.
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -1,18 +1,18 @@
 import GRDB
 import ODataModel
 
-/// Rows of a JSON text that go into the table without an entity between: what a first download is made of.
+/// Loading of rows in a JSON text without intermediate entities, for first downloads.
 extension BulkLoader {
-    /// Inserts the row that a cursor stands on, or updates the one with its key; see ``load(_:owner:parent:)``.
+    /// Inserts the current row of a cursor, or updates the row with the same key; see ``load(_:owner:parent:)``.
     ///
-    /// A new row of the table's own type that has no complex values is bound straight from the text; any other becomes an
-    /// entity first.
+    /// A new row of the table's own type without complex values is bound directly from the text. Other rows are
+    /// converted to entities first.
     ///
     /// - Parameters:
     ///   - row: the row.
-    ///   - owner: the defining query that brings it.
-    /// - Throws: ``JSONError`` with the place when the text is no value of its property's type; else as
-    ///   ``load(_:owner:parent:)``.
+    ///   - owner: the defining query of the row.
+    /// - Throws: ``JSONError`` with the position if the text is not a value of its property's type; otherwise, the
+    ///   errors of ``load(_:owner:parent:)``.
     public func load(_ row: borrowing JSONRow, owner: Int64) throws -> Outcome {
         if expectsNew, !isContained, !isSingleton, let insert = try directInsert(row) {
             do {
@@ -21,7 +21,7 @@ extension BulkLoader {
                 }
                 expectsNew = false
             } catch  where forgives(error) {
-                // As an entity, it goes in without the value that cannot be read.
+                // The row is loaded as an entity, without the unreadable value.
             }
         }
         let entity: ODataEntity
@@ -34,12 +34,12 @@ extension BulkLoader {
         return try load(entity, owner: owner)
     }
 
-    /// Whether an error is about one value of a row whose other values are kept.
+    /// Returns whether an error concerns a single value of a row, whose other values are kept.
     func forgives(_ error: any Error) -> Bool {
         onUnreadable != nil && (error is JSONError || error is StoredValueError)
     }
 
-    /// The statement for the properties that a row has; `nil` where the row must become an entity.
+    /// Returns the statement for the properties of a row; `nil` if the row must be converted to an entity.
     func directInsert(_ row: borrowing JSONRow) throws -> DirectInserts.Insert? {
         guard row.shape === plan.storage.shape else { return nil }
         let direct = direct
@@ -62,8 +62,8 @@ extension BulkLoader {
 
     /// Binds a row.
     ///
-    /// - Parameter first: the row's first parameter.
-    /// - Returns: the parameter after its last one.
+    /// - Parameter first: the first parameter of the row.
+    /// - Returns: The parameter after the last one.
     func bind(
         _ insert: DirectInserts.Insert, _ row: borrowing JSONRow, owner: Int64, to statement: BoundStatement,
         at first: Int32
@@ -81,7 +81,7 @@ extension BulkLoader {
             }
         }
         if plan.system.notLoaded != nil { try statement.bind(insert.notLoaded, at: next()) }
-        // The row is of the table's own type, and has nothing that the type does not declare.
+        // The row has the table's own type and only declared properties.
         if plan.system.discriminator != nil { try statement.bindNull(at: next()) }
         if plan.system.dynamic != nil { try statement.bindNull(at: next()) }
         for column in insert.columns {
@@ -102,24 +102,25 @@ extension BulkLoader {
     }
 }
 
-/// The statements that insert rows of a JSON text, by the properties that the rows have.
+/// The statements that insert rows of a JSON text, by the properties of the rows.
 final class DirectInserts {
-    /// Where a property of the table's own type goes.
+    /// The storage of a property of the table's own type.
     enum Node {
         case column(slot: Int, ColumnStorage)
-        /// Nowhere: rows that have it become entities.
+        /// A property that requires the conversion of rows to entities.
         case other
-        /// Nowhere: it is not kept.
+        /// A property that is not stored.
         case absent
     }
 
-    /// A property with its column. A class, as the next one is: they are passed on for each value of each row.
+    /// A property with its column. This type and ``Insert`` are classes, because they are passed on for each value
+    /// of each row.
     final class Column {
         let ordinal: Int
         let storage: ColumnStorage
-        /// The form of values that need not be encoded: the rest of the storage takes longer to pass on than to use.
+        /// The form of values that need no encoding, which is cheaper to pass on than the whole storage.
         let form: ColumnCodec.PlainForm?
-        /// Whether a string is stored as it is.
+        /// Whether a string is stored without conversion.
         let isText: Bool
 
         init(ordinal: Int, storage: ColumnStorage) {
@@ -130,15 +131,15 @@ final class DirectInserts {
         }
     }
 
-    /// A statement with what its parameters stand for.
+    /// A statement with the meaning of its parameters.
     final class Insert {
         let statement: BoundStatement
         let notLoaded: DatabaseValue
         /// The properties in the order of their parameters.
         let columns: [Column]
-        /// The slots that the statement has parameters for.
+        /// Whether the statement has a parameter, for each slot.
         let pattern: [Bool]
-        /// The statement for many such rows at once, after it was needed.
+        /// The statement for several rows, as soon as it was needed.
         var many: BoundStatement?
         fileprivate let isThere: [Bool]
 
@@ -156,11 +157,11 @@ final class DirectInserts {
     enum Found {
         case known(Insert)
         case unknown
-        /// The row must become an entity.
+        /// The row must be converted to an entity.
         case entity
     }
 
-    /// By ordinal.
+    /// The storage of the properties, by ordinal.
     let nodes: [Node]
     private let keys: [Int]
     private var inserts: [[Bool]: Insert] = [:]
@@ -179,11 +180,11 @@ final class DirectInserts {
         let ordinals = nodes.indices.filter { ordinal in
             if case .column(let slot, _) = nodes[ordinal] { plan.keySlots.contains(slot) } else { false }
         }
-        // A key within a complex value is left to who takes entities apart.
+        // Rows with a key in a complex value must be converted to entities.
         keys = ordinals.count == plan.keySlots.count && !ordinals.isEmpty ? ordinals : [-1]
     }
 
-    /// The statement for a row.
+    /// Returns the statement for a row.
     func find(_ row: borrowing JSONRow) -> Found {
         guard keys.allSatisfy({ row.hasValue($0) }) else { return .entity }
         if let last, (0..<nodes.count).allSatisfy({ row.isMissing($0) != last.isThere[$0] }) { return .known(last) }
@@ -197,9 +198,9 @@ final class DirectInserts {
         return .known(known)
     }
 
-    /// Keeps the statement for rows like one.
+    /// Stores the statement for rows with the same properties.
     ///
-    /// - Parameter pattern: the slots that the statement has parameters for.
+    /// - Parameter pattern: whether the statement has a parameter, for each slot.
     func keep(
         _ statement: BoundStatement, _ pattern: [Bool], notLoaded: DatabaseValue, row: borrowing JSONRow
     ) -> Insert {

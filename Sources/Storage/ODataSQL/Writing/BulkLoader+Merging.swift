@@ -2,26 +2,26 @@ import Foundation
 import GRDB
 import ODataModel
 
-/// Rows that are there, compared with what comes and brought up to it.
+/// Comparison of existing rows with loaded values, and their update.
 ///
-/// What one query brings need not be all that others have brought of the same row (rule 12). An ETag is one of all values of
-/// a row: where some of them are left out, it is renewed only when nobody else brings these.
+/// Several defining queries may load different properties of the same row. An ETag refers to all values of a row.
+/// If the loaded row omits some values, its ETag is stored only if no other query loads these values.
 extension BulkLoader {
-    /// Who brings what of a row.
+    /// The properties of a row that defining queries load.
     public struct Holders {
-        /// What is brought by who loads.
+        /// The properties that the current query loads.
         public var own: PropertySelection
-        /// What is brought by the others that hold the row.
+        /// The properties that other queries of the same row load.
         public var others: PropertySelection
 
-        /// Says who brings what.
+        /// Creates a value from both selections.
         public init(own: PropertySelection, others: PropertySelection) {
             self.own = own
             self.others = others
         }
     }
 
-    /// Updates the row that the selection stands on, where it differs from the values at hand.
+    /// Updates the current row of a selection if it differs from the loaded values.
     func merge(_ entity: ODataEntity, _ selectByKey: BoundStatement, owner: Int64) throws -> Outcome {
         let found = try comparison(entity, selectByKey)
         let (rowID, previousOwner) = (found.rowID, found.previousOwner)
@@ -39,19 +39,19 @@ extension BulkLoader {
         return Outcome(rowID: rowID, change: found.isSame ? .unchanged : .updated, previousOwner: previousOwner)
     }
 
-    /// A stored row beside the values at hand.
+    /// A comparison of a stored row with the loaded values.
     struct Comparison {
         var rowID: Int64
         var previousOwner: Int64?
         var isSame: Bool
-        /// What is not loaded after the values at hand are written.
+        /// The bits of columns that are not loaded, after the update.
         var bits: [UInt8]
-        /// What is in the row after that.
+        /// The dynamic properties after the update.
         var dynamic: String?
         var etag: String?
     }
 
-    /// Compares the row that the selection stands on with the values at hand, and lets go of it.
+    /// Compares the current row of a selection with the loaded values, and ends the selection.
     func comparison(_ entity: ODataEntity, _ selectByKey: BoundStatement) throws -> Comparison {
         defer { selectByKey.reset() }
         let system = plan.system
@@ -77,7 +77,7 @@ extension BulkLoader {
         }
         let storedDynamic = column(system.dynamic).flatMap { selectByKey.text($0) }
         if system.dynamic != nil {
-            // An entity that is not loaded as a whole does not say which dynamic properties it has besides.
+            // An entity that is not complete may omit some of its dynamic properties.
             found.dynamic =
                 isWhole(entity)
                 ? WritePlan.dynamicText(entity.dynamicProperties)
@@ -88,15 +88,16 @@ extension BulkLoader {
             if stored != entity.control.etag { try settle(&found, entity, etag: stored) }
             if stored != found.etag { found.isSame = false }
         }
-        // Texts in it may differ in their normal forms alone.
+        // Texts may differ only in their Unicode normalization.
         if !storedDynamic.databaseValue.isIdentical(to: found.dynamic.databaseValue) { found.isSame = false }
         if found.isSame { found.isSame = try isSameInSlots(selectByKey) }
         return found
     }
 
-    /// Decides what becomes of loaded values that an entity with another ETag leaves out: what others bring stays, and keeps
-    /// the ETag that it came with, so that nobody overwrites unseen what is there by now; what nobody brings any more is
-    /// not loaded from now on.
+    /// Determines the stored values that an entity with another ETag omits.
+    ///
+    /// Values of other queries remain, together with the old ETag, so that a change cannot overwrite newer values
+    /// unseen. Values that no query loads become *not loaded*.
     private func settle(_ found: inout Comparison, _ entity: ODataEntity, etag: String?) throws {
         guard let holders, !isWhole(entity) else { return }
         let slots = slots(of: entity.shape).filter { !pattern[$0.index] && !WritePlan.contains($0.bit, in: found.bits) }
@@ -104,7 +105,7 @@ extension BulkLoader {
             .filter { entity.dynamicProperties[$0] == nil }
         guard !slots.isEmpty || !names.isEmpty else { return }
         let held = try holders(found.rowID)
-        // A delta may leave out what has not changed.
+        // A delta may omit unchanged values.
         let foreign = slots.filter { !held.own.contains($0.path) }
         let foreignNames = names.filter { !held.own.contains([$0]) }
         let dropped = foreign.filter { !held.others.contains($0.path) }
@@ -118,13 +119,15 @@ extension BulkLoader {
         if !droppedNames.isEmpty { found.dynamic = try dynamicText(found.dynamic, without: droppedNames, with: [:]) }
     }
 
-    /// Lets go of what nobody brings any more of a row: from then on it is not loaded. Its ETag goes with it, since nothing
-    /// tells which version the rest is of: until it comes again, values are compared instead.
+    /// Marks the values of a row that no query loads as not loaded.
+    ///
+    /// The ETag is removed, too, because the version of the remaining values is unknown. Until the row is loaded
+    /// again, conflicts are detected by comparing values.
     ///
     /// - Parameters:
     ///   - rowID: the internal row id.
-    ///   - held: what is still brought.
-    /// - Throws: errors of SQLite; nothing happens when the row is not there.
+    ///   - held: the properties that queries still load.
+    /// - Throws: Errors of SQLite. A missing row is ignored.
     public func unload(_ rowID: Int64, but held: PropertySelection) throws {
         guard !held.isAll else { return }
         let column = (plan.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier
@@ -143,7 +146,7 @@ extension BulkLoader {
         try update(ODataEntity(shape: type), etag: nil, rowID: rowID, bits: bits, dynamic: dynamic)
     }
 
-    /// Empties slots of which the values are not loaded any more.
+    /// Clears slots whose values become not loaded.
     private func drop(_ dropped: [WritePlan.PropertySlot], of shape: TypeShape, _ bits: inout [UInt8]) {
         let indices = Set(dropped.map(\.index))
         for slot in plan.presences(goneWith: indices, bits, of: shape) + indices {
@@ -153,9 +156,9 @@ extension BulkLoader {
         for slot in dropped { WritePlan.set(slot.bit, in: &bits) }
     }
 
-    /// Whether everything came that the type of an entity declares.
+    /// Returns whether all declared properties of an entity were loaded.
     func isWhole(_ entity: ODataEntity) -> Bool {
-        // Tables of several types have columns that are no property's of this one.
+        // A table of several types has columns that this type lacks.
         !pattern.contains(false) || slots(of: entity.shape).allSatisfy { pattern[$0.index] }
     }
 
@@ -166,7 +169,7 @@ extension BulkLoader {
         return slots
     }
 
-    /// Dynamic properties as they are stored, without some, and with others put over them.
+    /// Returns the stored text of dynamic properties after some were removed and others were set.
     func dynamicText(
         _ stored: String?, without names: Set<String> = [], with others: [String: ODataValue]
     ) throws -> String? {

@@ -1,20 +1,21 @@
 import GRDB
 import ODataModel
 
-/// Rows of a JSON text that go into the table several at once. For each statement SQLite opens the table and its indexes,
-/// looks up the highest row id that was used and writes it down again, which is more than half of what a row takes.
+/// Loading of several rows of a JSON text with one statement.
+///
+/// For each statement, SQLite opens the table and its indexes, and reads and writes the highest used row id. This
+/// takes more than half of the time of a row.
 extension BulkLoader {
-    /// Loads the row that a cursor stands on, at once or together with rows that follow; what comes of it is the same.
+    /// Loads the current row of a cursor, either immediately or together with later rows; the result is the same.
     ///
-    /// The memory that the cursor looks at must stay as it is until ``loadWaiting(told:)`` has returned, or an error was
-    /// thrown.
+    /// The memory of the cursor must remain valid until ``loadWaiting(told:)`` has returned or an error was thrown.
     ///
     /// - Parameters:
     ///   - row: the row.
-    ///   - owner: the defining query that brings it.
-    ///   - told: told what was done with this row or with those before it, in their order.
-    /// - Throws: as for each row by itself, for this one or one before it, and what `told` throws; the rows that waited are
-    ///   then forgotten.
+    ///   - owner: the defining query of the row.
+    ///   - told: called with the result of each row, in order.
+    /// - Throws: The errors of this row or an earlier one, and the errors of `told`. Waiting rows are then
+    ///   discarded.
     public func load(_ row: borrowing JSONRow, owner: Int64, told: (Outcome) throws -> Void) throws {
         do {
             try take(row, owner: owner, told: told)
@@ -24,10 +25,10 @@ extension BulkLoader {
         }
     }
 
-    /// Loads the rows that still wait for others.
+    /// Loads the waiting rows.
     ///
-    /// - Parameter told: told what was done with each, in their order.
-    /// - Throws: as ``load(_:owner:told:)``.
+    /// - Parameter told: called with the result of each row, in order.
+    /// - Throws: The same errors as ``load(_:owner:told:)``.
     public func loadWaiting(told: (Outcome) throws -> Void) throws {
         let places = waiting.places
         waiting.places = []
@@ -62,7 +63,7 @@ extension BulkLoader {
         if waiting.places.count == WaitingRows.count { try insertWaiting(statement, told: told) }
     }
 
-    /// The statement for as many rows as go in together; `nil` where it would have too many parameters.
+    /// Returns the statement for several rows; `nil` if it would have too many parameters.
     private func statementForMany(_ insert: DirectInserts.Insert) throws -> BoundStatement? {
         if let many = insert.many { return many }
         let columns = insert.columns.count + plan.system.names.count
@@ -76,14 +77,14 @@ extension BulkLoader {
         if count == waiting.places.count {
             waiting.places.removeAll(keepingCapacity: true)
             waiting.lastRowID = last
-            // Ids are given one after the other, and none is passed over where all rows are new.
+            // If all rows are new, their ids are consecutive.
             for rowID in (last - Int64(count) + 1)...last {
                 try told(Outcome(rowID: rowID, change: .inserted, previousOwner: nil))
             }
             return
         }
-        // Some were there. Now all are, and each is compared with what is there; what this statement has inserted has a
-        // higher id than any row before it.
+        // Some rows existed already. All of them exist at this point, and each is compared with its stored row. The
+        // rows that this statement inserted have higher ids than all earlier rows.
         let known = waiting.lastRowID
         var inserted: Set<Int64> = []
         expectsNew = false
@@ -94,37 +95,37 @@ extension BulkLoader {
     }
 }
 
-/// The rows of a JSON text that wait until one statement can insert them all.
+/// The rows of a JSON text that wait for a common insert statement.
 final class WaitingRows {
-    /// How many go in together: with twice as many, a row takes a tenth less.
+    /// The number of rows in one statement. Twice as many rows would save a tenth of the time.
     static let count = 16
-    /// The most parameters of a statement: SQLite takes 32,766 since long before it has had the tables that stores are made
-    /// of, but a row of some hundred columns gains nothing.
+    /// The maximum number of parameters in a statement. SQLite accepts 32,766 since versions before STRICT tables,
+    /// but rows with hundreds of columns gain nothing.
     static let mostParameters = 4_096
 
-    /// Where each stands in the text.
+    /// The positions of the rows in the text.
     var places: [JSONScanner] = []
-    /// The parameter that the next row begins with.
+    /// The first parameter of the next row.
     var parameter: Int32 = 1
-    /// How many rows like these were inserted by themselves, with no other between.
+    /// The number of consecutive rows with the same properties that were inserted separately.
     var inserted = 0
-    /// The highest row id, after one was inserted.
+    /// The highest row id after an insert.
     var lastRowID: Int64 = 0
-    /// What inserts such a row; `nil` before the first, and for rows that become entities.
+    /// The statement for a row; `nil` before the first row, and for rows that are converted to entities.
     private(set) var insert: DirectInserts.Insert?
     private(set) var owner: Int64 = 0
 
-    /// Whether the next row may wait: so many were new and alike that those to come will be.
+    /// Whether the next row may wait, because enough similar rows were new.
     var isWorthIt: Bool { inserted >= Self.count }
 
-    /// Begins with rows of another kind.
+    /// Starts with rows that have other properties.
     func start(_ insert: DirectInserts.Insert?, owner: Int64) {
         self.insert = insert
         self.owner = owner
         inserted = 0
     }
 
-    /// Notes what became of a row that did not wait.
+    /// Records the result of a row that did not wait.
     func note(_ outcome: BulkLoader.Outcome) {
         guard outcome.change == .inserted else {
             inserted = 0

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import ODataModel
 
-/// Puts downloaded entities into a table, fast: statements are prepared once, values bound by ordinal, and
-/// only rows that differ are written.
+/// Loads downloaded entities into a table. Statements are prepared once, values are bound by ordinal, and only rows
+/// that differ are written.
 ///
-/// For use inside one transaction, on the connection that it was made with. It checks no facets, no ETags and
-/// tells no hook: what the back end sends is taken as it is.
+/// A loader must be used inside one transaction on its own connection. It checks neither facets nor ETags and calls
+/// no hook, because the back end has accepted the data already.
 ///
 /// ```swift
 /// try await store.bulkWrite { database in
@@ -15,24 +15,26 @@ import ODataModel
 /// }
 /// ```
 public final class BulkLoader {
-    /// What loading an entity did.
+    /// The result of loading an entity.
     public struct Outcome: Hashable, Sendable {
-        /// What was done to the row.
+        /// The kinds of change of a row.
         public enum Change: Hashable, Sendable {
-            /// It is new.
+            /// The row is new.
             case inserted
-            /// It was there and differed.
+            /// The row existed and differed.
             case updated
-            /// It was there and did not differ.
+            /// The row existed and did not differ.
             case unchanged
         }
 
         /// The internal row id.
         public var rowID: Int64
-        /// What was done.
+        /// The kind of change.
         public var change: Change
-        /// The defining query that had brought the row; `nil` for a new one. The row keeps it, unless it was
-        /// local (0) or hidden: then it passes to the new one.
+        /// The defining query that owned the row before; `nil` for a new row.
+        ///
+        /// The row keeps its owner, unless the row was local (0) or hidden. In these cases, the new query becomes
+        /// its owner.
         public var previousOwner: Int64?
     }
 
@@ -41,40 +43,42 @@ public final class BulkLoader {
     let isContained: Bool
     let isSingleton: Bool
     let hiddenOwners: Set<Int64>
-    /// The slots of the entity at hand; kept between calls for its room.
+    /// The slots of the current entity, reused to avoid allocations.
     var values: [ODataValue?]
     private var inserts: [[Bool]: BoundStatement] = [:]
     var updates: [[Bool]: BoundStatement] = [:]
     var pattern: [Bool]
     private var lastInsert: (pattern: [Bool], statement: BoundStatement)?
-    /// Who brings what of a row that is there; asked where an entity has another ETag than the row and leaves out what that has.
-    /// Without it, what the entity brings is taken for all that anybody does.
+    /// Returns the defining queries' properties of an existing row. It is called if an entity has another ETag than
+    /// the row and omits some of the row's properties.
+    ///
+    /// Without this closure, no other query loads further properties.
     public var holders: ((_ rowID: Int64) throws -> Holders)?
-    /// Told of values that the row of an entity does not have since they could not be read or stored, and of the row. Without
-    /// it, such a value refuses its entity.
+    /// Receives the values of an entity that could not be read or stored, and the row id. Without this closure,
+    /// loading such an entity throws an error.
     public var onUnreadable: ((_ rowID: Int64, _ values: [String: UnreadableValue]) throws -> Void)?
-    /// The slots of the type that was looked at last.
+    /// The slots of the most recently used type.
     var lastType: (shape: TypeShape, slots: [WritePlan.PropertySlot])?
-    // Prepared when they are needed: many loaders only insert.
+    // These statements are prepared on demand, because many loaders only insert.
     private let selectsByKey: LazyStatement
     private let findsByKey: LazyStatement
     let updatesOwner: LazyStatement?
     private let deletesByRowID: LazyStatement
-    /// Whether the last entity was new: the next one is then likely to be, and is inserted without a look.
+    /// Whether the last entity was new. The next one is then inserted without a search, because it is probably new,
+    /// too.
     var expectsNew = true
-    /// How rows of a JSON text go into the table (``load(_:owner:)-(JSONRow,_)``).
+    /// The inserts of rows in a JSON text (``load(_:owner:)-(JSONRow,_)``).
     lazy var direct = DirectInserts(plan)
-    /// The rows that go in with the next ones (``load(_:owner:told:)``).
+    /// The rows that are inserted together with later ones (``load(_:owner:told:)``).
     let waiting = WaitingRows()
 
-    /// Prepares a loader for a table.
+    /// Creates a loader for a table.
     ///
     /// - Parameters:
-    ///   - table: the table of an entity set, singleton, or contained collection, out of a ``StorageMapping``;
-    ///     it must have row ids, as those of an ``OfflineLayout`` have. Each entity loaded into a set without a key is a new
-    ///     row.
+    ///   - table: the table of an entity set, singleton, or contained collection in a ``StorageMapping``. It must
+    ///     have row ids, as in an ``OfflineLayout``. In a set without a key, each loaded entity is a new row.
     ///   - database: a connection inside a transaction.
-    /// - Throws: ``StoreError/database(code:message:)`` when the table cannot be loaded; errors of SQLite.
+    /// - Throws: ``StoreError/database(code:message:)`` if the table cannot be loaded; errors of SQLite.
     public init(table storage: TableStorage, in database: Database) throws {
         guard let model = storage.model, let rowID = storage.rowID else {
             throw StoreError.database(code: 1, message: "\(storage.set) is no mapped table with row ids")
@@ -89,7 +93,7 @@ public final class BulkLoader {
             if isSingleton {
                 "\(rowID.sqlIdentifier) = 1"
             } else if storage.shape.key.isEmpty, !isContained {
-                // No entity is found again.
+                // Entities without a key are never found.
                 "0"
             } else {
                 plan.keyCondition(hasParent: isContained, includesHidden: true)
@@ -110,9 +114,9 @@ public final class BulkLoader {
         }
     }
 
-    /// Prepares a loader for an entity set, singleton, or path of a contained collection.
+    /// Creates a loader for an entity set, a singleton, or the path of a contained collection.
     ///
-    /// - Throws: as ``init(table:in:)``.
+    /// - Throws: The same errors as ``init(table:in:)``.
     public convenience init(set: String, mapping: StorageMapping, in database: Database) throws {
         guard let table = mapping.tables[set] else {
             throw StoreError.database(code: 1, message: "\(set) has no table")
@@ -120,14 +124,15 @@ public final class BulkLoader {
         try self.init(table: table, in: database)
     }
 
-    /// Inserts an entity, or updates the row with its key where it differs. Properties that are not loaded
-    /// are left as they are, or marked as not loaded in a new row.
+    /// Inserts an entity, or updates the row with the same key if it differs.
+    ///
+    /// Properties that are not loaded remain unchanged, or become *not loaded* in a new row.
     ///
     /// - Parameters:
-    ///   - entity: the entity with its key; its ETag is taken from its control information.
-    ///   - owner: the defining query that brings it.
-    ///   - parent: for a contained collection, the row id of the containing entity.
-    /// - Throws: ``StoredValueError`` with table and column when a value does not fit or a key value is missing;
+    ///   - entity: the entity with its key; its control information contains the ETag.
+    ///   - owner: the defining query of the entity.
+    ///   - parent: the row id of the containing entity, for a contained collection.
+    /// - Throws: ``StoredValueError`` with table and column if a value does not fit or a key value is missing;
     ///   errors of SQLite.
     @discardableResult
     public func load(_ entity: ODataEntity, owner: Int64, parent: Int64? = nil) throws -> Outcome {
@@ -148,12 +153,12 @@ public final class BulkLoader {
         return outcome
     }
 
-    /// Whether an entity has a value for each part of the key that its row is found by.
+    /// Returns whether an entity has a value for each part of the key that identifies its row.
     public func hasKey(_ entity: ODataEntity) -> Bool {
         isSingleton || isContained || plan.storage.shape.key.isEmpty || entity.key != nil
     }
 
-    /// Has properties of a row not loaded any more.
+    /// Marks properties of a row as not loaded.
     private func unload(_ paths: some Sequence<String>, of rowID: Int64, _ entity: ODataEntity) throws {
         var bare = ODataEntity(shape: entity.shape)
         bare.control.etag = entity.control.etag
@@ -163,7 +168,7 @@ public final class BulkLoader {
 
     private func loadWhole(_ entity: ODataEntity, owner: Int64, parent: Int64?) throws -> Outcome {
         try fill(entity)
-        // No index tells of a row that has no key.
+        // No index detects an existing row without a key.
         let isTold = !isContained || !plan.isFoundByParent
         if expectsNew, isTold, let rowID = try insert(entity, owner: owner, parent: parent) {
             return Outcome(rowID: rowID, change: .inserted, previousOwner: nil)
@@ -182,10 +187,11 @@ public final class BulkLoader {
         return try merge(entity, selectByKey, owner: owner)
     }
 
-    /// What ``load(_:owner:parent:)`` would find, without writing anything: also on a connection that only reads.
+    /// Returns the result that ``load(_:owner:parent:)`` would have, without writing. This also works on a
+    /// read-only connection.
     ///
-    /// - Returns: the row with whether it differs; `nil` where the entity would be new.
-    /// - Throws: as ``load(_:owner:parent:)``.
+    /// - Returns: The row and whether it differs; `nil` if the entity would be new.
+    /// - Throws: The same errors as ``load(_:owner:parent:)``.
     public func compare(_ entity: ODataEntity, parent: Int64? = nil) throws -> Outcome? {
         try fill(entity)
         let selectByKey = try selectsByKey.prepared
@@ -199,7 +205,7 @@ public final class BulkLoader {
             rowID: found.rowID, change: found.isSame ? .unchanged : .updated, previousOwner: found.previousOwner)
     }
 
-    /// The row id of the entity with a key; `nil` when it is not there. Hidden rows are found too.
+    /// Returns the row id of the entity with a key, including hidden rows; `nil` if it does not exist.
     public func find(_ key: EntityKey, parent: Int64? = nil) throws -> Int64? {
         let findByKey = try findsByKey.prepared
         var index: Int32 = 0
@@ -215,14 +221,15 @@ public final class BulkLoader {
         return try findByKey.step() ? findByKey.integer(0) : nil
     }
 
-    /// Writes the loaded properties of an entity into a row, its key too, whatever the row holds; what is not
-    /// loaded is left as it is, and so is the owner. The ETag is taken from the control information.
+    /// Writes the loaded properties of an entity into a row, including its key.
+    ///
+    /// Properties that are not loaded and the owner remain unchanged. The control information contains the ETag.
     ///
     /// - Parameters:
     ///   - rowID: the internal row id.
-    ///   - entity: the entity; some of its properties are enough.
-    ///   - names: properties of the row, dynamic ones too, that are not loaded any more.
-    /// - Throws: as ``load(_:owner:parent:)``; nothing happens when the row is not there.
+    ///   - entity: the entity, which may be incomplete.
+    ///   - names: the properties of the row that become *not loaded*, including dynamic ones.
+    /// - Throws: The same errors as ``load(_:owner:parent:)``. A missing row is ignored.
     public func update(_ rowID: Int64, _ entity: ODataEntity, unloading names: Set<String> = []) throws {
         try fill(entity, needsKey: false)
         let isWhole = isWhole(entity)
@@ -247,10 +254,13 @@ public final class BulkLoader {
         try update(entity, etag: entity.control.etag, rowID: rowID, bits: bits, dynamic: dynamic)
     }
 
-    /// What of an entity a row can hold. A value beyond what the metadata promise, such as one of more decimal places than its
-    /// property has, is left out, as if it were not loaded, and noted in `ControlInformation.unreadable`; of an entity of a type that the table does not have, its key is left.
+    /// Returns an entity with only the values that a row can contain.
     ///
-    /// - Parameter entity: the entity; some of its properties are enough.
+    /// A value that violates the metadata, such as one with too many decimal places, becomes *not loaded* and is
+    /// added to `ControlInformation.unreadable`. If the table does not support the entity's type, only the key
+    /// remains.
+    ///
+    /// - Parameter entity: the entity, which may be incomplete.
     public func storable(_ entity: ODataEntity) -> ODataEntity {
         guard plan.nodes(of: entity.shape) != nil else {
             var bare = ODataEntity(shape: plan.storage.shape)
@@ -275,7 +285,7 @@ public final class BulkLoader {
 
     private func isStorable(_ entity: ODataEntity) -> Bool { problem(of: entity) == nil }
 
-    /// The first value of an entity that a row cannot hold.
+    /// Returns the error for the first value that a row cannot contain.
     private func problem(of entity: ODataEntity) -> StoredValueError? {
         var row = [DatabaseValue?](repeating: nil, count: plan.slots.count)
         do {
@@ -286,15 +296,14 @@ public final class BulkLoader {
         }
     }
 
-    /// Inserts an entity under an internal id that was given to it before: a row that was deleted comes back
-    /// as the one that others still refer to.
+    /// Inserts an entity with an earlier internal id, so that existing references to a deleted row remain valid.
     ///
     /// - Parameters:
     ///   - rowID: the internal row id.
     ///   - entity: the entity with its key.
-    ///   - owner: the defining query that the row belonged to.
-    ///   - parent: for a contained collection, the row id of the containing entity.
-    /// - Throws: ``StoreError/constraint(message:)`` when the id or the key is taken; as
+    ///   - owner: the defining query of the deleted row.
+    ///   - parent: the row id of the containing entity, for a contained collection.
+    /// - Throws: ``StoreError/constraint(message:)`` if the id or the key exists; the errors of
     ///   ``load(_:owner:parent:)``.
     public func restore(_ rowID: Int64, _ entity: ODataEntity, owner: Int64, parent: Int64? = nil) throws {
         try fill(entity)
@@ -304,22 +313,22 @@ public final class BulkLoader {
         }
     }
 
-    /// Deletes a row; nothing happens when it is not there.
+    /// Deletes a row; a missing row is ignored.
     public func delete(_ rowID: Int64) throws {
         let deleteByRowID = try deletesByRowID.prepared
         try deleteByRowID.bind(rowID, at: 1)
         try deleteByRowID.execute()
     }
 
-    /// Reads a row; `nil` when it is not there.
+    /// Reads a row; `nil` if it does not exist.
     ///
-    /// - Throws: ``StoredValueError`` when a stored value is bad.
+    /// - Throws: ``StoredValueError`` if a stored value is invalid.
     public func read(_ rowID: Int64) throws -> ODataEntity? {
         let column = (plan.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(column) = ?")
         guard let row = try Row.fetchOne(statement, arguments: [rowID]) else { return nil }
         var entity = try plan.entity(plan.stored(row))
-        // The id of a contained entity begins with that of the entity it is in, which is not read here.
+        // The id of a contained entity starts with the id of its container, which is not read here.
         guard !isContained else { return entity }
         entity.control.id = EntityID.canonical(
             set: plan.storage.set, key: isSingleton ? nil : entity.key, shape: plan.storage.shape, model: plan.model)
@@ -328,7 +337,7 @@ public final class BulkLoader {
 
     // MARK: Steps
 
-    /// Spreads an entity's loaded values over the slots.
+    /// Assigns the loaded values of an entity to the slots.
     private func fill(_ entity: ODataEntity, needsKey: Bool = true) throws {
         guard let nodes = plan.nodes(of: entity.shape) else {
             throw StoredValueError(
@@ -367,9 +376,9 @@ public final class BulkLoader {
         }
     }
 
-    /// Empties the slots of properties that need not be loaded.
+    /// Clears the slots of properties that may be not loaded.
     ///
-    /// - Returns: those slots.
+    /// - Returns: These slots.
     private func unload(_ names: Set<String>, of shape: TypeShape) -> Set<Int> {
         guard !names.isEmpty, let nodes = plan.nodes(of: shape) else { return [] }
         let unloaded = slots(at: names, shape.properties, nodes)
@@ -380,7 +389,7 @@ public final class BulkLoader {
         return unloaded
     }
 
-    /// The slots of properties that need not be loaded, by name or path.
+    /// Returns the slots of properties that may be not loaded, by name or path.
     private func slots(at paths: Set<String>, _ properties: [Property], _ nodes: [WritePlan.Node]) -> Set<Int> {
         var found: Set<Int> = []
         for (property, node) in zip(properties, nodes) {
@@ -435,9 +444,9 @@ public final class BulkLoader {
         }
     }
 
-    /// Inserts the row at hand unless its key is there.
+    /// Inserts the current row unless its key exists.
     ///
-    /// - Returns: the row id; `nil` when the key was there.
+    /// - Returns: The row id; `nil` if the key exists.
     private func insert(_ entity: ODataEntity, owner: Int64, parent: Int64?, rowID: Int64? = nil) throws -> Int64? {
         let rowID = isSingleton ? 1 : rowID
         let statement =
@@ -475,19 +484,20 @@ public final class BulkLoader {
     func insertStatement() throws -> BoundStatement {
         if let lastInsert, lastInsert.pattern == pattern { return lastInsert.statement }
         let statement = try inserts[pattern] ?? makeInsertStatement(pattern, namesRowID: isSingleton)
-        // A copy with storage of its own: the pattern at hand changes with each row and is not to be copied then.
+        // The copy has its own storage. Otherwise, changing the current pattern for the next row would copy it each
+        // time.
         let known = pattern.map { $0 }
         inserts[known] = statement
         lastInsert = (known, statement)
         return statement
     }
 
-    /// Prepares the statement that inserts rows, without those whose keys are there.
+    /// Prepares a statement that inserts rows except those with existing keys.
     ///
     /// - Parameters:
-    ///   - pattern: the slots that rows have values for.
-    ///   - namesRowID: whether the row id is given.
-    ///   - rows: how many rows it inserts.
+    ///   - pattern: whether rows have a value, for each slot.
+    ///   - namesRowID: whether the statement has a parameter for the row id.
+    ///   - rows: the number of rows.
     func makeInsertStatement(_ pattern: [Bool], namesRowID: Bool, rows: Int = 1) throws -> BoundStatement {
         let storage = plan.storage
         var columns: [String] = []
@@ -502,13 +512,13 @@ public final class BulkLoader {
         let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
         let marks = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
         let values = [String](repeating: marks, count: rows).joined(separator: ", ")
-        // Of several rows, those before a refused one stay, as they would one by one. So SQLite need not copy each page for
-        // putting it back, into a file of its own where there are many, as with keys in no order.
+        // With FAIL, rows before a refused one remain, like separate inserts. SQLite then does not have to keep
+        // copies of pages for a statement rollback, which could fill a temporary file if keys have no order.
         let insert = rows > 1 ? "INSERT OR FAIL" : "INSERT"
         return try BoundStatement(
             "\(insert) INTO \(storage.table.sqlIdentifier) (\(list)) VALUES \(values) ON CONFLICT DO NOTHING",
             in: database,
-            // One for many rows holds those that wait: another loader must not have the same.
+            // A statement for several rows keeps the values of waiting rows, so that loaders must not share it.
             isKept: rows == 1)
     }
 }

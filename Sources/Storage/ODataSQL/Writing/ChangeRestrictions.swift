@@ -1,13 +1,15 @@
 import ODataModel
 import ODataService
 
-/// What the metadata say of an entity set that changes of single properties and entities must not do, by annotations of the
-/// Capabilities vocabulary or attributes of SAP's alike.
+/// The restrictions that the metadata of an entity set impose on changes of single properties and entities,
+/// declared by the Capabilities vocabulary or SAP attributes.
 struct ChangeRestrictions {
     private let set: any AnnotatedElement
     private let shape: TypeShape
 
-    /// - Returns: `nil` where nothing is said of a set, as of what an entity contains.
+    /// Creates the restrictions of a set.
+    ///
+    /// - Returns: `nil` if the metadata declare none, as for contained entities.
     init?(of set: String, _ shape: TypeShape, in model: EntityDataModel) {
         if let element = model.entitySet(set) {
             self.set = element
@@ -19,9 +21,10 @@ struct ChangeRestrictions {
         self.shape = shape
     }
 
-    /// Refuses values that no creation may give. Parts of the key are left to the service instead.
+    /// Checks that a create contains no values that must not be specified. Key values are not checked, because the
+    /// service may replace them.
     ///
-    /// - Parameter given: the names of the properties that the creation gives.
+    /// - Parameter given: the names of the properties in the request.
     /// - Throws: 400 with the property.
     func checkCreation(_ entity: ODataEntity, _ given: Set<String>) throws(ODataError) {
         let keys = Set(shape.key.map(\.path))
@@ -38,12 +41,12 @@ struct ChangeRestrictions {
         }
     }
 
-    /// Refuses a change that the entity itself does not allow, and values that no change may give.
+    /// Checks that the entity can be changed, and that the change contains no values that must not be changed.
     ///
     /// - Parameters:
-    ///   - given: the names of the properties that the change gives.
-    ///   - patch: the values that it gives.
-    ///   - before: the entity as it is.
+    ///   - given: the names of the properties in the request.
+    ///   - patch: the values in the request.
+    ///   - before: the current entity.
     /// - Throws: 405 for the entity, 400 with the property.
     func checkUpdate(_ given: Set<String>, _ patch: ODataEntity, of before: ODataEntity) throws(ODataError) {
         try checkFlag("UpdateRestrictions", "Updatable", done: "changed", method: .update, entity: before)
@@ -62,14 +65,14 @@ struct ChangeRestrictions {
         }
     }
 
-    /// Refuses to delete an entity that does not allow it.
+    /// Checks that the entity can be deleted.
     ///
     /// - Throws: 405.
     func checkDeletion(_ before: ODataEntity) throws(ODataError) {
         try checkFlag("DeleteRestrictions", "Deletable", done: "deleted", method: .delete, entity: before)
     }
 
-    /// Whether the entity has a flag for a restriction that says no (`sap:updatable-path`, `sap:deletable-path`).
+    /// Checks that no property of the entity forbids the operation (`sap:updatable-path`, `sap:deletable-path`).
     private func checkFlag(
         _ term: String, _ property: String, done: String, method: ODataRequest.Method, entity: ODataEntity
     ) throws(ODataError) {
@@ -82,7 +85,8 @@ struct ChangeRestrictions {
             message: "This entity cannot be \(done): its property \(path) is false.", target: path)
     }
 
-    /// Whether a property is hidden or read-only for an entity (`sap:field-control`, `Common.FieldControl`: 0 or 1).
+    /// Returns whether a property is hidden or read-only for an entity (`sap:field-control`, `Common.FieldControl`:
+    /// 0 or 1).
     private func isReadOnly(_ property: Property, _ entity: ODataEntity) -> Bool {
         guard let path = property.fieldControlPath, case .integer(let control)? = entity[path] else { return false }
         return control == 0 || control == 1

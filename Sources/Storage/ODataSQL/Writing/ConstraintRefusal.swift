@@ -2,13 +2,13 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// Turns what SQLite says of a broken constraint into an OData error whose target is the property, where it
-/// can be told. The constraints are those of somebody else's database, and the unique key of every table.
+/// Converts constraint violations of SQLite to OData errors with the property as target, if it is known. The
+/// constraints are those of an existing database, and the unique keys of all tables.
 struct ConstraintRefusal {
     let plan: WritePlan
     let mapping: StorageMapping
 
-    /// The refusal that an error stands for; `nil` when it is no broken constraint.
+    /// Returns the OData error; `nil` if the error is not a constraint violation.
     func refusal(_ error: DatabaseError, values: [DatabaseValue?], in database: Database) -> ODataError? {
         guard error.resultCode == .SQLITE_CONSTRAINT else { return nil }
         let message = error.message ?? ""
@@ -17,7 +17,8 @@ struct ConstraintRefusal {
         }
         switch error.extendedResultCode {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID:
-            // Columns that hold no property, such as those of the entity that contains this one, say nothing to a client.
+            // Columns without a property, such as the row id of the containing entity, would mean nothing to a
+            // client.
             let names = (detail ?? "").split(separator: ",").compactMap { property(of: column(String($0))) }
             let same = names.isEmpty ? "unique values" : names.joined(separator: ", ")
             return ODataError(
@@ -44,17 +45,17 @@ struct ConstraintRefusal {
         }
     }
 
-    /// `Order Details.OrderID` without the table.
+    /// Returns the column of a name such as `Order Details.OrderID`, without the table.
     private func column(_ text: String) -> String {
         let text = String(text.trimmingPrefix(while: { $0 == " " }))
         let prefix = plan.storage.table + "."
         return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     }
 
-    /// The path of the property that a column holds.
+    /// Returns the path of the property in a column.
     private func property(of column: String) -> String? { plan.path(ofColumn: column) }
 
-    /// The navigation property whose foreign key leads nowhere.
+    /// Returns the navigation property with a foreign key to a missing entity.
     private func brokenReference(_ values: [DatabaseValue?], in database: Database) -> String? {
         for (name, navigation) in plan.storage.navigation.sorted(by: { $0.key < $1.key }) {
             guard case .join(let target, let pairs) = navigation,

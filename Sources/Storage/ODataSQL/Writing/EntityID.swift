@@ -2,16 +2,16 @@ import Foundation
 import ODataModel
 import ODataService
 
-/// The id of an entity relative to the service root, as `Orders(1)` or `Items(Order=1,Name='a%2Fb')`
-/// (OData URL Conventions 4.01, 4.3.1 *Canonical URL*).
+/// The id of an entity relative to the service root, such as `Orders(1)` or `Items(Order=1,Name='a%2Fb')` (OData
+/// URL Conventions 4.01, 4.3.1 *Canonical URL*).
 public enum EntityID {
-    /// The canonical id of an entity.
+    /// Returns the canonical id of an entity.
     ///
     /// - Parameters:
-    ///   - set: the entity set's name; for contained entities the path of the collection.
-    ///   - key: the key; for a singleton it says nothing, whose name is its id.
-    ///   - shape: the type, which tells how enumeration keys are written.
-    ///   - model: where enumeration types are found.
+    ///   - set: the name of the entity set, or the path of a contained collection.
+    ///   - key: the key; ignored for a singleton, whose id is its name.
+    ///   - shape: the type, which determines the form of enumeration keys.
+    ///   - model: the model with the enumeration types.
     public static func canonical(set: String, key: EntityKey?, shape: TypeShape, model: EntityDataModel) -> String {
         guard let key, !key.parts.isEmpty, model.singleton(set) == nil else { return set }
         if key.parts.count == 1, case .integer(let number) = key.parts[0].value { return "\(set)(\(number))" }
@@ -24,7 +24,7 @@ public enum EntityID {
         return "\(set)(\(predicate))"
     }
 
-    /// A key value as it stands in a URL, percent-encoded.
+    /// Returns the percent-encoded key value for a URL.
     private static func literal(_ value: ODataValue, type: TypeReference?, model: EntityDataModel) -> String {
         switch value {
         case .string(let text): "'" + encoded(text.doubling(UInt8(ascii: "'"))) + "'"
@@ -40,8 +40,8 @@ public enum EntityID {
         return "\(name)'\(encoded(declared.text(of: number)))'"
     }
 
-    /// A text with all percent-encoded but what RFC 3986 leaves unreserved: it might be taken for part of the URL's own
-    /// syntax. Every entity that is read has an id, so that this is done often.
+    /// Returns a text with all characters percent-encoded, except those that RFC 3986 calls unreserved. Other
+    /// characters could be part of the URL's syntax. This runs for every entity that is read.
     private static func encoded(_ text: String) -> String {
         if text.utf8.allSatisfy(isUnreserved) { return text }
         var result = ""
@@ -66,9 +66,10 @@ public enum EntityID {
         }
     }
 
-    /// Reads the id of an entity of an entity set or singleton, relative or absolute: the last segment counts.
+    /// Parses the relative or absolute id of an entity in an entity set or of a singleton; only the last segment is
+    /// relevant.
     ///
-    /// - Throws: ``ODataError`` with status 400 when the text is no entity id of this service.
+    /// - Throws: ``ODataError`` with status 400 if the text is not an entity id of this service.
     public static func parse(_ text: String, model: EntityDataModel) throws -> (set: String, key: EntityKey?) {
         func refuse(_ reason: String) -> ODataError {
             ODataError(
@@ -110,7 +111,7 @@ public enum EntityID {
         return split(decoded[...], at: "/").last { !$0.isEmpty } ?? decoded
     }
 
-    /// Splits outside single quotes.
+    /// Splits a text at separators outside of single quotes.
     private static func split(_ text: Substring, at separator: Unicode.Scalar) -> [String] {
         var parts = [""]
         var isQuoted = false
@@ -127,7 +128,7 @@ public enum EntityID {
 
     private static func value(_ text: String, type: TypeReference, model: EntityDataModel) -> ODataValue? {
         var text = text
-        // The literal of a string, an enumeration, a duration, and most of V2's have quotes after a prefix.
+        // Literals of strings, enumerations, durations and most types of V2 have quotes after a prefix.
         let quote = UInt8(ascii: "'")
         let quoted = text.utf8.drop { $0 != quote }
         if quoted.count > 1, quoted.last == quote {

@@ -1,6 +1,6 @@
 import GRDB
 
-/// A statement that is prepared when it is needed for the first time.
+/// A statement that is prepared on first use.
 final class LazyStatement {
     private let sql: String
     private let database: Database
@@ -11,9 +11,9 @@ final class LazyStatement {
         self.database = database
     }
 
-    /// The statement.
+    /// The prepared statement.
     ///
-    /// - Throws: errors of SQLite where it cannot be prepared.
+    /// - Throws: Errors of SQLite if the statement cannot be prepared.
     var prepared: BoundStatement {
         get throws {
             if let statement { return statement }

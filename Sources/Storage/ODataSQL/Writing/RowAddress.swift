@@ -1,16 +1,16 @@
 import ODataModel
 
-/// The place of a row among those of a service.
+/// The address of a row in a service.
 struct RowAddress {
-    /// The entity set, singleton, or path of a contained collection.
+    /// The entity set, the singleton, or the path of a contained collection.
     var set: String
     /// The key; `nil` for a singleton.
     var key: EntityKey?
-    /// For a contained collection, the row id of the containing entity.
+    /// The row id of the containing entity, for a contained collection.
     var parent: Int64?
 }
 
 extension RowWriter.WrittenRow {
-    /// The place of the row.
+    /// The address of the row.
     var address: RowAddress { RowAddress(set: set, key: entity.key, parent: parent) }
 }

@@ -2,15 +2,15 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// Related entities within an update: a collection as it is to be, or what changes in it
-/// (OData Protocol 4.01, 11.4.3.1 *Update Related Entities When Updating an Entity*).
+/// Related entities in an update: a complete collection, or a delta (OData Protocol 4.01, 11.4.3.1 *Update Related
+/// Entities When Updating an Entity*).
 extension RowWriter {
-    /// Changes what a navigation property of a row leads to.
+    /// Changes the related entities of a navigation property.
     ///
     /// - Parameters:
     ///   - relation: the navigation property.
-    ///   - related: what it is to lead to; for a delta, what changes.
-    ///   - isDelta: whether entities that are not mentioned stay.
+    ///   - related: the new related entities, or a delta.
+    ///   - isDelta: whether entities that are missing in `related` remain.
     func update(
         _ relation: Relation, to related: RelatedEntities, isDelta: Bool, in context: WriteContext
     ) throws -> RelatedEntities? {
@@ -41,7 +41,7 @@ extension RowWriter {
         }
     }
 
-    /// Makes a collection lead to the entities with some ids and to no others.
+    /// Replaces the related entities of a collection with the entities that have the given ids.
     func replaceLinks(
         of row: WrittenRow, navigation name: String, by ids: [String], in context: WriteContext
     ) throws {
@@ -57,7 +57,7 @@ extension RowWriter {
         try keepOnly(kept, of: relation, in: context)
     }
 
-    /// An entity with the key of the one that it stands for, where it names none itself.
+    /// Returns an entity with the id of the current related entity, unless it has its own.
     private func keyed(_ other: ODataEntity, by current: WrittenRow?) throws -> ODataEntity {
         guard other.control.removedReason != nil || (other.control.id == nil && other.key == nil), let current else {
             return other
@@ -67,9 +67,9 @@ extension RowWriter {
         return other
     }
 
-    /// Creates, changes, relates or takes away one entity that stands within an update.
+    /// Creates, changes, links or removes a related entity in an update.
     ///
-    /// - Returns: the row as it is now; `nil` when it was taken away.
+    /// - Returns: The row after the change; `nil` if it was removed.
     func put(
         _ other: ODataEntity, into relation: Relation, in context: WriteContext
     ) throws -> WrittenRow? {
@@ -118,24 +118,24 @@ extension RowWriter {
         return changed
     }
 
-    /// Takes away what is not among the entities that a collection is to hold.
+    /// Removes the related entities without one of the given ids.
     ///
-    /// - Parameter type: the type of the entities that are looked at; `nil` for all.
+    /// - Parameter type: the type of the entities that may be removed; `nil` for all.
     func keepOnly(
         _ ids: Set<String>, of relation: Relation, type: QualifiedName? = nil, in context: WriteContext
     ) throws {
         for row in try relatedRows(relation.row, relation.name, in: context.database)
         where !ids.contains(row.id) && type.map({ mapping.model.isType(row.entity.shape.name, $0) }) ?? true {
-            // What was taken away before may have taken this along.
+            // An earlier removal may have removed this entity, too.
             guard let row = try related(relation.row, relation.name, key: row.entity.key, in: context.database)
             else { continue }
             try takeAway(row, from: relation, in: context)
         }
     }
 
-    /// Takes one entity out of a relation. Only a part goes with it (OData Protocol 4.01, 11.4.3.1).
+    /// Removes an entity from a relation. A contained entity is deleted (OData Protocol 4.01, 11.4.3.1).
     ///
-    /// - Throws: 400 or 409 for an entity whose foreign key must lead somewhere.
+    /// - Throws: 400 or 409 for an entity with a mandatory foreign key.
     private func takeAway(
         _ row: WrittenRow, from relation: Relation, in context: WriteContext
     ) throws {

@@ -1,23 +1,23 @@
 import ODataModel
 import ODataService
 
-/// The representation that a client can expect of a row that it has changed.
+/// Predictions about the representation of a row after a client has changed it.
 extension RowWriter {
-    /// Whether a client that gets no body can reasonably know the new representation of an entity: only then does a response
-    /// without content carry its ETag (OData Protocol 4.01, 9.1.4).
+    /// Returns whether a client can know the new representation of an entity without a response body. Only in this
+    /// case does a response without content contain the ETag (OData Protocol 4.01, 9.1.4).
     ///
     /// - Parameters:
-    ///   - after: the entity as it is stored.
+    ///   - after: the stored entity.
     ///   - given: the entity in the request.
-    ///   - before: the entity before an update, if the client has named its ETag.
-    ///   - resets: whether properties that the request leaves out get their default.
-    ///   - plan: the plan of its set.
+    ///   - before: the entity before an update, if the request contains its ETag.
+    ///   - resets: whether omitted properties receive their default values.
+    ///   - plan: the plan of the entity set.
     func isForeseeable(_ after: ODataEntity, given: ODataEntity, before: ODataEntity?, resets: Bool, plan: WritePlan)
         -> Bool
     {
         let shape = after.shape
         var known = Set(shape.key.map(\.path))
-        // The ETag tells the values that it is made of.
+        // The ETag determines the values from which it is computed.
         known.formUnion(rules.etagProperties[plan.storage.set] ?? [])
         for navigation in given.related.keys.compactMap(shape.navigationProperty) {
             known.formUnion(navigation.constraints.map(\.property))
@@ -31,7 +31,7 @@ extension RowWriter {
         }
     }
 
-    /// Whether a request names the ETag of the entity that it changes, so that the client knows that entity.
+    /// Returns whether a request contains the ETag of the changed entity, so that the client knows the entity.
     package static func namesETag(_ request: ODataRequest) -> Bool {
         request.ifMatch.map { !$0.allSatisfy { $0 == "*" || $0 == " " } } ?? false
     }

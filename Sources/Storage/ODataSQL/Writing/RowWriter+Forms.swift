@@ -2,11 +2,12 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// Keys and foreign keys whose values may be written in several ways: the letters of a GUID's text in either case, a
-/// time with seconds or without, an instant with another offset. However it is written it is the same key, to those who
-/// read (``ExpressionCompiler/keyConditions(_:_:scope:)``) and so to those who write.
+/// Keys and foreign keys with several stored forms.
+///
+/// Examples are the letter case of a GUID's text, times with or without seconds, and instants with different
+/// offsets. All forms are the same key for reads (``ExpressionCompiler/keyConditions(_:_:scope:)``) and for writes.
 extension RowWriter {
-    /// The row with a key that is written otherwise there than it would be today.
+    /// Returns the row whose key is stored in another form than the current one.
     func findOtherwiseWritten(
         _ key: EntityKey, parent: Int64?, plan: WritePlan, in database: Database
     ) throws -> WritePlan.Stored? {
@@ -24,9 +25,9 @@ extension RowWriter {
         return try Row.fetchOne(statement, arguments: StatementArguments(rest.arguments)).map(plan.stored)
     }
 
-    /// Checks that no row has the key of a new entity in another way of writing it, which no unique index would tell.
+    /// Checks that no row has the key of a new entity in another form, which a unique index would not detect.
     ///
-    /// - Throws: 409 when one has.
+    /// - Throws: 409 if there is such a row.
     func checkIsNew(_ entity: ODataEntity, parent: Int64?, plan: WritePlan, in database: Database) throws {
         guard plan.hasVariableKey, let key = entity.key,
             try find(key: key, parent: parent, plan: plan, in: database) != nil
@@ -38,12 +39,14 @@ extension RowWriter {
             target: names.count == 1 ? names[0] : plan.storage.set)
     }
 
-    /// Leaves values that stay the same in the storage class that they have, and writes foreign keys as the keys are written that they refer to: related rows, and the constraints of a foreign
-    /// database, are found by the bytes. One that leads nowhere stays as it is.
+    /// Keeps the storage class of unchanged values, and writes foreign keys in the form of the referenced keys.
+    ///
+    /// Related rows, and foreign key constraints of an existing database, are compared by bytes. A foreign key
+    /// without a referenced row is not changed.
     ///
     /// - Parameters:
-    ///   - row: what is about to be written.
-    ///   - before: the row as it is; `nil` for a new one.
+    ///   - row: the values to be written.
+    ///   - before: the current row; `nil` for a new row.
     func adoptForms(
         into row: inout [DatabaseValue?], before: [DatabaseValue]?, plan: WritePlan, in database: Database
     ) throws {
@@ -85,9 +88,9 @@ extension RowWriter {
         }
     }
 
-    /// The condition that a column holds a value of another one, however it is written in either.
+    /// Returns the condition that a column equals a value of another column in any stored form.
     ///
-    /// - Parameter source: the column that the value is of.
+    /// - Parameter source: the column of the value.
     func condition(
         _ name: String, of plan: WritePlan, holds value: DatabaseValue, as source: ColumnStorage?,
         compiler: ExpressionCompiler, scope: SQLScope
@@ -99,7 +102,7 @@ extension RowWriter {
         return try compiler.equal(column, plan.storage, scope: scope, value: meant)
     }
 
-    /// What compiles conditions on the rows of a table that stands in a statement under its own name.
+    /// Returns a compiler for conditions on the rows of a table whose alias is the table's own name.
     func compiler(of plan: WritePlan) -> (ExpressionCompiler, SQLScope) {
         // Keys do not depend on the time.
         let options = SQLCompiler.Options(now: ODataDateTimeOffset(seconds: 0))

@@ -2,23 +2,24 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// The rows of one set that hold foreign keys to the rows of another, and what becomes of them when those go.
+/// The rows of a set with foreign keys to the rows of another set, and the effect of deleting the referenced rows.
 struct Dependents: Sendable {
-    /// The set that holds the foreign keys.
+    /// The set with the foreign keys.
     var set: String
-    /// The foreign key's columns with those they refer to.
+    /// The columns of the foreign key and the referenced columns.
     var pairs: [NavigationStorage.ColumnPair]
-    /// The foreign key's properties.
+    /// The properties of the foreign key.
     var properties: [String]
-    /// What the model says; `nil` when it says nothing.
+    /// The action that the model declares; `nil` if it declares none.
     var action: OnDeleteAction?
-    /// Whether the foreign key may be null.
+    /// Whether the foreign key is nullable.
     var isNullable: Bool
-    /// Whether an update can change the foreign key: no part of it is a part of the key, computed or immutable.
+    /// Whether an update can change the foreign key. This requires that none of its parts is a key property,
+    /// computed or immutable.
     var isChangeable: Bool
 
-    /// What becomes of the rows. Where the model says nothing, the foreign key is set to null if it may be. A foreign key that
-    /// cannot be changed as it would have to be keeps the entity from being deleted.
+    /// The effect on the rows. Without a declaration, a nullable foreign key is set to null. If the foreign key
+    /// cannot be changed as required, the referenced entity cannot be deleted.
     var effect: OnDeleteAction {
         switch action ?? .setNull {
         case .setNull: isNullable && isChangeable ? .setNull : .none
@@ -27,20 +28,20 @@ struct Dependents: Sendable {
         }
     }
 
-    /// The dependents of each set.
+    /// Returns the dependents of each set.
     static func all(in mapping: StorageMapping) -> [String: [Dependents]] {
         var result: [String: [Dependents]] = [:]
         var seen: Set<String> = []
         for table in mapping.tables.values.sorted(by: { $0.set < $1.set }) {
             for (path, storage) in table.navigation.sorted(by: { $0.key < $1.key }) {
-                // Containment hangs on the row id, and the layout's triggers see to it.
+                // Containment is based on row ids, and triggers of the layout delete contained rows.
                 guard case .join(let target, let pairs) = storage, !path.contains("/"),
                     let other = mapping.tables[target],
                     !pairs.contains(where: {
                         $0.source == OfflineLayout.rowIDColumn || $0.target == OfflineLayout.rowIDColumn
                     })
                 else { continue }
-                // A derived type may have it alone.
+                // A derived type may declare the navigation property.
                 let shapes = [table.shape] + TableLayout.derivedShapes(of: table.shape, model: mapping.model)
                 let shape = shapes.first { $0.navigationProperty(path) != nil } ?? table.shape
                 let navigation = shape.navigationProperty(path)
@@ -85,19 +86,19 @@ struct Dependents: Sendable {
     }
 }
 
-/// References between rows: what is checked when one is made, and what happens when its target goes
-/// (OData CSDL 4.01, 8.5 and 8.6).
+/// References between rows: checks of new references, and the effects of deleting referenced rows (OData CSDL 4.01,
+/// 8.5 and 8.6).
 extension RowWriter {
-    /// A row that hangs on another one, by what it is found again: within different entities, what they contain has the
-    /// same keys.
+    /// The identity of a dependent row. The parent is necessary, because contained entities of different containers
+    /// can have the same key.
     struct HangingRow {
         var key: EntityKey?
         var parent: Int64?
     }
 
-    /// The rows that hang on a row which is about to be deleted, with what is to become of them.
+    /// Returns the dependents of a row that will be deleted, with the effect on them.
     ///
-    /// - Throws: 409 when one of them keeps the row from being deleted.
+    /// - Throws: 409 if a dependent prevents the deletion.
     func dependentRows(
         on row: WrittenRow, plan: WritePlan, in database: Database
     ) throws -> [(rows: [HangingRow], dependents: Dependents)] {
@@ -122,7 +123,7 @@ extension RowWriter {
                 let stored = other.stored($0)
                 return HangingRow(key: try other.entity(stored).key, parent: stored.parent)
             }
-            // An entity that refers to itself goes with itself.
+            // A reference of the entity to itself does not prevent its deletion.
             let others = rows.filter {
                 dependents.set != plan.storage.set || $0.key != row.entity.key || $0.parent != row.parent
             }
@@ -138,17 +139,17 @@ extension RowWriter {
         return result
     }
 
-    /// How many levels of entities a deletion takes with it.
+    /// The maximum number of levels of a cascading deletion.
     static let maxCascadeDepth = 100
 
-    /// Deletes what hung on a row that is gone, or takes its foreign keys away.
+    /// Deletes the dependents of a deleted row, or resets their foreign keys.
     ///
-    /// - Throws: 409 beyond ``maxCascadeDepth``; everything is there again then.
+    /// - Throws: 409 beyond ``maxCascadeDepth``; the whole change is then undone.
     func settle(
         _ hanging: [(rows: [HangingRow], dependents: Dependents)], in context: WriteContext
     ) throws {
         guard !hanging.isEmpty else { return }
-        // The conditions of the request were about the row itself.
+        // The conditions of the request apply only to the deleted row.
         let context = context.unconditional
         var writer = self
         writer.cascadeDepth += 1
@@ -160,7 +161,7 @@ extension RowWriter {
         for (rows, dependents) in hanging {
             for row in rows {
                 let address = RowAddress(set: dependents.set, key: row.key, parent: row.parent)
-                // A circle of references may have led here before.
+                // A cycle of references may have led to this row before.
                 guard let row = try writer.read(at: address, in: context.database) else { continue }
                 if dependents.effect == .cascade {
                     try writer.delete(at: address, in: context)
@@ -177,9 +178,9 @@ extension RowWriter {
         }
     }
 
-    /// Checks that the foreign keys which an entity gives lead somewhere, where that is asked for.
+    /// Checks that the foreign keys in an entity refer to existing entities, if the rules require it.
     ///
-    /// - Parameter before: the row that is updated, of which the parts of a foreign key are that are not given.
+    /// - Parameter before: the row before an update, with the parts of foreign keys that the entity omits.
     /// - Throws: 400 with the navigation property as target.
     func checkReferences(
         _ entity: ODataEntity, before: ODataEntity? = nil, plan: WritePlan, in database: Database

@@ -3,14 +3,14 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// What a change says of related entities: references to existing ones (`@odata.bind`) and new ones within it
-/// (deep insert; OData Protocol 4.01, 11.4.2.1 and 11.4.2.2).
+/// Related entities in a change: references to existing entities (`@odata.bind`) and new entities (deep insert;
+/// OData Protocol 4.01, 11.4.2.1 and 11.4.2.2).
 extension RowWriter {
-    /// Sets the foreign keys that references of single-valued navigation properties stand for, and creates
-    /// the principals that a deep insert brings, or changes those that a deep update does.
+    /// Sets the foreign keys for references in single-valued navigation properties, and creates or changes the
+    /// principals of a deep insert or deep update.
     ///
-    /// - Parameter before: the row as it is; `nil` for an insert.
-    /// - Returns: the principals that were created or changed, by navigation property.
+    /// - Parameter before: the row before an update; `nil` for an insert.
+    /// - Returns: The principals that were created or changed, by navigation property.
     func resolveReferences(
         in entity: inout ODataEntity, of plan: WritePlan, before: WrittenRow?, context: WriteContext
     ) throws -> [String: RelatedEntities] {
@@ -51,8 +51,8 @@ extension RowWriter {
         return principals
     }
 
-    /// Creates the principal that stands within an entity; within an update, changes the one that its key names or,
-    /// without a key, the one that the row refers to (OData Protocol 4.01, 11.4.3.1).
+    /// Creates the principal in an entity. In an update, the principal with the given key is changed or, without a
+    /// key, the current principal of the row (OData Protocol 4.01, 11.4.3.1).
     private func principal(
         _ other: ODataEntity, in target: String, name: String, of before: WrittenRow?, context: WriteContext
     ) throws -> WrittenRow? {
@@ -75,10 +75,11 @@ extension RowWriter {
         return try update(other, at: RowAddress(set: target, key: existing.entity.key), in: context.unconditional)
     }
 
-    /// Checks the condition that an entity within a body states by its own ETag (OData Protocol 4.01, 11.4.3 and
+    /// Checks the condition of the ETag that an entity within a body contains (OData Protocol 4.01, 11.4.3 and
     /// 11.4.12).
     ///
-    /// - Parameter existing: the row that it stands for; `nil` where there is none, which no ETag matches, `*` neither.
+    /// - Parameter existing: the row of the entity; `nil` if there is none. No ETag matches a missing row, not even
+    ///   `*`.
     /// - Throws: 412.
     func checkCondition(of other: ODataEntity, on existing: WrittenRow?) throws {
         guard let etag = other.control.etag else { return }
@@ -88,7 +89,7 @@ extension RowWriter {
         }
     }
 
-    /// The key that an entity within another one names, by its properties or by its id.
+    /// Returns the key of a related entity in a body, from its properties or its id.
     func key(of other: ODataEntity) throws -> EntityKey? {
         if let key = other.key { return key }
         return try other.control.id.flatMap { try EntityID.parse($0, model: mapping.model).key }
@@ -109,12 +110,12 @@ extension RowWriter {
             status: 400, code: "InvalidReference", message: "\(id) is not a \(navigation.target).",
             target: navigation.name)
         guard let target = mapping.tables[set] else { throw other }
-        // A set of a base type holds entities of the type wanted, and others.
+        // The set of a base type contains entities of the required type, but also other entities.
         let isOfBaseType = !model.isType(target.shape.name, navigation.target)
         guard !isOfBaseType || model.isType(navigation.target, target.shape.name) else { throw other }
         var row: ODataEntity?
         if rules.watchesReferences || isOfBaseType {
-            // A relationship to nothing is refused (OData Protocol 4.01, 11.4.2.1 and 11.4.6).
+            // A reference to a missing entity is refused (OData Protocol 4.01, 11.4.2.1 and 11.4.6).
             guard let found = try read(key: key, in: set, database: context.database) else {
                 throw ODataError.missingReference(id, by: navigation.name)
             }
@@ -139,7 +140,8 @@ extension RowWriter {
         }
     }
 
-    /// Whether the foreign key of a navigation property is that of the entity with an id, which need not be here.
+    /// Returns whether the foreign key of a navigation property refers to the entity with an id, which may be
+    /// missing in the store.
     private func refers(
         _ written: WrittenRow, by navigation: NavigationProperty, to id: String, plan: WritePlan,
         in context: WriteContext
@@ -153,8 +155,8 @@ extension RowWriter {
         return navigation.constraints.allSatisfy { bound[$0.property] == written.entity[$0.property] }
     }
 
-    /// Creates the dependents that a deep insert brings, and the links to existing entities; for an update,
-    /// changes those that hang on the row already.
+    /// Creates the dependents of a deep insert and the links to existing entities. In an update, existing
+    /// dependents are changed.
     func createRelated(
         of entity: ODataEntity, written: inout WrittenRow, plan: WritePlan, in context: WriteContext
     ) throws {
@@ -193,7 +195,7 @@ extension RowWriter {
         }
     }
 
-    /// What follows the name of a navigation property in the mark of a nested delta.
+    /// The suffix of the annotation that marks a nested delta.
     static let deltaMark = "@odata.delta"
 
     /// A navigation property of a row.
@@ -204,7 +206,7 @@ extension RowWriter {
         var plan: WritePlan
     }
 
-    /// Creates an entity that stands within another one, or links it where it is only an id.
+    /// Creates a related entity in a body, or links it if it consists only of an id.
     func relate(
         _ other: ODataEntity, to relation: Relation, in context: WriteContext
     ) throws -> ODataEntity {
@@ -218,7 +220,7 @@ extension RowWriter {
         ).entity
     }
 
-    /// Creates an entity that is related to a row: with its key as foreign key, as its child, or linked to it.
+    /// Creates an entity that is related to a row by a foreign key, by containment, or by a link.
     func createDependent(
         _ other: ODataEntity, of written: WrittenRow, name: String, _ storage: NavigationStorage, plan: WritePlan,
         in context: WriteContext
@@ -230,7 +232,7 @@ extension RowWriter {
         var (other, parent) = try joined(other, to: relation)
         let context = context.with(.create)
         if let id = other.control.id, other.key == nil, let key = try EntityID.parse(id, model: mapping.model).key {
-            // The key may stand in the id alone.
+            // The key may be given only in the id.
             for part in key.parts {
                 guard let path = other.shape.key.first(where: { $0.name == part.name })?.path,
                     let ordinal = other.shape.ordinal(of: path)
@@ -246,13 +248,13 @@ extension RowWriter {
         return created
     }
 
-    /// Checks that an entity is not bound to another one than that by which it was created or changed
+    /// Checks that an entity has no reference that contradicts the relation in which it was created or changed
     /// (OData Protocol 4.01, 11.4.2.1).
     ///
     /// - Parameters:
-    ///   - other: the entity as the body gave it.
-    ///   - row: what became of it.
-    /// - Throws: 400 with the navigation property that contradicts; 409 for a foreign key that stayed as it was.
+    ///   - other: the entity in the body.
+    ///   - row: the row after the change.
+    /// - Throws: 400 with the navigation property of the contradiction; 409 if the foreign key was not changed.
     func checkBindings(of other: ODataEntity, as row: WrittenRow, in relation: Relation) throws {
         guard case .join(let target, let pairs) = relation.storage else { return }
         let dependent = try plan(target)
@@ -275,13 +277,15 @@ extension RowWriter {
         try checkForeignKey(of: row, is: wanted, by: relation.name)
     }
 
-    /// Checks that a relation was made or taken away as a change of a foreign key. An update leaves alone parts of the key and
-    /// computed and immutable properties (11.4.3), so that the relation would be as it was without anybody being told.
+    /// Checks that a change of a relation has changed the foreign key.
+    ///
+    /// An update ignores key properties, computed properties and immutable properties (11.4.3), so that the
+    /// relation could remain unchanged without an error.
     ///
     /// - Parameters:
     ///   - row: the dependent after the update.
-    ///   - wanted: the foreign key that the relation asks for, by path.
-    ///   - name: the navigation property by which the relation was asked for.
+    ///   - wanted: the expected foreign key, by path.
+    ///   - name: the navigation property in the request.
     /// - Throws: 409 with the navigation property as target (11.4.6.2).
     func checkForeignKey(of row: WrittenRow, is wanted: [String: ODataValue], by name: String) throws {
         for (path, value) in wanted.sorted(by: { $0.key < $1.key }) where !Self.isSame(row.entity[path], value) {
@@ -294,11 +298,11 @@ extension RowWriter {
         }
     }
 
-    /// Checks that no relation of an update asks for another key: a foreign key that is a part of it stays as it is
-    /// (OData Protocol 4.01, 11.4.3).
+    /// Checks that no relation in an update requires another key, because an update ignores a foreign key that is
+    /// part of the key (OData Protocol 4.01, 11.4.3).
     ///
     /// - Parameters:
-    ///   - patch: the changes, with the foreign keys of the relations that were asked for.
+    ///   - patch: the changes, including the foreign keys of relations.
     ///   - row: the row before the update.
     /// - Throws: 409 with the navigation property as target.
     func checkKeys(of patch: ODataEntity, before row: WrittenRow) throws {
@@ -311,7 +315,7 @@ extension RowWriter {
         }
     }
 
-    /// Whether two values of a foreign key are the same: `nil` is null, and numbers may be of different types.
+    /// Returns whether two values of a foreign key are equal. `nil` is null, and numbers may have different types.
     private static func isSame(_ left: ODataValue?, _ right: ODataValue?) -> Bool {
         let (left, right) = (left ?? .null, right ?? .null)
         if left.isIdentical(to: right) { return true }
@@ -328,7 +332,8 @@ extension RowWriter {
         }
     }
 
-    /// An entity with the foreign key that relates it to a row, and the row id of that row where it contains it.
+    /// Returns an entity with the foreign key that relates it to a row, and the row id of the row if it contains
+    /// the entity.
     func joined(_ other: ODataEntity, to relation: Relation) throws -> (ODataEntity, parent: Int64?) {
         guard case .join(let target, let pairs) = relation.storage else { return (other, nil) }
         var other = other
@@ -343,7 +348,8 @@ extension RowWriter {
                 let ordinal = other.shape.ordinal(of: path), let source = relation.plan.path(ofColumn: pair.source)
             else { throw ODataError.notImplemented("Deep insert into \(relation.name)") }
             let value = relation.row.entity[source] ?? .null
-            // Set by name only where the others were: a body gives all that it has.
+            // Setting the value by name would mark only this property as changed, in an entity that otherwise
+            // counts as a whole.
             if other.changedProperties.isEmpty {
                 other.values[ordinal] = value
             } else {
@@ -355,11 +361,11 @@ extension RowWriter {
 
     // MARK: Links
 
-    /// Relates a row to the entity with an id (POST to `$ref` of a collection, PUT to `$ref` of a
-    /// single-valued property).
+    /// Relates a row to the entity with an id (POST to `$ref` of a collection, PUT to `$ref` of a single-valued
+    /// property).
     ///
-    /// - Parameter written: the row that the navigation property belongs to.
-    /// - Throws: ``ODataError`` when refused.
+    /// - Parameter written: the row with the navigation property.
+    /// - Throws: ``ODataError`` if the change is refused.
     public func link(
         _ written: WrittenRow, navigation name: String, to id: String, request: ODataRequest, in database: Database
     ) throws {
@@ -381,9 +387,9 @@ extension RowWriter {
             in: database)
     }
 
-    /// Takes a relation away again; without an id, all of a navigation property.
+    /// Removes a relation or, without an id, all relations of a navigation property.
     ///
-    /// - Throws: ``ODataError`` when refused.
+    /// - Throws: ``ODataError`` if the change is refused.
     public func unlink(
         _ written: WrittenRow, navigation name: String, from id: String?, request: ODataRequest, in database: Database
     ) throws {
@@ -426,7 +432,7 @@ extension RowWriter {
             in: database)
     }
 
-    /// Takes from an entity the foreign key that relates it by a navigation property of another one.
+    /// Resets the foreign key of an entity to which a navigation property of another entity leads.
     func takeForeignKey(
         _ pairs: [NavigationStorage.ColumnPair], of name: String, from row: WrittenRow, in context: WriteContext
     ) throws {
@@ -439,12 +445,12 @@ extension RowWriter {
             patch[path] = .null
         }
         do {
-            // The condition of the request was about the other row, not about the one that holds the foreign key.
+            // The condition of the request applies to the other row, and not to the row with the foreign key.
             let written = try update(patch, at: row.address, in: context.unconditional)
             let wanted = patch.changedProperties.map { ($0, ODataValue.null) }
             try checkForeignKey(of: written, is: Dictionary(wanted) { first, _ in first }, by: name)
         } catch let error as ODataError where error.status == 400 && error.target.map({ patch[$0] == .null }) == true {
-            // Who asks has named the relation, and may never have seen the foreign key.
+            // The client has specified the relation and may not know the foreign key.
             var named = error
             named.message = "\(name) cannot be taken from \(row.id): \(error.message)"
             named.target = name
@@ -452,7 +458,7 @@ extension RowWriter {
         }
     }
 
-    /// Relates a row to an existing one: a row in the link table, or the foreign key in the other row.
+    /// Relates a row to an existing one, by a row in the link table or by the foreign key in the other row.
     func link(
         _ written: WrittenRow, to id: String, name: String, _ storage: NavigationStorage, plan: WritePlan,
         in context: WriteContext
@@ -469,7 +475,7 @@ extension RowWriter {
             let isSingle = written.entity.shape.navigationProperty(name)?.isCollection == false
             for former in isSingle ? try relatedRows(written, name, in: context.database) : []
             where former.id != other.id {
-                // The one that comes takes its place (OData Protocol 4.01, 11.4.6.3).
+                // The new entity replaces the current one (OData Protocol 4.01, 11.4.6.3).
                 try takeForeignKey(pairs, of: name, from: former, in: context)
             }
             let dependent = try self.plan(set)
@@ -487,7 +493,7 @@ extension RowWriter {
         }
     }
 
-    /// Takes the relation of two rows out of a link table, which the hook is told before.
+    /// Calls the hook, and removes a relation from a link table.
     func deleteLink(
         from source: WrittenRow, _ navigation: String, to target: WrittenRow, in context: WriteContext
     ) throws {
@@ -499,7 +505,7 @@ extension RowWriter {
         try mapping.unrelate(relation, in: context.database)
     }
 
-    /// Relates two rows in a link table, and tells the hook with what that took the place of.
+    /// Adds a relation to a link table, and calls the hook with the replaced relations.
     func insertLink(
         from source: WrittenRow, _ navigation: String, to target: WrittenRow, in context: WriteContext
     ) throws {
@@ -510,7 +516,7 @@ extension RowWriter {
                 request: context.request), in: context.database)
     }
 
-    /// Two rows as a link table has them.
+    /// Returns two rows in the form of a link table.
     private func linkRow(
         from source: WrittenRow, _ navigation: String, to target: WrittenRow
     ) throws -> RelatedRows {
@@ -522,7 +528,7 @@ extension RowWriter {
 }
 
 extension ODataError {
-    /// The refusal of a relation to what is not there.
+    /// Returns the error for a reference to a missing entity.
     package static func missingReference(_ id: String, by navigation: String) -> ODataError {
         ODataError(status: 400, code: "InvalidReference", message: "\(id) does not exist.", target: navigation)
     }

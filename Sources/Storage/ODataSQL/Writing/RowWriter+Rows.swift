@@ -3,15 +3,15 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// How a writer finds rows and what it checks before it changes them.
+/// The search for rows, and the checks before changes.
 extension RowWriter {
-    /// The plan of a set's table.
+    /// Returns the plan of a set's table.
     package func plan(_ set: String) throws -> WritePlan {
         guard let plan = plans[set] else { throw ODataError.notImplemented(set) }
         return plan
     }
 
-    /// The plan of a set's table when the set allows the change.
+    /// Returns the plan of a set's table if the set allows the change.
     package func writable(_ set: String, _ term: String, property: String, request: ODataRequest) throws -> WritePlan {
         let plan = try plan(set)
         guard !plan.storage.isReadOnly, rules.ignoresCapabilities || mapping.model.allows(term, property, on: set)
@@ -21,7 +21,7 @@ extension RowWriter {
         return plan
     }
 
-    /// The methods that a set, or an entity of it, allows.
+    /// Returns the methods that a set, or an entity in it, allows.
     public func allowedMethods(of set: String, isEntity: Bool) -> [String] {
         let isReadOnly = plans[set]?.storage.isReadOnly ?? true
         func allows(_ term: String, _ property: String) -> Bool {
@@ -41,7 +41,7 @@ extension RowWriter {
 
     // MARK: Finding
 
-    /// The row with a key, or a singleton's only row; `nil` when it is not there or hidden.
+    /// Returns the row with a key, or the only row of a singleton; `nil` if it does not exist or is hidden.
     package func find(key: EntityKey?, parent: Int64?, plan: WritePlan, in database: Database) throws -> WritePlan
         .Stored?
     {
@@ -53,7 +53,8 @@ extension RowWriter {
                         status: 400, code: "InvalidKey", message: "The key value \(property.name) is missing.",
                         target: property.name)
                 }
-                // A value that the column cannot hold is a key that nothing has; text ends at U+0000 where it is bound.
+                // A value that does not fit the column is not the key of any row. Bound text ends at U+0000, so
+                // that such a key is never found.
                 if case .string(let text) = value, text.utf8.contains(0) { return nil }
                 guard let stored = try? column.codec.encode(value), !stored.isNull else { return nil }
                 arguments.append(stored)
@@ -70,7 +71,7 @@ extension RowWriter {
             ? "\((plan.storage.rowID ?? OfflineLayout.rowIDColumn).sqlIdentifier) = 1"
             : plan.keyCondition(hasParent: parent != nil)
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
-        // What SQLite takes for equal to a text, by affinity or collation, need not be the same key.
+        // SQLite may treat two different keys as equal, because of affinity or collation.
         if key == nil || !plan.hasTextKey,
             let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments))
         {
@@ -80,7 +81,7 @@ extension RowWriter {
         return try findOtherwiseWritten(key, parent: parent, plan: plan, in: database)
     }
 
-    /// The condition that addresses a row that was found: by row id, else by key.
+    /// Returns the condition for a row that was found, by row id or by key.
     func address(_ found: WritePlan.Stored, plan: WritePlan) throws -> (condition: String, arguments: [DatabaseValue]) {
         if let column = plan.storage.rowID, let rowID = found.rowID {
             return ("\(column.sqlIdentifier) = ?", [rowID.databaseValue])
@@ -98,7 +99,7 @@ extension RowWriter {
         return try reread(condition, arguments, plan: plan, in: database)
     }
 
-    /// Reads a row again that was inserted: by its row id, or by the key that was written.
+    /// Reads a row again that was inserted, by its row id or by the written key.
     func reread(
         rowID: Int64?, row: [DatabaseValue?], parent: Int64?, plan: WritePlan, in database: Database
     ) throws -> WrittenRow {
@@ -116,22 +117,22 @@ extension RowWriter {
     ) throws -> WrittenRow {
         let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
         guard let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) else {
-            // A trigger of a foreign database may have moved it on.
+            // A trigger of an existing database may have moved the row.
             throw ODataError(
                 status: 409, code: "RowVanished", message: "The row of \(plan.storage.set) is gone after the change.")
         }
         return try written(plan.stored(row), plan: plan, in: database)
     }
 
-    /// Refuses what the last statement was to do where the database has ignored it: neither ON CONFLICT IGNORE nor
-    /// RAISE(IGNORE) is an error to SQLite.
+    /// Throws an error if the database has ignored the last statement, because ON CONFLICT IGNORE and RAISE(IGNORE)
+    /// are not errors in SQLite.
     ///
-    /// - Parameter found: the row that was to change or go; `nil` for one that was to be inserted.
+    /// - Parameter found: the row to be changed or deleted; `nil` for an insert.
     func checkIsDone(to found: WritePlan.Stored?, plan: WritePlan, in database: Database) throws {
-        // What the triggers of a view do instead is not counted.
+        // SQLite does not count changes by triggers of a view.
         guard database.changesCount == 0, try !database.viewExists(plan.storage.table) else { return }
         if let found {
-            // A trigger may have done it in its own way before, such as by marking a row as deleted.
+            // A trigger may have performed the change in another way, for example by marking a row as deleted.
             let (condition, arguments) = try address(found, plan: plan)
             let statement = try database.cachedStatement(sql: "\(plan.selection) WHERE \(condition)")
             guard let row = try Row.fetchOne(statement, arguments: StatementArguments(arguments)) else { return }
@@ -143,14 +144,14 @@ extension RowWriter {
             message: "A rule of the database's own ignores this change of \(plan.storage.set).")
     }
 
-    /// The entity of a row with its id.
+    /// Returns the entity of a row with its id.
     func entity(_ stored: WritePlan.Stored, plan: WritePlan, in database: Database) throws -> ODataEntity {
         var entity = try plan.entity(stored)
         entity.control.id = try id(of: entity.key, stored, plan: plan, in: database)
         return entity
     }
 
-    /// The canonical id of a row; that of a contained entity begins with that of the entity it is in.
+    /// Returns the canonical id of a row. The id of a contained entity starts with the id of its container.
     private func id(
         of key: EntityKey?, _ stored: WritePlan.Stored, plan: WritePlan, in database: Database
     ) throws -> String {
@@ -182,10 +183,10 @@ extension RowWriter {
 
     // MARK: Checking
 
-    /// `If-Match` and `If-None-Match` (OData Protocol 4.01, 8.2.4 and 8.2.5). Weak and strong ETags with the
-    /// same text are the same here: rows are compared, not bytes.
+    /// Checks `If-Match` and `If-None-Match` (OData Protocol 4.01, 8.2.4 and 8.2.5). Weak and strong ETags with the
+    /// same text are equal, because conditions refer to rows and not to bytes.
     ///
-    /// - Throws: 412 if a condition does not hold, 428 if the set is guarded and the request states none.
+    /// - Throws: 412 if a condition is false, 428 if the set requires a condition and the request has none.
     package func checkPrecondition(_ request: ODataRequest, etag: String?, of set: String, resource: String) throws {
         try requireCondition(request, etag: etag, of: set, resource: resource)
         if let wanted = request.ifMatch, !Self.matches(wanted, etag) {
@@ -196,7 +197,8 @@ extension RowWriter {
         }
     }
 
-    /// Requires that a request which changes a row of a guarded set states a condition (OData Protocol 4.01, 11.4.1.1).
+    /// Checks that a request to change a row has a condition if the set requires one (OData Protocol 4.01,
+    /// 11.4.1.1).
     ///
     /// - Throws: 428.
     package func requireCondition(_ request: ODataRequest, etag: String?, of set: String, resource: String) throws {
@@ -210,7 +212,7 @@ extension RowWriter {
             target: resource)
     }
 
-    /// Whether an ETag is in a list, or the list is `*`.
+    /// Returns whether a list contains an ETag, or is `*`.
     package static func matches(_ list: String, _ etag: String?) -> Bool {
         func bare(_ text: some StringProtocol) -> String {
             let text = text.trimmingCharacters(in: .whitespaces)
@@ -218,16 +220,16 @@ extension RowWriter {
         }
         if list.trimmingCharacters(in: .whitespaces) == "*" { return true }
         guard let etag else { return false }
-        // A comma may stand within an ETag, so that the whole text is tried before its parts.
+        // An ETag may contain a comma, so that the whole text is compared first.
         return bare(list) == bare(etag) || list.split(separator: ",").contains { bare($0) == bare(etag) }
     }
 
-    /// 404, or 412 for a condition on something that is not there.
+    /// Returns 404, or 412 if the request has a condition on the missing resource.
     func missing(_ resource: String, _ request: ODataRequest) -> ODataError {
         request.ifMatch == nil ? .notFound(resource) : .preconditionFailed(resource, .missing)
     }
 
-    /// The same for a key of a set.
+    /// Returns the same error for a key of a set.
     func missing(_ set: String, _ key: EntityKey?, request: ODataRequest) -> ODataError {
         missing(plans[set].map { name(set, key, plan: $0) } ?? set, request)
     }
@@ -236,16 +238,16 @@ extension RowWriter {
         EntityID.canonical(set: set, key: key, shape: plan.storage.shape, model: mapping.model)
     }
 
-    /// Whether an insert may name its key: no part is computed or generated.
+    /// Returns whether an insert may specify its key, because no part of it is computed.
     func keyIsGivenByClient(_ plan: WritePlan) -> Bool {
         plan.storage.shape.key.allSatisfy { plan.storage.shape.property($0.path)?.isComputed != true }
     }
 
-    /// Takes out what the client may not give.
+    /// Removes values that clients must not specify.
     func removeComputed(from entity: inout ODataEntity) {
         let keys = Set(entity.shape.key.map(\.path))
         for (ordinal, property) in entity.shape.properties.enumerated() {
-            // A part of the key that no creation may give is the service's to give (rule 11).
+            // A key property that a create must not contain is generated by the service.
             if property.isComputed || keys.contains(property.name) && !property.isCreatable {
                 entity.values[ordinal] = nil
             } else if case .complex(var nested)? = entity.values[ordinal] {
@@ -255,7 +257,7 @@ extension RowWriter {
         }
     }
 
-    /// Fills in what an insert leaves out: defaults of the model, empty collections.
+    /// Adds values that an insert omits: default values of the model and empty collections.
     func complete(_ entity: inout ODataEntity, plan: WritePlan) throws {
         guard mapping.model.isType(entity.shape.name, plan.storage.shape.name), !entity.shape.isAbstract else {
             throw ODataError(
@@ -275,7 +277,7 @@ extension RowWriter {
         }
     }
 
-    /// The default that the model states for a property.
+    /// Returns the default value of a property in the model.
     func defaultValue(_ property: Property) -> ODataValue? {
         guard let text = property.defaultValue else { return nil }
         if case .enumeration(let name) = property.type, let type = mapping.model.enumType(name) {
@@ -284,10 +286,10 @@ extension RowWriter {
         return property.type.primitive.flatMap { try? ODataValue(lexical: text, type: $0) }
     }
 
-    /// The code of the refusal of an insert that leaves out what must have a value.
+    /// The code of the error for an insert without a mandatory value.
     static let missingValue = "MissingValue"
 
-    /// Checks all values of an entity that is to be inserted, and that none is missing.
+    /// Checks all values of a new entity, including that no mandatory value is missing.
     func checkInsert(_ entity: ODataEntity, plan: WritePlan) throws {
         let storages = plan.storage.properties(of: entity.shape)
         for (ordinal, property) in entity.shape.properties.enumerated() {
@@ -304,7 +306,7 @@ extension RowWriter {
         try checkDynamic(entity)
     }
 
-    /// Checks the values that an update gives.
+    /// Checks the values of an update.
     func checkGiven(_ entity: ODataEntity) throws {
         for (ordinal, property) in entity.shape.properties.enumerated() {
             guard let value = entity.values[ordinal] else { continue }
@@ -319,7 +321,8 @@ extension RowWriter {
             status: 400, code: "UnknownProperty", message: "\(entity.shape) has no property \(name).", target: name)
     }
 
-    /// What an update changes of a row: only what it gives, or for a replacement everything that it may.
+    /// Returns the changes of an update to a row: only the given values or, for a replacement, all values that can
+    /// be changed.
     func changes(of entity: ODataEntity, to before: ODataEntity, _ extent: Extent, plan: WritePlan) throws
         -> ODataEntity
     {
@@ -331,7 +334,7 @@ extension RowWriter {
             if property.isComputed || rules.reserved[plan.storage.set]?.contains(property.name) == true { continue }
             var value = given.contains(property.name) ? entity[property.name] : nil
             if property.isImmutable {
-                // The vocabulary has services ignore it; whoever edits locally is told at once.
+                // The vocabulary requires services to ignore the value. For local changes, an error is more useful.
                 if rules.ignoresImmutable { continue }
                 if let value, let kept = before.values[ordinal], !value.isIdentical(to: kept) {
                     throw ODataError(
@@ -353,7 +356,7 @@ extension RowWriter {
             }
             if value == nil, replaces, node?.isStored == true {
                 value = defaultValue(property)
-                // A default that is an expression is known to the database alone, and given to new rows only.
+                // Only the database knows a default value that is an expression, and applies it only to new rows.
                 if value == nil, node?.isGenerated(in: plan) == true { continue }
                 value = value ?? (property.type.isCollection ? .collection([]) : .null)
             }
@@ -361,7 +364,7 @@ extension RowWriter {
         }
         let names = entity.dynamicProperties.keys.filter { before.shape.ordinal(of: $0) == nil }
         if !replaces { patch.dynamicProperties = before.dynamicProperties }
-        // A dynamic property that is null is one that is not there (OData CSDL 4.01, 6.3).
+        // A dynamic property with the value null does not exist (OData CSDL 4.01, 6.3).
         for name in names {
             if let value = entity.dynamicProperties[name], !value.isNull {
                 patch.dynamicProperties[name] =
@@ -377,11 +380,11 @@ extension RowWriter {
         return patch
     }
 
-    /// A value with what no update changes as it was before: parts of the key, computed and immutable properties within
-    /// complex values.
+    /// Returns a value in which the properties that no update changes have their previous values: key properties,
+    /// and computed and immutable properties within complex values.
     ///
-    /// - Parameter path: where it lies.
-    /// - Throws: 400 where an immutable property is changed by who edits locally.
+    /// - Parameter path: the path of the value.
+    /// - Throws: 400 if a local change contains another value of an immutable property.
     private func unchanged(
         _ value: ODataValue, _ before: ODataValue?, keyPaths: Set<String>, at path: String
     ) throws -> ODataValue {
@@ -404,7 +407,8 @@ extension RowWriter {
         return .complex(entity)
     }
 
-    /// A complex value with defaults, or null, for what it does not give: PUT replaces it as a whole (11.4.3).
+    /// Returns a complex value in which omitted properties have their default values or null, because PUT replaces
+    /// the whole value (11.4.3).
     func completed(_ value: ODataValue) -> ODataValue {
         guard case .complex(var entity) = value else { return value }
         for (ordinal, property) in entity.shape.properties.enumerated() {
@@ -418,18 +422,18 @@ extension RowWriter {
         return .complex(entity)
     }
 
-    /// A complex value with what it does not give taken from the one before, and so the complex values in it: PATCH
-    /// merges recursively (11.4.3).
+    /// Returns a complex value with omitted properties taken from the previous value, including nested complex
+    /// values, because PATCH merges recursively (11.4.3).
     ///
     /// - Parameters:
-    ///   - node: where the property lies; `nil` within the text of another one.
-    ///   - levels: how many levels of complex values are merged.
+    ///   - node: the storage of the property; `nil` within a JSON column.
+    ///   - levels: the number of levels of complex values to merge.
     private func merged(
         _ value: ODataValue, into before: ODataValue?, _ node: WritePlan.Node? = nil, levels: Int
     ) -> ODataValue {
         guard levels > 0, case .complex(var entity) = value, case .complex(let old)? = before else { return value }
         if case .complex(_, _, let nodes)? = node {
-            // It has columns of its own, of which those that it does not give are left alone.
+            // The value has columns of its own, and columns of omitted properties are not changed.
             for (ordinal, node) in nodes.enumerated() {
                 let kept = old.values[ordinal]
                 entity.values[ordinal] = entity.values[ordinal].map { merged($0, into: kept, node, levels: levels - 1) }
@@ -437,7 +441,7 @@ extension RowWriter {
             return .complex(entity)
         }
         if entity.shape.name != old.shape.name, mapping.model.isType(old.shape.name, entity.shape.name) {
-            // It is of a derived type, and stays so.
+            // The previous value has a derived type, which remains.
             var derived = ODataEntity(shape: old.shape)
             for (property, value) in zip(entity.shape.properties, entity.values) where value != nil {
                 derived[property.name] = value
@@ -457,7 +461,8 @@ extension RowWriter {
         return .complex(entity)
     }
 
-    /// The properties that an entity gives: those set since it was read, else all that are loaded.
+    /// Returns the names of the properties in an entity: those set since it was read or, if there are none, all
+    /// loaded properties.
     package static func given(_ entity: ODataEntity) -> Set<String> {
         if !entity.changedProperties.isEmpty { return entity.changedProperties }
         var names = Set(entity.dynamicProperties.keys)
@@ -469,7 +474,7 @@ extension RowWriter {
 
     // MARK: Errors
 
-    /// Encodes an entity; a value that does not fit its column is a 400.
+    /// Encodes an entity. A value that does not fit its column is a 400.
     func encode(_ entity: ODataEntity, plan: WritePlan, into row: inout [DatabaseValue?]) throws {
         do throws(StoredValueError) {
             try plan.encode(entity, into: &row)
@@ -481,7 +486,7 @@ extension RowWriter {
         }
     }
 
-    /// Runs a statement and turns broken constraints into OData errors.
+    /// Runs a statement and converts constraint violations to OData errors.
     func translating(_ plan: WritePlan, row: [DatabaseValue?], in database: Database, body: () throws -> Void) throws {
         do {
             try body()
@@ -493,12 +498,12 @@ extension RowWriter {
 }
 
 extension WritePlan.Node {
-    /// Whether the property has a place in the table.
+    /// Whether the table stores the property.
     var isStored: Bool {
         if case .absent = self { false } else { true }
     }
 
-    /// Whether the database gives the property its value where an insert leaves it out.
+    /// Returns whether the database generates the value of the property if an insert omits it.
     func isGenerated(in plan: WritePlan) -> Bool {
         if case .slot(let index) = self { plan.slots[index].column?.isGenerated == true } else { false }
     }

@@ -3,38 +3,43 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// Creates, changes and deletes single rows as a service does: checked against the model, guarded by ETags,
-/// told to the hook in the same transaction.
+/// Creates, changes and deletes single rows like a service. Changes are checked against the model, ETags are
+/// compared, and the hook is called in the same transaction.
 ///
-/// All methods must be called inside a transaction, which the caller rolls back when they throw.
+/// All methods must be called inside a transaction, which the caller rolls back if they throw.
 ///
 /// ```swift
 /// let row = try writer.create(order, in: "Orders", request: request, database: database)
 /// row.entity.control.id    // Orders(17)
 /// ```
 ///
-/// What is refused, is an ``ODataError``: 400 with the property as its target for values that break the
-/// model, 404 for a key that is not there, 405 for what the set does not allow, 409 for a key that is taken,
-/// 412 for an ETag that no longer holds, 501 for what a layout cannot hold.
+/// A refused change throws an ``ODataError``:
+///
+/// - 400 with the property as its target for values that violate the model,
+/// - 404 for an unknown key,
+/// - 405 for a change that the set does not allow,
+/// - 409 for an existing key,
+/// - 412 for an outdated ETag,
+/// - 501 for types that the layout does not support.
 public struct RowWriter: Sendable {
-    /// Where the data lies.
+    /// The tables and columns of the data.
     public let mapping: StorageMapping
     package var hook: (any WriteHook)?
     let plans: [String: WritePlan]
     package var check: ValueCheck
-    /// What a writer does beyond the single row.
+    /// The additional effects of changes.
     package var rules: WriteRules
-    /// How many deletions that others caused lie above this one.
+    /// The number of cascading deletions that have led to the current one.
     var cascadeDepth = 0
-    /// Whose rows hold foreign keys to the rows of a set, by set; empty where nobody watches over them.
+    /// The sets with foreign keys to the rows of a set, by set; empty if references are not watched.
     let dependents: [String: [Dependents]]
 
-    /// Makes a writer.
+    /// Creates a writer.
     ///
     /// - Parameters:
-    ///   - mapping: where the data lies.
-    ///   - hook: what takes part in each change.
-    ///   - rules: what it does beyond the single row.
+    ///   - mapping: the tables and columns of the data.
+    ///   - hook: a hook that takes part in each change.
+    ///   - rules: the additional effects of changes.
     public init(mapping: StorageMapping, hook: (any WriteHook)?, rules: WriteRules = WriteRules()) {
         self.mapping = mapping
         self.hook = hook
@@ -44,11 +49,11 @@ public struct RowWriter: Sendable {
         dependents = rules.watchesReferences ? Dependents.all(in: mapping) : [:]
     }
 
-    /// A row as it is after a change.
+    /// A row after a change.
     public struct WrittenRow: Sendable {
-        /// The entity, read again, with id and ETag in its control information.
+        /// The entity as read after the change, with id and ETag in its control information.
         public var entity: ODataEntity
-        /// The internal row id; `nil` where the table has none.
+        /// The internal row id; `nil` if the table has no row ids.
         public var rowID: Int64?
         /// The ETag.
         public var etag: String?
@@ -56,32 +61,32 @@ public struct RowWriter: Sendable {
         public var id: String
         /// Whether the row is new.
         public var isNew: Bool
-        /// The entity set, singleton, or path of the contained collection that the row is in.
+        /// The entity set, the singleton, or the path of the contained collection.
         public var set: String
-        /// For a contained collection, the row id of the containing entity.
+        /// The row id of the containing entity, for a contained collection.
         public var parent: Int64?
-        /// Whether the client that has changed the row can know all of it without reading it.
+        /// Whether the client that has changed the row can know its representation without reading it.
         var isForeseeable = true
     }
 
     // MARK: Changes
 
-    /// Inserts an entity, with the related entities and references in it.
+    /// Inserts an entity, including its related entities and references.
     ///
     /// - Parameters:
-    ///   - entity: the entity; values of Computed properties are ignored.
-    ///   - set: the entity set, singleton, or path of a contained collection.
-    ///   - parent: for a contained collection, the row id of the containing entity.
-    ///   - request: the request that asks for it, for the hook.
+    ///   - entity: the entity; values of computed properties are ignored.
+    ///   - set: the entity set, the singleton, or the path of a contained collection.
+    ///   - parent: the row id of the containing entity, for a contained collection.
+    ///   - request: the request, for the hook.
     ///   - database: a connection inside a transaction.
-    /// - Throws: ``ODataError`` when refused.
+    /// - Throws: ``ODataError`` if the change is refused.
     public func create(
         _ entity: ODataEntity, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws -> WrittenRow {
         try create(entity, in: set, parent: parent, context: WriteContext(request: request, database: database))
     }
 
-    /// Inserts an entity into a set or, with the row id of the containing entity, a contained collection.
+    /// Inserts an entity into a set or, with the row id of the containing entity, into a contained collection.
     func create(
         _ entity: ODataEntity, in set: String, parent: Int64? = nil, context: WriteContext
     ) throws -> WrittenRow {
@@ -90,11 +95,12 @@ public struct RowWriter: Sendable {
         let sent = entity
         var entity = entity
         if !rules.takesComputedValues { removeComputed(from: &entity) }
-        // Before references set properties by name: what a body brought would seem not to be given then.
+        // References set properties by name, after which other properties of the body would no longer count as
+        // given.
         let own = Self.given(entity)
         let principals = try resolveReferences(
             in: &entity, of: plan, before: nil, context: context)
-        // A key that is null is one that was left out.
+        // A key property with the value null counts as omitted.
         let missing = entity.shape.key.map(\.path).filter { entity[$0]?.isNull ?? false }
         let given = own.union(entity.changedProperties).union(linked(by: entity, plan: plan)).subtracting(missing)
         try hook?.prepareInsert(&entity, into: plan.storage, request: request, in: database)
@@ -113,22 +119,24 @@ public struct RowWriter: Sendable {
                 RowChange(
                     kind: .insert, table: plan.storage, rowID: written.rowID, before: nil, after: written.entity,
                     changedProperties: given, request: request, parent: written.parent), in: database)
-            // The hook may have given the row a version.
+            // The hook may have changed the version of the row.
             written = try reread(rowID: rowID, row: row, parent: parent, plan: plan, in: database)
         }
         written.isNew = true
         written.isForeseeable = isForeseeable(written.entity, given: sent, before: nil, resets: true, plan: plan)
-        // A deep insert is answered with what it brought (OData Protocol 4.01, 11.4.2.2).
+        // The response to a deep insert contains the related entities (OData Protocol 4.01, 11.4.2.2).
         written.entity.related = principals
         try createRelated(of: entity, written: &written, plan: plan, in: context)
         return written
     }
 
-    /// Changes the properties that `entity` gives: those set since it was read, else all that are loaded
-    /// (PATCH; OData Protocol 4.01, 11.4.3). A key that is not there is inserted when the request has no
-    /// `If-Match` and the key is the client's to give (upsert, 11.4.4).
+    /// Changes the given properties of an entity (PATCH; OData Protocol 4.01, 11.4.3).
     ///
-    /// - Throws: ``ODataError`` when refused.
+    /// The given properties are those set since the entity was read or, if there are none, all loaded properties.
+    /// An unknown key is inserted if the request has no `If-Match` and clients may specify the key (upsert,
+    /// 11.4.4).
+    ///
+    /// - Throws: ``ODataError`` if the change is refused.
     public func update(
         _ entity: ODataEntity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
         database: Database
@@ -137,9 +145,9 @@ public struct RowWriter: Sendable {
             entity, merging: .max, key: key, in: set, parent: parent, request: request, database: database)
     }
 
-    /// Changes the properties that `entity` gives, of which the outer ones alone are merged with what is there.
+    /// Changes the given properties of an entity, and merges complex values up to a level.
     ///
-    /// - Parameter levels: how many levels of complex values are merged; one that lies deeper is replaced as a whole
+    /// - Parameter levels: the number of levels of complex values to merge. Deeper values are replaced as a whole
     ///   (PUT of a complex property; OData Protocol 4.01, 11.4.9.3).
     package func update(
         _ entity: ODataEntity, merging levels: Int, key: EntityKey?, in set: String, parent: Int64?,
@@ -151,11 +159,12 @@ public struct RowWriter: Sendable {
             in: WriteContext(request: request, database: database))
     }
 
-    /// Replaces an entity: properties that are not given get their default or null, except for the key and
-    /// what the client may not change (PUT; OData Protocol 4.01, 11.4.3). A key that is not there is
-    /// inserted as for ``update(_:key:in:parent:request:database:)``.
+    /// Replaces an entity (PUT; OData Protocol 4.01, 11.4.3).
     ///
-    /// - Throws: ``ODataError`` when refused.
+    /// Omitted properties are set to their default value or null, except the key and properties that clients cannot
+    /// change. An unknown key is inserted as in ``update(_:key:in:parent:request:database:)``.
+    ///
+    /// - Throws: ``ODataError`` if the change is refused.
     public func replace(
         _ entity: ODataEntity, key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest,
         database: Database
@@ -167,7 +176,7 @@ public struct RowWriter: Sendable {
 
     /// Deletes an entity.
     ///
-    /// - Throws: ``ODataError`` when refused.
+    /// - Throws: ``ODataError`` if the change is refused.
     public func delete(
         key: EntityKey?, in set: String, parent: Int64? = nil, request: ODataRequest, database: Database
     ) throws {
@@ -176,7 +185,7 @@ public struct RowWriter: Sendable {
             in: WriteContext(request: request, database: database))
     }
 
-    /// Changes the properties that an entity gives of the row at an address.
+    /// Changes the given properties of the row at an address.
     func update(_ entity: ODataEntity, at address: RowAddress, in context: WriteContext) throws -> WrittenRow {
         try write(entity, at: address, .merging(levels: .max), in: context)
     }
@@ -209,9 +218,9 @@ public struct RowWriter: Sendable {
         try settle(hanging, in: context)
     }
 
-    /// Reads one entity as changes see it; `nil` when it is not there.
+    /// Reads an entity in the state on which changes are based; `nil` if it does not exist.
     ///
-    /// - Throws: ``ODataError`` when the set is not stored, ``StoredValueError`` when a stored value is bad.
+    /// - Throws: ``ODataError`` if the set is not stored, ``StoredValueError`` if a stored value is invalid.
     public func read(key: EntityKey?, in set: String, parent: Int64? = nil, database: Database) throws -> WrittenRow? {
         try read(at: RowAddress(set: set, key: key, parent: parent), in: database)
     }
@@ -227,16 +236,17 @@ public struct RowWriter: Sendable {
 
     // MARK: Steps
 
-    /// The restrictions on changes of a set; `nil` where they do not count.
+    /// Returns the restrictions on changes of a set; `nil` if they are ignored.
     private func restrictions(of set: String, _ plan: WritePlan) -> ChangeRestrictions? {
         rules.ignoresCapabilities ? nil : ChangeRestrictions(of: set, plan.storage.shape, in: mapping.model)
     }
 
-    /// What becomes of that which an update does not give.
+    /// The effect of an update on omitted properties.
     enum Extent: Hashable {
-        /// It stays, in complex values too, down to some level: from there on they are replaced as wholes.
+        /// Omitted properties remain, including those of complex values up to a level. Deeper values are replaced
+        /// as a whole.
         case merging(levels: Int)
-        /// It gets its default or null.
+        /// Omitted properties are set to their default value or null.
         case replacing
     }
 
@@ -248,7 +258,7 @@ public struct RowWriter: Sendable {
         let replaces = extent == .replacing
         let plan = try writable(set, "UpdateRestrictions", property: "Updatable", request: request)
         guard let found = try find(key: key, parent: parent, plan: plan, in: database) else {
-            // A media entity is made by its stream (11.4.4).
+            // A media entity is created by its stream (11.4.4).
             guard request.ifMatch == nil, let key, keyIsGivenByClient(plan), !entity.shape.hasStream else {
                 throw missing(set, key, request: request)
             }
@@ -260,7 +270,7 @@ public struct RowWriter: Sendable {
             do {
                 return try create(entity, in: set, parent: parent, context: context)
             } catch let error as ODataError where !replaces && error.code == Self.missingValue {
-                // A patch that says too little to make an entity was meant for one that is there.
+                // A patch without all mandatory values was intended for an existing entity.
                 throw missing(set, key, request: request)
             }
         }
@@ -278,7 +288,7 @@ public struct RowWriter: Sendable {
         for (name, value) in entity.control.annotations where name.hasSuffix(Self.deltaMark) {
             patch.control.annotations[name] = value
         }
-        // A dynamic property that goes is in the patch no more.
+        // The patch no longer contains a removed dynamic property.
         var own = Self.given(patch).union(entity.dynamicProperties.keys)
         if replaces { own.formUnion(before.dynamicProperties.keys) }
         let principals = try resolveReferences(
@@ -302,7 +312,7 @@ public struct RowWriter: Sendable {
                     kind: .update, table: plan.storage, rowID: found.rowID, owner: found.owner, before: before,
                     after: written.entity, changedProperties: given, request: request, parent: written.parent),
                 in: database)
-            // The hook may have given the row a new version.
+            // The hook may have changed the version of the row.
             written = try reread(found, plan: plan, in: database)
         }
         written.isForeseeable = isForeseeable(
@@ -312,7 +322,8 @@ public struct RowWriter: Sendable {
         return written
     }
 
-    /// The navigation properties of an entity that become rows of link tables, of which only this tells the hook.
+    /// Returns the navigation properties of an entity that become rows of link tables. The hook knows them only
+    /// from this list.
     private func linked(by entity: ODataEntity, plan: WritePlan) -> [String] {
         entity.related.keys.filter { name in
             guard case .link? = plan.storage.navigation[name] else { return false }
@@ -377,7 +388,7 @@ public struct RowWriter: Sendable {
             values.append(WritePlan.dynamicText(patch.dynamicProperties)?.databaseValue ?? .null)
         }
         if let column = plan.storage.notLoaded, !found.notLoaded.isEmpty {
-            // What was given is loaded now.
+            // The given values become loaded.
             var bits = found.notLoaded
             for (index, value) in row.enumerated() where value != nil {
                 if let bit = plan.slots[index].bit, bit / 8 < bits.count { bits[bit / 8] &= ~(1 << UInt8(bit % 8)) }

@@ -1,8 +1,8 @@
 import ODataModel
 import ODataService
 
-/// Checks the values that a request gives against the model: types, nullability and facets
-/// (OData CSDL 4.01, 7.2). Every refusal is a 400 whose target is the property's path.
+/// Checks the values of a request against the model: types, nullability and facets (OData CSDL 4.01, 7.2). Every
+/// error is a 400 with the property's path as target.
 package struct ValueCheck {
     private let validator: ValueValidator
 
@@ -12,7 +12,7 @@ package struct ValueCheck {
 
     /// Checks a value for a property.
     ///
-    /// - Parameter path: the property's path from the entity, for messages.
+    /// - Parameter path: the property's path from the entity, for error messages.
     package func check(_ value: ODataValue, for property: Property, path: String) throws {
         do throws(InvalidValueError) {
             try validator.validate(value, for: property)
@@ -24,7 +24,7 @@ package struct ValueCheck {
         try refuseNull(in: value, path)
     }
 
-    /// Refuses text with U+0000, at which SQLite's text ends.
+    /// Refuses text with U+0000, which ends text in SQLite.
     private func refuseNull(in value: ODataValue, _ path: String) throws(ODataError) {
         switch value {
         case .string(let text) where text.utf8.contains(0):
@@ -41,15 +41,16 @@ package struct ValueCheck {
 }
 
 extension EntityDataModel {
-    /// Whether a capability is not denied by the annotations of an entity set or singleton.
+    /// Returns whether a capability is not denied by the annotations of an entity set or singleton.
     ///
     /// - Parameters:
-    ///   - term: such as `InsertRestrictions`.
-    ///   - property: such as `Insertable`.
+    ///   - term: the name of the term, such as `InsertRestrictions`.
+    ///   - property: the name of the property, such as `Insertable`.
     ///   - name: the entity set or singleton.
     package func allows(_ term: String, _ property: String, on name: String) -> Bool {
         let full = Vocabulary.capabilities + term
-        // What SAP's attributes say of reading is about requests to the service: a store may have the rows by another way.
+        // SAP attributes about reading restrict requests to the service, but a store may have the rows from another
+        // request.
         let annotation =
             term == "ReadRestrictions"
             ? (entitySet(name)?.annotations ?? singleton(name)?.annotations ?? []).annotation(full)

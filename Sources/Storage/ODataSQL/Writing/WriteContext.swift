@@ -1,15 +1,15 @@
 import GRDB
 import ODataService
 
-/// The request that a change belongs to, and the connection, inside a transaction, on which it is made.
+/// The request of a change, and the connection for the change inside a transaction.
 struct WriteContext {
     var request: ODataRequest
     let database: Database
 
-    /// The same with a request without conditions.
+    /// The context with a request without conditions.
     var unconditional: WriteContext { WriteContext(request: request.unconditional, database: database) }
 
-    /// The same with another method, as a part of the change needs it.
+    /// Returns the context with another method for a part of the change.
     func with(_ method: ODataRequest.Method) -> WriteContext {
         var context = self
         context.request.method = method
@@ -18,8 +18,10 @@ struct WriteContext {
 }
 
 extension ODataRequest {
-    /// The request without conditions, for the change of a row that is there: those of an outer entity say nothing of what
-    /// hangs on it, and what is gone must not be made anew.
+    /// The request without conditions, for a change of an existing row.
+    ///
+    /// The conditions of an outer entity do not apply to related rows. `If-Match: *` prevents the creation of a row
+    /// that was deleted.
     package var unconditional: ODataRequest {
         var request = self
         request.ifMatch = "*"

@@ -2,60 +2,60 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// What stands above a store and takes part in each local change, inside its transaction: the offline
-/// engine queues the change there, a served database versions it.
+/// A component that takes part in each local change, inside its transaction. The offline engine adds the change to
+/// its queue, and a server of an existing database assigns a version.
 public protocol WriteHook: Sendable {
-    /// Completes an entity before it is inserted: temporary keys, server-given values.
+    /// Completes an entity before it is inserted, for example with a temporary key or with generated values.
     ///
-    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is then rolled back.
     func prepareInsert(_ entity: inout ODataEntity, into table: TableStorage, in database: Database) throws
 
-    /// Completes an entity before it is inserted, knowing the request that asks for it. By default this is
+    /// Completes an entity before it is inserted, depending on the request. By default, this calls
     /// ``prepareInsert(_:into:in:)``.
     ///
-    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is then rolled back.
     func prepareInsert(
         _ entity: inout ODataEntity, into table: TableStorage, request: ODataRequest, in database: Database) throws
 
-    /// Completes or refuses what an update changes, before it does.
+    /// Completes or refuses an update before it is executed.
     ///
     /// - Parameters:
-    ///   - patch: what is changed; for a replacement all that it sets.
-    ///   - before: the row as it is.
-    ///   - table: its table.
-    ///   - request: the request that asks for it.
+    ///   - patch: the changes; for a replacement, all values that are set.
+    ///   - before: the current row.
+    ///   - table: the table of the row.
+    ///   - request: the request.
     ///   - database: a connection inside the transaction.
-    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is then rolled back.
     func prepareUpdate(
         _ patch: inout ODataEntity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database) throws
 
-    /// Is asked before a row is deleted.
+    /// Prepares the deletion of a row.
     ///
-    /// - Throws: ``ODataError`` to refuse it; the transaction is rolled back.
+    /// - Throws: ``ODataError`` to refuse the deletion; the transaction is then rolled back.
     func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database) throws
 
-    /// Is asked before a request names a row that it leaves as it is: as what something is related to.
+    /// Prepares a reference to a row that the request does not change.
     ///
-    /// - Parameter navigation: the navigation property that is to lead to it.
-    /// - Throws: ``ODataError`` where the row is not there for who asks; the transaction is rolled back.
+    /// - Parameter navigation: the navigation property with the reference.
+    /// - Throws: ``ODataError`` if the row is not visible to the caller; the transaction is then rolled back.
     func prepareReference(
         to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, in database: Database) throws
 
-    /// Is told of a row that was inserted, updated or deleted, in the same transaction.
+    /// Called in the same transaction after a row was inserted, updated or deleted.
     ///
-    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is then rolled back.
     func didWrite(_ change: RowChange, in database: Database) throws
 
-    /// Is told of a relation in a link table that was made or taken away, in the same transaction.
+    /// Called in the same transaction after a relation was added to a link table, and before one is removed.
     ///
-    /// - Throws: ``ODataError`` to refuse the change; the transaction is rolled back.
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is then rolled back.
     func didLink(_ change: LinkChange, in database: Database) throws
 }
 
 extension WriteHook {
-    /// Completes nothing more than without the request.
+    /// Calls ``prepareInsert(_:into:in:)``.
     public func prepareInsert(
         _ entity: inout ODataEntity, into table: TableStorage, request: ODataRequest, in database: Database
     ) throws {
@@ -68,7 +68,7 @@ extension WriteHook {
         database: Database
     ) throws {}
 
-    /// Refuses nothing.
+    /// Accepts every reference.
     public func prepareReference(
         to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, in database: Database
     ) throws {}
@@ -76,45 +76,45 @@ extension WriteHook {
     /// Does nothing.
     public func didLink(_ change: LinkChange, in database: Database) throws {}
 
-    /// Refuses nothing.
+    /// Accepts every deletion.
     public func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {}
 }
 
-/// One row's change.
+/// A change of a row.
 public struct RowChange: Sendable {
-    /// What was done.
+    /// The kinds of change.
     public enum Kind: String, Hashable, Sendable {
-        /// The row is new.
+        /// The row was inserted.
         case insert
-        /// Columns changed.
+        /// Columns of the row were changed.
         case update
-        /// The row is gone.
+        /// The row was deleted.
         case delete
     }
 
-    /// What was done.
+    /// The kind of the change.
     public var kind: Kind
-    /// The table.
+    /// The table of the row.
     public var table: TableStorage
-    /// The internal row id; `nil` where the table has none.
+    /// The internal row id; `nil` if the table has no row ids.
     public var rowID: Int64?
-    /// The value that the row's owner column had before, where the layout has one; `nil` for an insert.
+    /// The previous value of the owner column, if the layout has one; `nil` for an insert.
     public var owner: Int64?
-    /// The row before, complete with its ETag in the control information; `nil` for an insert.
+    /// The row before the change, with its ETag in the control information; `nil` for an insert.
     public var before: ODataEntity?
-    /// The row after; `nil` for a delete.
+    /// The row after the change; `nil` for a delete.
     public var after: ODataEntity?
-    /// The properties that the request gave, those of references (`@odata.bind`) included; not what the
-    /// hook or a default added.
+    /// The properties in the request, including those of references (`@odata.bind`), but without additions by the
+    /// hook or default values.
     public var changedProperties: Set<String>
-    /// The request that caused it.
+    /// The request that caused the change.
     public var request: ODataRequest
-    /// For what an entity contains, the row id of that entity.
+    /// The row id of the containing entity, for a contained entity.
     public var parent: Int64?
 
-    /// Makes a change.
+    /// Creates a change.
     public init(
         kind: Kind, table: TableStorage, rowID: Int64?, owner: Int64? = nil, before: ODataEntity?, after: ODataEntity?,
         changedProperties: Set<String>, request: ODataRequest, parent: Int64? = nil
@@ -131,19 +131,22 @@ public struct RowChange: Sendable {
     }
 }
 
-/// A relation between two rows by a link table.
+/// A change of a relation between two rows in a link table.
 public struct LinkChange: Sendable {
-    /// Whether it was made; else it was taken away.
+    /// Whether the relation was added; otherwise, it was removed.
     public var isAdded: Bool
-    /// The row that the navigation property belongs to.
+    /// The row with the navigation property.
     public var source: RowWriter.WrittenRow
-    /// The navigation property's path.
+    /// The path of the navigation property.
     public var navigation: String
-    /// The row that it leads to.
+    /// The related row.
     public var target: RowWriter.WrittenRow
-    /// The relations that a new one took the place of, since an end that leads to a single entity has one at most
-    /// (OData Protocol 4.01, 11.4.6.3); and itself, where it was there already. They are gone without being told of.
+    /// The relations that the new one has replaced, because a single-valued end has at most one relation (OData
+    /// Protocol 4.01, 11.4.6.3).
+    ///
+    /// The list also contains the new relation if it existed already. The hook is not called for replaced
+    /// relations.
     public var replaced: [RelatedRows] = []
-    /// The request that caused it.
+    /// The request that caused the change.
     public var request: ODataRequest
 }

@@ -2,36 +2,38 @@ import Foundation
 import GRDB
 import ODataModel
 
-/// A table's storage compiled for work on whole rows: every column at a fixed position, every property of
-/// every type that the table holds as a tree over these positions. No name is looked up in a loop over rows.
+/// The storage of a table, prepared for access to whole rows.
+///
+/// Every column has a fixed position, and the properties of every type are a tree over these positions. Loops over
+/// rows therefore need no search by name.
 package struct WritePlan: Sendable {
-    /// One column that holds a property's value, or tells whether a complex value is there.
+    /// A column with the value of a property or the presence of a complex value.
     struct Slot: Sendable {
-        /// The column's name.
+        /// The name of the column.
         var name: String
-        /// How its values are stored; `nil` for the presence column of a complex value, which holds 1 for a
-        /// value, 0 for null, and NULL when the value is not loaded or was never set.
+        /// The encoding of the values; `nil` for the presence column of a complex value. A presence column contains
+        /// 1 for a value, 0 for null, and NULL if the value is not loaded or was never set.
         var column: ColumnStorage?
-        /// The number of its bit among what is not loaded; `nil` when it always is.
+        /// The index of the column's bit in ``TableStorage/notLoaded``; `nil` if the column is always loaded.
         var bit: Int?
     }
 
-    /// Where a property's value lies in the slots.
+    /// The slots of a property.
     indirect enum Node: Sendable {
         case slot(Int)
         case complex(TypeShape, presence: Int, [Node])
         case absent
     }
 
-    /// A slot whose value need not be loaded, as a property of one type.
+    /// A slot that may be not loaded, as a property of a type.
     struct PropertySlot: Sendable {
         var index: Int
         var bit: Int
-        /// The names on the way to the property.
+        /// The path of the property.
         var path: [String]
     }
 
-    /// The columns that are not properties, in the order in which a row is selected.
+    /// The columns that are not properties, in the order of ``selection``.
     struct SystemColumns: Sendable {
         var rowID: Int?
         var etag: Int?
@@ -59,7 +61,7 @@ package struct WritePlan: Sendable {
         }
     }
 
-    /// A foreign key: the set that it refers to, and for each part its slot and the column there that it is equal to.
+    /// A foreign key: the referenced set and, for each part, its slot and the referenced column.
     struct VariableReference: Sendable {
         var target: String
         var pairs: [(slot: Int, column: String)]
@@ -71,13 +73,13 @@ package struct WritePlan: Sendable {
     let system: SystemColumns
     /// The slots of the key's columns, in key order.
     let keySlots: [Int]
-    /// Whether SQLite may find another key for a part of the key: by the affinity or the collation of its column.
+    /// Whether SQLite may find a different key, because of the affinity or collation of a column.
     let hasTextKey: Bool
-    /// Whether a part of the key may be written in several ways.
+    /// Whether a part of the key has several stored forms.
     let hasVariableKey: Bool
-    /// The foreign keys of which a part may be written in several ways.
+    /// The foreign keys with parts that have several stored forms.
     let variableReferences: [VariableReference]
-    /// The positions of ``TableStorage/digestColumns`` in a selected row: what a digest is made of.
+    /// The positions of ``TableStorage/digestColumns`` in a selected row, for its digest.
     let digestPositions: [Int]
     private let nodesByType: [QualifiedName: [Node]]
 
@@ -125,7 +127,7 @@ package struct WritePlan: Sendable {
         let shapes = [storage.shape] + TableLayout.derivedShapes(of: storage.shape, model: model)
         return storage.navigation.sorted { $0.key < $1.key }.compactMap { name, navigation in
             guard case .join(let target, let pairs) = navigation,
-                // Only where the foreign key lies in these rows.
+                // Only foreign keys in the rows of this table are relevant.
                 shapes.contains(where: { $0.navigationProperty(name)?.constraints.isEmpty == false })
             else { return nil }
             let parts = pairs.compactMap { pair in positions[pair.source].map { (slot: $0, column: pair.target) } }
@@ -136,13 +138,13 @@ package struct WritePlan: Sendable {
         }
     }
 
-    /// The tree of a type's properties; `nil` for a type that the table does not hold.
+    /// Returns the tree of a type's properties; `nil` if the table does not contain the type.
     func nodes(of shape: TypeShape) -> [Node]? {
         nodesByType[shape.name]
             ?? (model.isType(shape.name, storage.shape.name) ? nodesByType[storage.shape.name] : nil)
     }
 
-    /// The slots below a node that need not be loaded.
+    /// Returns the slots below a node that may be not loaded.
     func optionalSlots(of node: Node) -> [Int] {
         switch node {
         case .slot(let index): return slots[index].bit == nil ? [] : [index]
@@ -153,7 +155,7 @@ package struct WritePlan: Sendable {
         }
     }
 
-    /// The slots of a type's properties that need not be loaded.
+    /// Returns the slots of a type's properties that may be not loaded.
     func propertySlots(of shape: TypeShape) -> [PropertySlot] {
         func collect(_ shape: TypeShape, _ nodes: [Node], path: [String]) -> [PropertySlot] {
             zip(shape.properties, nodes).flatMap { property, node -> [PropertySlot] in
@@ -169,11 +171,11 @@ package struct WritePlan: Sendable {
         return collect(shape, nodes(of: shape) ?? [], path: [])
     }
 
-    /// The presence slots of complex values of which nothing is loaded any more.
+    /// Returns the presence slots of complex values without any loaded properties.
     ///
     /// - Parameters:
-    ///   - dropped: the slots that are loaded no longer.
-    ///   - bits: what was not loaded before.
+    ///   - dropped: the slots that become not loaded.
+    ///   - bits: the bits of columns that were not loaded before.
     func presences(goneWith dropped: Set<Int>, _ bits: [UInt8], of shape: TypeShape) -> [Int] {
         func collect(_ node: Node) -> (isGone: Bool, isTouched: Bool, presences: [Int]) {
             switch node {
@@ -192,11 +194,11 @@ package struct WritePlan: Sendable {
         return (nodes(of: shape) ?? []).flatMap { collect($0).presences }
     }
 
-    /// The position of a column's slot.
+    /// Returns the position of a column's slot.
     func slot(named column: String) -> Int? { slots.firstIndex { $0.name == column } }
 
-    /// The path of the property that a column holds, such as `Address/City`; a derived type's property has
-    /// its name alone.
+    /// Returns the path of the property in a column, such as `Address/City`; the path of a derived type's property
+    /// is its name.
     func path(ofColumn column: String) -> String? {
         guard let slot = slot(named: column) else { return nil }
         func search(_ shape: TypeShape, _ nodes: [Node], prefix: String) -> String? {
@@ -222,17 +224,17 @@ package struct WritePlan: Sendable {
 
     // MARK: SQL
 
-    /// `SELECT` of the system columns and all slots, up to and including the table.
+    /// `SELECT` with the system columns and all slots, up to and including the table.
     package var selection: String {
         let columns = (system.names + slots.map(\.name)).map(\.sqlIdentifier).joined(separator: ", ")
         return "SELECT \(columns) FROM \(storage.table.sqlIdentifier)"
     }
 
-    /// Whether rows have no key of their own: what one entity contains at most once needs none
-    /// (OData CSDL 4.01, 6.5 *Key*).
+    /// Whether rows have no key, as for a single-valued contained entity (OData CSDL 4.01, 6.5 *Key*).
     var isFoundByParent: Bool { storage.shape.key.isEmpty }
 
-    /// The condition for one row by key (and parent row id, for contained collections), and for being seen.
+    /// Returns the condition for a visible row by key and, for contained collections, by the row id of its
+    /// container.
     func keyCondition(hasParent: Bool, includesHidden: Bool = false) -> String {
         var conditions = keySlots.map { "\(slots[$0].name.sqlIdentifier) = ?" }
         if hasParent { conditions.append("\(OfflineLayout.parentColumn.sqlIdentifier) = ?") }
@@ -246,9 +248,9 @@ package struct WritePlan: Sendable {
 
     // MARK: Entities to columns
 
-    /// Writes an entity's loaded properties into slots; what is not loaded is left as it is.
+    /// Writes the loaded properties of an entity to slots; other slots remain unchanged.
     ///
-    /// - Throws: ``StoredValueError`` with the column's name when a value does not fit its column.
+    /// - Throws: ``StoredValueError`` with the name of the column if a value does not fit.
     func encode(_ entity: ODataEntity, into row: inout [DatabaseValue?]) throws(StoredValueError) {
         guard let nodes = nodes(of: entity.shape) else {
             throw StoredValueError(
@@ -285,7 +287,7 @@ package struct WritePlan: Sendable {
         }
     }
 
-    /// Writes null into everything below a node.
+    /// Writes null to all slots below a node.
     func clear(_ node: Node, in row: inout [DatabaseValue?]) {
         switch node {
         case .slot(let index): row[index] = .null
@@ -296,9 +298,9 @@ package struct WritePlan: Sendable {
         }
     }
 
-    /// The dynamic properties in a JSON object.
+    /// Returns the dynamic properties in a JSON object.
     ///
-    /// - Throws: ``StoredValueError`` for what is none.
+    /// - Throws: ``StoredValueError`` if the text is not a JSON object.
     static func dynamicProperties(
         of text: String?, in model: EntityDataModel
     ) throws(StoredValueError) -> [String: ODataValue] {
@@ -308,7 +310,8 @@ package struct WritePlan: Sendable {
         return holder.dynamicProperties
     }
 
-    /// The JSON object of dynamic properties; `nil` for none. One that is null is one that is not there (OData CSDL 4.01, 6.3).
+    /// Returns the JSON object of dynamic properties; `nil` if there are none. A property with the value null does
+    /// not exist (OData CSDL 4.01, 6.3).
     static func dynamicText(_ properties: [String: ODataValue]) -> String? {
         let properties = properties.filter { !$0.value.isNull }
         guard !properties.isEmpty else { return nil }
@@ -318,7 +321,8 @@ package struct WritePlan: Sendable {
         return StoredJSON.encode(.complex(holder))
     }
 
-    /// The bits of what is not loaded in a row: `nil` slots that have a bit; NULL when there is none.
+    /// Returns the bits of the columns that are not loaded, which are the `nil` slots with a bit; NULL if there are
+    /// none.
     func notLoadedBits(_ row: [DatabaseValue?]) -> DatabaseValue {
         var bits: [UInt8] = []
         for (index, slot) in slots.enumerated() where row[index] == nil {
@@ -338,7 +342,7 @@ package struct WritePlan: Sendable {
 
     // MARK: Rows to entities
 
-    /// A row as it was selected by ``selection``.
+    /// A row selected by ``selection``.
     package struct Stored {
         var rowID: Int64?
         var owner: Int64?
@@ -351,7 +355,7 @@ package struct WritePlan: Sendable {
         var digest: String?
     }
 
-    /// Takes a row apart.
+    /// Reads the values of a row.
     package func stored(_ row: Row) -> Stored {
         let offset = system.names.count
         var stored = Stored(notLoaded: [], slots: slots.indices.map { row[offset + $0] })
@@ -370,9 +374,9 @@ package struct WritePlan: Sendable {
         return stored
     }
 
-    /// Makes an entity of a row, with its ETag and, for a derived type, its type in the control information.
+    /// Returns the entity of a row, with its ETag and, for a derived type, its type in the control information.
     ///
-    /// - Throws: ``StoredValueError`` with table and column when a value does not parse as declared.
+    /// - Throws: ``StoredValueError`` with table and column if a value does not match its declaration.
     func entity(_ stored: Stored) throws(StoredValueError) -> ODataEntity {
         var shape = storage.shape
         if let type = stored.type.flatMap({ QualifiedName($0) }), let derived = model.shape(type) { shape = derived }
@@ -394,7 +398,7 @@ package struct WritePlan: Sendable {
         return entity
     }
 
-    /// The ETag of a row.
+    /// Returns the ETag of a row.
     func etag(_ stored: Stored) -> String? {
         switch storage.etag {
         case .column: return stored.etag
@@ -432,7 +436,7 @@ package struct WritePlan: Sendable {
 }
 
 extension ODataValue {
-    /// Whether this is the value that SQLite has no number for.
+    /// Whether the value is NaN, which SQLite cannot store as a number.
     fileprivate var isNaN: Bool {
         switch self {
         case .double(let number): number.isNaN
