@@ -158,7 +158,7 @@ struct ExtremeValueTests {
             (.scaledDecimal(scale: 2), .decimal, number.databaseValue), (.boolean, .boolean, number.databaseValue),
         ]
         for (codec, type, value) in stored {
-            // Whatever is read must print.
+            // Every decoded value must have a text.
             if let read = try? codec.decode(value, as: .primitive(type), in: model) {
                 #expect(read.lexicalText?.isEmpty == false)
             }

@@ -13,7 +13,7 @@ struct DirectColumnTests {
 
     private static func decimal(_ text: String) -> [UInt8] { ODataDecimal(text).map { DecimalKey.encode($0) } ?? [] }
 
-    /// What a column may hold, sound and damaged.
+    /// Valid and damaged contents of columns.
     private static let stored: [any DatabaseValueConvertible & Sendable] = [
         0, 1, -1, 2, 100, -1500, 19_000, 364_999_999, -364_999_999, 365_000_000, 86_400_000_000_000_000, Int64.max,
         Int64.min,
@@ -46,7 +46,7 @@ struct DirectColumnTests {
                     let expected = try? codec.decode(content.databaseValue, as: type, in: nil)
                     let rows = try Row.fetchCursor(statement, arguments: [content])
                     _ = try rows.next()
-                    // The statement stands on its row as long as there is the cursor.
+                    // The statement keeps its row while the cursor exists.
                     let value = withExtendedLifetime(rows) {
                         StoredColumn(StoredRow(statement: statement.sqliteStatement), 0).value(kind)
                     }

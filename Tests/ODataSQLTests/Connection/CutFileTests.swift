@@ -24,7 +24,8 @@ struct CutFileTests {
         return try StoreDatabase.open(path: path(name), protection: .encrypted(.key(key)), options: options)
     }
 
-    /// What a killed process leaves: a long text whose last page is the last of the file, a newer row in the log alone.
+    /// Returns the files of a killed process. The last page of a long text is the last page of the file, and a
+    /// newer row is only in the log.
     private func crashedFiles() async throws -> [String: Data] {
         let store = try StoreDatabase.open(path: path("made.db"), protection: .encrypted(.key(key)))
         try await store.write { database in
@@ -57,7 +58,7 @@ struct CutFileTests {
         let size = try #require(whole[""]?.count)
         let pages = size / EncryptedDatabase.pageSize - 1
         #expect(pages > 10)
-        // From the last byte to all but the first page; whole pages, and within one.
+        // The lengths range from one missing byte to a single remaining page, with and without partial pages.
         let lengths =
             (1..<pages).map { size - $0 * EncryptedDatabase.pageSize } + [size - 1, size - 2 * 4096 - 100, 8292]
         for length in lengths {
@@ -93,7 +94,8 @@ struct CutFileTests {
         #expect(before["-wal"] == moved["-wal"])
         let (start, end) = (try #require(before[""]?.count), try #require(moved[""]?.count))
         #expect(start + 8 * EncryptedDatabase.pageSize < end)
-        // What the checkpoint has written of the file when the process ends; the page that it was at may be torn.
+        // The process may end after the checkpoint has written any part of the file, and the last page may be
+        // incomplete.
         for length in Array(stride(from: start, through: end, by: EncryptedDatabase.pageSize)) + [end - 1, end - 5000] {
             var part = moved
             part[""] = moved[""]?.prefix(length)

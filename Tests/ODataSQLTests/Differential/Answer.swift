@@ -6,21 +6,21 @@ import ODataService
 @testable import ODataQuery
 @testable import ODataSQL
 
-/// An answer as a JSON tree. Numbers of the evaluator keep their type, so that the comparison knows which may differ
-/// in the last places (rule 25).
+/// A response as a JSON tree. Numbers of the evaluator keep their type, which determines whether the last digits
+/// may differ.
 indirect enum Answer: Equatable {
     case null, bool(Bool), text(String), exact(ODataDecimal), floating(Double), number(String)
     case array([Answer])
     case object([String: Answer])
 
-    /// Whether the other answer, read from JSON, says the same.
+    /// Returns whether another response, parsed from JSON, is equal.
     func agrees(_ other: Answer) -> Bool {
         switch (self, other) {
         case (.null, .null): return true
         case (.bool(let a), .bool(let b)): return a == b
         case (.text(let a), .text(let b)):
             if a.utf8.elementsEqual(b.utf8) { return true }
-            // Which of several offsets of one instant stands for a group is not said.
+            // If instants in a group have several offsets, the offset of the result is unspecified.
             guard let first = ODataDateTimeOffset(a), let second = ODataDateTimeOffset(b) else { return false }
             return first.seconds == second.seconds && first.picoseconds == second.picoseconds
         case (.exact(let a), .number(let text)):
@@ -39,7 +39,7 @@ indirect enum Answer: Equatable {
         }
     }
 
-    /// Whether two lists have the same members in some order.
+    /// Returns whether two lists have the same members in any order.
     static func agree(_ left: [Answer], unordered right: [Answer]) -> Bool {
         var rest = right
         for member in left {
@@ -88,7 +88,7 @@ indirect enum Answer: Equatable {
             self = .text(members.joined(separator: ","))
         case .geo: self = (try? Answer(json: Array((StoredJSON.encode(value) ?? "").utf8))) ?? .text("?")
         case .decimal(let number): self = .exact(number)
-        // JSON has the shortest digits of a binary32, which are those of another binary64.
+        // JSON contains the shortest digits of the binary32 value, which read as a different binary64 value.
         case .single(let number): self = .floating(Double("\(number)") ?? Double(number))
         case .double(let number): self = .floating(number)
         case .collection(let members): self = .array(members.map { Answer($0) })
@@ -110,12 +110,12 @@ indirect enum Answer: Equatable {
         }
         for (name, page) in row.expanded.sorted(by: { $0.key < $1.key }) {
             let path = name.split(separator: "/").map(String.init)[...]
-            // Nothing is related to a complex value that is not there.
+            // A complex value that is null has no related entities.
             if path.count > 1, members[path[0]] == .null { continue }
             if let count = page.count { members["\(name)@count"] = .exact(ODataDecimal(Int64(count))) }
             if page.form == .count { continue }
             let rows = page.rows.map { Answer($0) }
-            // What the generator names J is made by join, which has one row.
+            // The generator uses names starting with J for `join`, which returns one row.
             let isSingle =
                 name.hasPrefix("J") || ["Next", "A", "Place/Top"].contains { $0 == name || name.hasSuffix("/\($0)") }
             Self.put(isSingle ? rows.first ?? .null : .array(rows), at: path, in: &members)

@@ -7,10 +7,10 @@ import Testing
 
 @testable import ODataSQL
 
-/// The SQL answer equals the evaluator's answer, over random models, rows and queries (rules 19, 20, 22 and 25).
+/// Compares the results of SQL and of the evaluator for random models, rows and queries.
 ///
-/// `OUTPOST_DIFFERENTIAL` is the number of queries, 2,000 by default; `make differential` asks for 100,000. A failure
-/// is made as small as it can be and printed with its seed; it then belongs among ``Differential/known``.
+/// `OUTPOST_DIFFERENTIAL` is the number of queries; the default is 2,000, and `make differential` runs 100,000. A
+/// failure is minimized and printed with its seed, and should then be added to ``Differential/known``.
 @Suite("SQL against the evaluator")
 struct DifferentialTests {
     static let perSample = 50
@@ -39,7 +39,7 @@ struct DifferentialTests {
             if tally.different >= 20 { break }
         }
         print("Differential: \(tally)")
-        // What neither side can say must not hide what they say differently.
+        // Too many refused queries could hide differences.
         #expect(tally.same * 10 >= (tally.same + tally.refused) * 9, "\(tally)")
     }
 
@@ -93,7 +93,7 @@ struct DifferentialTests {
     }
 }
 
-/// One sample with both ways to answer.
+/// A sample that can be queried by the evaluator and by SQL.
 struct Differential {
     let sample: Sample
     let queue: DatabaseQueue
@@ -106,7 +106,7 @@ struct Differential {
     enum Outcome {
         case same
         case different(String)
-        /// Neither an answer nor a difference: one side refuses what it cannot do, or both what is not right.
+        /// Neither a result nor a difference: one side does not support the query, or both refuse an invalid one.
         case refused(String)
     }
 
@@ -138,7 +138,7 @@ struct Differential {
         case (.failure(let error), .success): return .refused("evaluator: \(error)")
         case (.success(let page), .failure(let error)):
             if let error = error as? ODataError, error.status == 501 { return .refused("SQL: \(error.target ?? "")") }
-            // A condition may be evaluated on rows that another one rules out.
+            // SQLite may evaluate a condition on rows that another condition excludes.
             if let error = error as? ODataError, error.message.contains("too many digits") {
                 return .refused("SQL: overflow")
             }
@@ -160,7 +160,8 @@ struct Differential {
         }
     }
 
-    /// The smallest request, over the fewest rows, that still gets different answers, and what they are.
+    /// Returns the smallest request that still has different results on the fewest rows, and a description of the
+    /// difference.
     static func shrunk(_ request: RandomRequest, _ sample: Sample) async throws -> (RandomRequest, String) {
         var best = request
         var data = sample.data
@@ -199,7 +200,7 @@ struct Differential {
         return (best, "\(data.records)\n  \(reason)")
     }
 
-    /// What must have SQL, whatever the random queries happen to meet.
+    /// Queries that must be supported by SQL, in addition to the random ones.
     static let offered = [
         "As?$apply=nest(identity as All)",
         "As?$apply=nest(groupby((Place/City))/orderby(Place/City) as Cities,filter(ID le 2) as Few)",
@@ -284,7 +285,7 @@ struct Differential {
         "As?$filter=cast(D,Edm.Decimal) gt 1 or cast(D,Edm.String) eq '4'",
     ]
 
-    /// Cases that were once different, by the sample's seed.
+    /// Queries that had different results before a fix, with the seeds of their samples.
     static let known: [(seed: UInt64, url: String)] = [
         (2, "As?$filter=(Nums/all(x:true) eq startswith(A0,Next/A0))"),
         (3, "Bs?$filter=((null gt null) eq startswith(cast(ID,Edm.String),B0))"),

@@ -1,12 +1,12 @@
-/// A part of a random query: text with further parts in it, and its type, so that a part can be replaced by a
-/// smaller one of the same type.
+/// A part of a random query: its text with nested parts, and its type. A part can be replaced by a smaller one of
+/// the same type.
 struct Piece {
-    /// What may stand in its place: `bool`, `Edm.Int32`, `option`, ….
+    /// The kind of texts that can replace the part: `bool`, `Edm.Int32`, `option`, ….
     var kind: String
-    /// The text around the parts: one more than there are parts.
+    /// The texts around the nested parts, one more than there are parts.
     var texts: [String]
     var parts: [Piece] = []
-    /// A text that can always stand in its place; `nil` when it can be left out.
+    /// A text that can always replace the part; `nil` if the part can be omitted.
     var simplest: String?
 
     init(_ kind: String, _ text: String) {
@@ -28,7 +28,7 @@ struct Piece {
         return result
     }
 
-    /// All pieces that differ from this one by one part made smaller, the greatest steps first.
+    /// Returns all copies in which one part is smaller, starting with the largest reduction.
     func smaller() -> [Piece] {
         var result: [Piece] = []
         if let simplest, simplest != text { result.append(Piece(kind, simplest)) }
@@ -43,7 +43,7 @@ struct Piece {
         return result
     }
 
-    /// The parts of the same kind that stand anywhere within.
+    /// Returns the nested parts of the same kind at any depth.
     private func inner(_ kind: String) -> [Piece] {
         parts.flatMap { ($0.kind == kind ? [$0] : []) + $0.inner(kind) }
     }
@@ -53,7 +53,7 @@ struct Piece {
 struct RandomRequest {
     var set: String
     var options: [(name: String, value: Piece)]
-    /// Whether the rows come in an order that is fixed down to the last.
+    /// Whether the order of the rows is fully determined.
     var isOrdered: Bool
 
     var url: String {
@@ -61,7 +61,7 @@ struct RandomRequest {
         return query.isEmpty ? set : "\(set)?\(query)"
     }
 
-    /// Requests that are a little smaller.
+    /// Returns slightly smaller requests.
     func smaller() -> [RandomRequest] {
         var result: [RandomRequest] = []
         for index in options.indices {

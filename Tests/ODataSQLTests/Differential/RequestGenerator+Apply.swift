@@ -2,7 +2,7 @@ import ODataModel
 
 @testable import ODataSQL
 
-/// Random `$apply`: sequences of transformations, each over what the one before leaves.
+/// Random `$apply` options: sequences of transformations, each applied to the previous result.
 extension RequestGenerator {
     mutating func aggregation(_ set: String) -> RandomRequest {
         var request = RandomRequest(set: set, options: [], isOrdered: false)
@@ -77,7 +77,8 @@ extension RequestGenerator {
             return step(["orderby(", ")/\(pick(["top", "skip"]))(\(pick(["1", "2", "3"])))"], [order(place)])
         case 6: return aggregate(&place)
         case 7 where place.set != nil:
-            // The output of a concat has the values of both; those of one alone are null in the rows of the other.
+            // The result of `concat` has the values of both sequences. Values of only one sequence are null in the
+            // rows of the other.
             var inner = place
             var other = place
             let piece: Piece
@@ -99,10 +100,11 @@ extension RequestGenerator {
         return groupBy(&place)
     }
 
-    /// The path from a row to its node in the hierarchy of the As.
+    /// Returns the path from a row to its node in the hierarchy of `As`.
     private mutating func node(_ place: Place) -> String { place.set == "As" ? "ID" : pick(["A/ID", "AID"]) }
 
-    /// `groupby` with one or two `rolluprecursive`. What is named by a node's path is then the node's.
+    /// Returns `groupby` with one or two `rolluprecursive`. Names that start with the path of a node then refer to
+    /// the node.
     private mutating func rollUp(_ place: inout Place) -> Piece {
         func operand(_ path: String) -> String {
             let kept = chance(50) ? ",keep start" : ""
@@ -134,7 +136,7 @@ extension RequestGenerator {
         }
         let isOwn = path == "ID" && second.isEmpty
         let values = inner.values
-        // What ranks or cuts next needs rows in an order that is said: one for each node.
+        // Later steps that rank or limit rows need a determined order, which requires one row for each node.
         let isOrdered = isOwn && other.isEmpty && !values.isEmpty
         place = isOrdered && chance(50) ? self.place("As") : Place(values: [:])
         place.values.merge(values) { $0 + $1 }
@@ -152,14 +154,14 @@ extension RequestGenerator {
         return "\(pick(["ancestors", "descendants"]))($root/As,H,\(path),\(start)\(distance)\(kept))"
     }
 
-    /// Steps over the rows that a join leads to.
+    /// Returns transformations of the rows that a join adds.
     private mutating func related(_ set: String) -> [Piece] {
         let inner = place(set)
         let step = Piece("step", ["filter(", ")"], [condition(inner, 1)], simplest: "identity")
         return [step] + (chance(40) ? [Piece("step", "topcount(1,ID)")] : [])
     }
 
-    /// What makes a nested collection of rows.
+    /// Returns the transformations of a nested collection.
     private mutating func nested(_ place: inout Place) -> Piece {
         let steps: [Piece]
         switch Int.random(in: 0..<5, using: &random) {
@@ -182,7 +184,7 @@ extension RequestGenerator {
         for _ in 0..<Int.random(in: 1...2, using: &random) {
             let type = pick(types)
             let path = pick(place.values[type] ?? ["ID"])
-            // Computed values of complex names may be cast; grouping is by plain paths.
+            // Computed values may have a cast in their path, but grouping requires plain paths.
             guard !path.contains("S.AX"), !chosen.contains(where: { $0.0 == path }) else { continue }
             chosen.append((path, type))
         }

@@ -3,12 +3,12 @@ import TestCorpus
 
 @testable import ODataSQL
 
-/// Makes random requests over a ``Sample``.
+/// Generates random requests for a ``Sample``.
 struct RequestGenerator {
     let sample: Sample
     var random: SeededGenerator
     var lambdas = 0
-    /// A path of the instance that the whole request is about.
+    /// A path from the instance of the outermost query.
     var outermost = "ID"
 
     init(sample: Sample, seed: UInt64) {
@@ -16,12 +16,12 @@ struct RequestGenerator {
         random = SeededGenerator(seed: seed)
     }
 
-    /// What names mean: the set whose entities they are properties of, and what stands before them; or the values of
-    /// an aggregation.
+    /// The meaning of names: the set of the entities with these properties and the prefix of their paths, or the
+    /// values of an aggregation.
     struct Place {
         var set: String?
         var prefix = ""
-        /// Values by type, with the prefix.
+        /// The names with their prefix, by type.
         var values: [PrimitiveType: [String]] = [:]
     }
 
@@ -224,7 +224,7 @@ struct RequestGenerator {
         return part(["(", " \(pick(ops)) ", ")"], [value(type, place, depth - 1), right])
     }
 
-    /// A test of a node in the hierarchy of the As.
+    /// Returns a test of a node in the hierarchy of `As`.
     private mutating func hierarchyTest(_ place: Place) -> Piece {
         let paths =
             place.set == "As"
@@ -256,7 +256,7 @@ struct RequestGenerator {
         case "Nums": inner = Place(values: [.int32: [name]])
         default:
             inner = self.place("Bs", "\(name)/")
-            // The outer instance can be seen from within.
+            // The inner expression can refer to the outer instance.
             if place.prefix.isEmpty { inner.values[.int32, default: []].append("ID") }
         }
         return Piece(

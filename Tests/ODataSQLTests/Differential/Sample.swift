@@ -6,13 +6,13 @@ import TestCorpus
 
 @testable import ODataSQL
 
-/// A model, its rows in memory and the same rows in a database, all made from a seed.
+/// A model with rows in memory and in a database, generated from a seed.
 ///
-/// There are two sets: `As` with a complex property, collections, a derived type, a way to another of their kind and
-/// links to many `Bs`; and `Bs`, each of which belongs to one of the `As` or to none. Which properties they have, of
-/// which types, and in which form each lies in its column, is random.
+/// There are two sets. `As` has a complex property, collections, a derived type, a reference to another entity of
+/// `As`, and links to several `Bs`. Each entity of `Bs` refers to at most one entity of `As`. The further
+/// properties, their types and the stored forms of their columns are random.
 struct Sample {
-    /// A property made up for the sample.
+    /// A random property of the sample.
     struct Column {
         var name: String
         var type: PrimitiveType
@@ -38,7 +38,7 @@ struct Sample {
         var random = SeededGenerator(seed: seed)
         var columns: [String: [Column]] = [:]
         for set in ["As", "Bs"] {
-            // One of each of the commonest, so that no kind of query goes without operands.
+            // The most common types always occur, so that every kind of query has operands.
             var chosen: [(PrimitiveType, [ColumnCodec])] = [Self.choices[0], Self.choices[1], Self.choices[3]]
             for _ in 0..<Int.random(in: 2...5, using: &random) {
                 chosen.append(Self.choices[Int.random(in: 0..<Self.choices.count, using: &random)])
@@ -49,7 +49,7 @@ struct Sample {
                     codec: choice.1[Int.random(in: 0..<choice.1.count, using: &random)])
             }
         }
-        // Beside the generator of everything else, so that samples whose failures are known stay as they are.
+        // A separate generator does not change the samples of known failures.
         var beside = SeededGenerator(seed: ~seed)
         for set in ["As", "Bs"] {
             columns[set] = (columns[set] ?? []).map { column in
@@ -65,7 +65,7 @@ struct Sample {
 
     // MARK: Model
 
-    /// The members of the enumeration, worth 1, 2 and 4.
+    /// The members of the enumeration, with the values 1, 2 and 4.
     static let kinds = ["Red", "Green", "Blue"]
 
     private static func model(_ columns: [String: [Column]]) throws -> EntityDataModel {
@@ -191,7 +191,7 @@ struct Sample {
         var a: [Record] = []
         for id in 1...countA {
             var values: [String: ODataValue] = ["ID": .integer(Int64(id))]
-            // Only to those before it, so that there are no circles.
+            // References lead only to earlier entities, so that there are no cycles.
             values["NextID"] =
                 id == 1 ? .null : maybe(.integer(Int64.random(in: 1..<Int64(id), using: &random)), &random)
             var complex = ODataEntity(shape: place)
@@ -226,14 +226,14 @@ struct Sample {
         return MemoryData(records: ["As": a, "Bs": b], links: links.sorted { $0.lexicographicallyPrecedes($1) })
     }
 
-    /// A value of a property whose type nobody declares: mostly a number, else one of another type.
+    /// Returns a value for a property without a declared type: usually a number, otherwise a value of another type.
     private static func dynamic(_ number: ODataValue, _ random: inout SeededGenerator) -> ODataValue {
         let others: [ODataValue] = [.string("a"), .string("XL"), .boolean(true), .double(0.25), .double(4)]
         let pick = Int.random(in: 0..<10, using: &random)
         return others.indices.contains(pick) ? others[pick] : number
     }
 
-    /// A value out of few, so that equal ones are common.
+    /// Returns one of few values, so that equal values are common.
     static func value(_ type: PrimitiveType, _ random: inout SeededGenerator) -> ODataValue {
         let pick = Int.random(in: 0..<5, using: &random)
         switch type {
@@ -261,7 +261,7 @@ struct Sample {
 
     // MARK: Database
 
-    /// The rows in a database in memory.
+    /// Returns an in-memory database with the rows.
     func database() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { StoreFunctions.register(in: $0) }
@@ -270,12 +270,13 @@ struct Sample {
             for table in mapping.tables.values.sorted(by: { $0.set < $1.set }) {
                 var names = ["_id"] + table.columns.map(\.name)
                 if table.discriminator != nil { names += ["_type", "Place.$", "_dynamic"] }
-                // Without types, so that nothing is converted; numbers of foreign columns are what they are.
+                // Columns without types convert nothing, so that numbers of existing databases keep their storage
+                // class.
                 let list = names.map { $0 == "_id" ? "\"_id\" INTEGER PRIMARY KEY" : $0.sqlIdentifier }
                 try database.execute(sql: "CREATE TABLE \(table.table) (\(list.joined(separator: ", ")))")
                 try database.execute(sql: "CREATE INDEX \"key_\(table.table)\" ON \(table.table)(\"ID\")")
                 for record in data.records[table.set] ?? [] {
-                    // The row's number is the one that links name, also when other rows have been left out.
+                    // Links refer to this number, which must not change if other rows are removed.
                     var values: [DatabaseValue] = [try ColumnCodec.integer.encode(record.stored("ID"))]
                     for column in table.columns { values.append(try column.codec.encode(record.stored(column.name))) }
                     if table.discriminator != nil {
@@ -304,7 +305,7 @@ struct Record: Sendable {
     var type: QualifiedName
     var values: [String: ODataValue]
 
-    /// The value of a column, told by its name.
+    /// Returns the value of a column by name.
     func stored(_ column: String) -> ODataValue {
         guard column.hasPrefix("Place.") else { return values[column] ?? .null }
         guard case .complex(let place)? = values["Place"] else { return .null }
@@ -312,10 +313,10 @@ struct Record: Sendable {
     }
 }
 
-/// The rows of a sample in memory: what the evaluator reads.
+/// The rows of a sample in memory, for the evaluator.
 final class MemoryData: EvaluationSource {
     let records: [String: [Record]]
-    /// Pairs of the numbers of an A and a B.
+    /// The links as pairs of the ids of an A and a B.
     let links: [[Int]]
 
     init(records: [String: [Record]], links: [[Int]]) {
@@ -330,7 +331,7 @@ final class MemoryData: EvaluationSource {
     func singleton(_ name: String) -> (any EvaluationRow)? { nil }
 }
 
-/// One row with its way to others.
+/// A row with access to related rows.
 struct MemoryRow: EvaluationRow {
     let record: Record
     let data: MemoryData

@@ -8,9 +8,10 @@ import Testing
 
 @testable import ODataSQL
 
-/// The answer to a query does not depend on the queries before it (rule 38), over random models, rows and pairs of queries.
+/// Checks that the response to a query does not depend on earlier queries, for random models, rows and pairs of
+/// queries.
 ///
-/// `OUTPOST_PROOFS=all` asks for 20,000 pairs. A failure is printed with its seed.
+/// `OUTPOST_PROOFS=all` runs 20,000 pairs. A failure is printed with its seed.
 @Suite("Requests share statements only if their answers stay the same")
 struct SharedStatementTests {
     static let pairsPerSample = 20
@@ -54,7 +55,7 @@ struct SharedStatementTests {
         return StoreProvider(database: queue, mapping: sample.mapping, options: options)
     }
 
-    /// The bytes of an answer, or of a refusal.
+    /// Returns the bytes of a response or of an error.
     private static func answer(_ url: String, _ provider: StoreProvider) async -> [UInt8] {
         do {
             let format = ResponseFormat(metadata: .full, version: .v401, serviceRoot: "http://s/")
@@ -68,16 +69,16 @@ struct SharedStatementTests {
 }
 
 extension RequestGenerator {
-    /// Numbers whose type depends on their value or on how they are written.
+    /// Numbers with a type that depends on their value or notation.
     private static let numbers = [
         "2", "3", "5", "40", "300", "5000000000", "2.0", "3.0", "2.00", "3.5", "0.25", "-2", "-2.0", "-1.5", "100.0",
         "100.5", "2e0",
         "0.1e0", "-0e0", "0e0", "12345678901234567890.0",
     ]
-    /// Texts that Unicode holds to be written alike are different texts.
+    /// Texts that are canonically equivalent in Unicode, but must be treated as different.
     private static let texts = ["'a'", "''", "'Ab'", "'\u{E4}\u{DF} c'", "'a\u{308}\u{DF} c'", "'K'", "'\u{212A}'"]
 
-    /// A request that differs from another one in some literals alone.
+    /// Returns a request that differs from another one only in some literals.
     mutating func variant(of request: RandomRequest) -> RandomRequest {
         var request = request
         for index in request.options.indices where !["$top", "$skip"].contains(request.options[index].name) {

@@ -44,7 +44,7 @@ struct StatementCacheTests {
         #expect(kept == nil)
     }
 
-    /// Requests of one shape, and such as only look like it.
+    /// Pairs of requests with the same shape, and pairs with only similar shapes.
     static let pairs = [
         ("Orders?$filter=Freight gt 20", "Orders?$filter=Freight gt 60"),
         ("Orders?$filter=OrderID eq 1 or OrderID eq 2", "Orders?$filter=OrderID eq 3 or OrderID eq 3"),

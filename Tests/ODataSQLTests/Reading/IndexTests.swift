@@ -54,7 +54,7 @@ struct IndexTests {
             }
             #expect(error?.status == 400 || error?.status == 404)
         }
-        // Only what was asked for can be dropped.
+        // Only indexes of this type can be dropped.
         let index = PropertyIndexes.Index(name: "customer_country", set: "Customers", paths: [], isSearch: false)
         await #expect(throws: ODataError.self) { try await traders.queue.write { try indexes.drop(index, in: $0) } }
     }
@@ -90,7 +90,7 @@ struct IndexTests {
                 try traders.bind(url), request: ODataRequest(.read, try ODataURL(parsing: url)), in: traders.queue)
         }
         #expect(error?.status == 503 && error?.code == "TimeLimit")
-        // The connection works on as before.
+        // The connection is still usable.
         #expect(try await traders.keys("Orders?$top=1") == ["1"])
     }
 

@@ -12,7 +12,7 @@ struct PagingTests {
 
     init() throws { traders = try Traders() }
 
-    /// Follows next links to the end.
+    /// Returns the keys of all pages by following the next links.
     private func walk(_ url: String, size: Int) async throws -> [String] {
         var keys: [String] = []
         var next: String? = url
@@ -53,7 +53,7 @@ struct PagingTests {
         }
         let byName = try await traders.keys("Customers?$orderby=Name")
         for size in 1...4 { #expect(try await walk("Customers?$orderby=Name", size: size) == byName) }
-        // A token that carries this would be too long to be given back: such a page goes on.
+        // A token with this value would be too long, so that the page continues.
         try await traders.queue.write { database in
             try database.execute(sql: "UPDATE customer SET name = printf('%060000d', unicode(id)) WHERE id <> 'C'")
         }
@@ -288,13 +288,13 @@ struct PagingTests {
         let url = "Items?$apply=concat(filter(Quantity gt 0),aggregate(Quantity with sum as Q))&$top=4"
         let first = try await page(url)
         #expect(first.entities.compactMap { $0["Line"] } == [1, 2])
-        // What changes now is not seen by the pages that follow.
+        // Later pages do not show this change.
         try await traders.queue.write { try $0.execute(sql: "DELETE FROM item") }
         let second = try await page(try #require(first.nextLink))
         #expect(second.entities.compactMap { $0["Quantity"] } == [10, 2])
         #expect(second.nextLink == nil)
         #expect(try await page(url).entities.map { $0["Q"] } == [.null])
-        // Another reader does not have the result.
+        // Another reader does not have the snapshot.
         let error = await #expect(throws: ODataError.self) {
             let link = try #require(first.nextLink)
             _ = try await traders.page(link, page: 2)

@@ -205,7 +205,7 @@ struct ReadingTests {
 
     @Test("Rows of an unfinished download are hidden everywhere")
     func hidden() async throws {
-        // The mapping of the test has no owners; the condition is what counts.
+        // The table has no owner column, so that another column is used for the condition.
         var tables = Array(traders.mapping.tables.values)
         for index in tables.indices where tables[index].set == "Customers" {
             tables[index].visibility = .init(ownerColumn: "zip", hiddenTable: "hidden")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataSQL
 
-/// The resources that one request may use.
+/// The resource limits of a request.
 @Suite struct RequestBudgetTests {
     private let traders: Traders
 
@@ -30,7 +30,7 @@ import Testing
         return stream
     }
 
-    /// `Customer($expand=Orders(…))`, so many levels deep.
+    /// Returns `Customer($expand=Orders(…))` with the given number of levels.
     private static func nested(_ levels: Int) -> String {
         var text = ""
         for level in 0..<levels {
@@ -40,7 +40,7 @@ import Testing
         return "Orders?$expand=\(text)"
     }
 
-    /// Gives one customer many orders, each with items.
+    /// Adds many orders with items to one customer.
     private func addOrders(_ count: Int) async throws {
         try await traders.queue.write { database in
             let columns = try database.columns(in: "orders").map(\.name).dropFirst().joined(separator: ", ")
@@ -175,7 +175,7 @@ import Testing
         let start = ContinuousClock.now
         budget.cancel()
         await #expect(throws: CancellationError.self) { try await reading.value }
-        // The statement has no end. The limit is wide for busy machines.
+        // The statement would never end. The limit is generous for busy machines.
         #expect(ContinuousClock.now - start < .seconds(20))
         #expect(try await traders.keys("Orders?$top=1") == ["1"])
     }
@@ -192,7 +192,7 @@ import Testing
         let waiting = Task { try await response("Customers", RequestBudget(.served)) }
         try await Task.sleep(for: .milliseconds(50))
         waiting.cancel()
-        // The connection stays busy: a task that waited for it would not end.
+        // The connection stays busy, so that a task that waited for it would not end.
         await #expect(throws: CancellationError.self) { _ = try await waiting.value }
         end.signal()
         #expect(try await traders.queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM orders") } ?? 0 > 0)
@@ -222,7 +222,7 @@ import Testing
         let changing = request
         let cancelled = Task { _ = try await provider.execute(changing) }
         try await Task.sleep(for: .milliseconds(300))
-        // The next one waits for the writer, and is not touched.
+        // The second change waits for the writer and is not cancelled.
         let url = try ODataURL(parsing: "Employees(20)")
         let other = Task { try await provider.execute(ODataRequest(.delete, url)).status }
         budget.cancel()
@@ -234,6 +234,6 @@ import Testing
 }
 
 extension CompiledQuery {
-    /// The number of its rows.
+    /// Returns the number of rows.
     fileprivate func rows(in database: Database) throws -> Int { Int(try StoreReader.count(self, in: database)) }
 }

@@ -69,7 +69,7 @@ struct AppFunctionTests {
     func geometry() async throws {
         let point = "geography'SRID=4326;POINT(0 0)'"
         for (condition, count) in [
-            // A degree of a great circle is some 111 km.
+            // One degree of a great circle is about 111 km.
             ("geo.distance(\(point),geography'SRID=4326;POINT(0 1)') gt 110000", 4),
             ("geo.distance(\(point),geography'SRID=4326;POINT(0 1)') gt 112000", 0),
             ("geo.length(geometry'SRID=1;LINESTRING(0 0,3 4)') eq 5", 4),

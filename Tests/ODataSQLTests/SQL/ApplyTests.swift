@@ -99,7 +99,7 @@ struct ApplyTests {
         #expect(page.entities.map { $0["Twice"] } == [10, 8, 6])
     }
 
-    /// The rows of a request as JSON without control information.
+    /// Returns the rows of a request as JSON without control information.
     private func json(_ url: String) async throws -> String {
         let text = try await traders.json(url, format: ResponseFormat(metadata: .none))
         return String(text.dropFirst(#"{"value":["#.count).dropLast(2))
@@ -238,7 +238,7 @@ struct ApplyTests {
                     + "&$select=ID,Below&$expand=Manager($select=ID)")
                 == #"{"ID":1,"Below":3,"Manager":null},{"ID":2,"Below":1,"Manager":{"ID":1}},"#
                 + #"{"ID":3,"Below":0,"Manager":{"ID":1}},{"ID":4,"Below":0,"Manager":{"ID":2}}"#)
-        // What is left out as a node still belongs to the nodes above it.
+        // Rows of excluded nodes still count for the nodes above them.
         let some = "ancestors(\(staff),filter(ID eq 4),keep start)"
         #expect(
             try await json("Employees?$apply=groupby((rolluprecursive(\(staff),\(some))),aggregate($count as N))")

@@ -5,8 +5,8 @@ import Testing
 
 @testable import ODataSQL
 
-/// Values of one dynamic property may be of several types: those that cannot be compared satisfy nothing, and are no
-/// error of the request (OData URL Conventions 4.01, 5.1.1.1 and 5.1.1.10.1).
+/// Values of one dynamic property may have several types. A value that cannot be compared satisfies no condition
+/// and does not cause an error (OData URL Conventions 4.01, 5.1.1.1 and 5.1.1.10.1).
 @Suite("Dynamic properties of several types")
 struct DynamicValueTests {
     let traders: Traders
@@ -28,7 +28,7 @@ struct DynamicValueTests {
     @Test(
         "Comparisons find what is of the type asked for",
         arguments: [
-            // Decimals are kept as texts.
+            // Decimals are stored as texts.
             ("Size gt 1", "A C"), ("Size lt 10", "A C"), ("Size eq 5", "A"), ("Size eq 5.5", "C"),
             ("Size ne 5.5", "A B D"), ("Size le 5.5e0", "A C"), ("1 lt Size", "A C"), ("Size lt 'ZZ'", "B C"),
             ("Size eq 'XL'", "B"), ("not (Size gt 1)", "B D"), ("Size eq null", "D"), ("Size ge null", "D"),

@@ -126,7 +126,7 @@ struct FilterTests {
                 ("Phones/any(p:p/Since eq 2020-01-02)", "A"), ("Phones/any(p:p/Kind eq 'x')", ""),
                 ("Orders/any(o:o/Items/any(i:i/Price gt 15))", "A"), ("Tags/$count eq 2", "A"),
                 ("Orders/any(o:o/Items/any(i:i/Quantity eq o/OrderID))", "A"),
-                // What a condition is null for is not among the members.
+                // Members with a null condition are excluded.
                 ("Orders/$filter(Shipped)/all(o:o/OrderID lt 3)", "A B C"),
                 ("Orders/$filter(Freight lt 12)/$filter(Shipped)/all(o:o/OrderID lt 3)", "A B C D"),
             ])
@@ -191,7 +191,7 @@ struct FilterTests {
                 ("cast(Rating,Edm.String) eq '-2'", "4"), ("cast(Rating,Edm.String) eq '0'", "5"),
                 ("cast(Rating,Edm.String) eq '1.5'", "1"), ("cast(Rating,Edm.String) eq 'NaN'", "3"),
             ])
-        // Swift reads these as numbers; OData does not.
+        // Swift parses these texts as numbers, but OData does not.
         for text in ["0x10", "inf", "nan", "infinity", " 5"] {
             for type in ["Edm.Double", "Edm.Single"] {
                 let condition = "cast(concat(trim(' '),'\(text)'),\(type)) eq null"

@@ -7,14 +7,14 @@ import Testing
 
 @testable import ODataSQL
 
-/// Requests that try to break the answer: each is answered or refused by a typed error, and soon.
+/// Malicious requests, each of which must have a response or a typed error within a time limit.
 @Suite("Hostile input")
 struct HostileInputTests {
     private static let isInstrumented = ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] != nil
 
-    /// Whether a request is answered.
+    /// Returns whether a request has a successful response.
     ///
-    /// - Throws: what is neither an answer nor the client's mistake.
+    /// - Throws: Errors other than those of an invalid request.
     private func isAnswered(_ url: String, _ traders: Traders) async throws -> Bool {
         do {
             _ = try await traders.json(url)
@@ -105,7 +105,7 @@ struct HostileInputTests {
         #expect(try await isAnswered("Orders?$compute=Rating mod (Rating sub Rating) as X&$select=X", traders))
     }
 
-    /// What a request may take, whatever it asks for.
+    /// The maximum duration of a request.
     private static var limit: Duration { isInstrumented ? .seconds(60) : .seconds(6) }
 
     @Test(

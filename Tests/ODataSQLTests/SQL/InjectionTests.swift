@@ -6,7 +6,8 @@ import Testing
 
 @testable import ODataSQL
 
-/// Values and names that try to become SQL: each is an answer, an empty one, or a typed refusal, and changes nothing.
+/// Values and names that attempt an SQL injection. Each must have a response, which may be empty, or a typed error,
+/// and must change nothing.
 @Suite("Injection")
 struct InjectionTests {
     static let payloads = [
@@ -98,7 +99,7 @@ struct InjectionTests {
             )
             #expect(page.entities.count == 2)
         } catch is QueryError {
-            // No identifier of OData.
+            // The name is not an OData identifier.
             #expect(name.contains("$"))
         }
     }

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Prepared statements are kept with their connection")
 struct KeptStatementTests {
-    /// A statement that somebody else may let go.
+    /// A weak reference to a statement, which can be released.
     private struct Reference {
         weak var statement: Statement?
     }
 
-    /// Prepares one text after the other, each of them once.
+    /// Prepares different statements, each once.
     private func prepare(_ numbers: Range<Int>, in database: Database) throws -> [Reference] {
         try numbers.map { Reference(statement: try StatementCache.statement("SELECT \($0)", in: database)) }
     }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import ODataSQL
 
-/// Random conditions over nullable columns, compiled to SQL and evaluated here by the plainest reading of the
-/// standard (OData URL Conventions 4.01, 5.1.1.1): both must choose the same rows.
+/// Compares random conditions on nullable columns, compiled to SQL, with a direct implementation of the standard
+/// (OData URL Conventions 4.01, 5.1.1.1). Both must select the same rows.
 @Suite("Comparisons with nulls, against a naive evaluator")
 struct NullDifferentialTests {
     struct Item {
@@ -157,7 +157,7 @@ struct NullDifferentialTests {
 
     // MARK: The naive evaluator
 
-    /// True, false or null.
+    /// Returns true, false or `nil` for null.
     private static func truth(_ expression: BoundExpression, _ row: [ODataValue]) -> Bool? {
         switch expression {
         case .binary(.and, let left, let right, _):

@@ -17,7 +17,7 @@ struct SearchTests {
         ("Customers?$search=germany", ["A", "B"]), ("Customers?$search=germany AND berlin", ["A"]),
         ("Customers?$search=berlin OR usa", ["A", "D"]), ("Customers?$search=NOT germany", ["C", "D"]),
         ("Customers?$search=NOT bär AND (big OR nothing)", ["A", "D"]),
-        // Members of a collection are texts of their own.
+        // The members of a collection are separate texts.
         ("Customers?$search=big", ["A", "D"]), ("Customers?$search=\"new big\"", []),
         ("Customers?$apply=search(älpler)", ["A"]), ("Customers?$search=\"--\"", []),
     ]
@@ -60,7 +60,7 @@ struct SearchTests {
         #expect(try await traders.keys("Customers?$search=name") == ["B", "E"])
     }
 
-    /// Words with marks in them, letters that older Unicode did not know, and letters that fold to others.
+    /// Words with combining marks, letters of recent Unicode versions, and letters with unusual case folding.
     static let writings: [(String, [String])] = [
         ("हिन्दी", ["A"]), ("हिन्दीवाला", ["B"]), ("\"हा ना\"", ["C"]), ("नमस्ते AND ſa", ["D"]), ("sa", []),
         ("𞤢𞤣", ["E"]),
@@ -90,7 +90,7 @@ struct SearchTests {
             try database.execute(sql: "UPDATE customer SET name = 'हिन्दी' WHERE id = 'A'")
             try database.execute(sql: "UPDATE customer SET name = 'हिन्दीवाला' WHERE id = 'B'")
             try indexes.createSearch(on: "Customers", in: database)
-            // What the index was before.
+            // Recreate the index in the form of an earlier version.
             let columns = "c0, c1, c2, c3, c4, c5"
             let texts = ["id", "name", "country", "city", "zip", "tags"].map { "outpost_words(\($0))" }
             try database.execute(
@@ -104,7 +104,7 @@ struct SearchTests {
         }
         #expect(try await traders.keys("Customers?$search=हिन्दी") == ["A"])
         try await traders.queue.write { database in
-            // It is still there, and follows the changes of its rows.
+            // The outdated index still exists and is updated by triggers.
             #expect(try indexes.list(in: database).count == 1)
             try database.execute(sql: "UPDATE customer SET name = 'हिन्दी भाषा' WHERE id = 'D'")
             try indexes.createSearch(on: "Customers", in: database)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataSQL
 
-/// Numbers of binary32 keep their own shortest text, and are equal to themselves wherever they lie.
+/// Checks that binary32 numbers keep their shortest text, and equal themselves in any location.
 @Suite("Edm.Single")
 struct SingleTests {
     let mapping: StorageMapping

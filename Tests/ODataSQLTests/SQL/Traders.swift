@@ -6,7 +6,7 @@ import ODataService
 
 @testable import ODataSQL
 
-/// A small database in the manner of Northwind that has one of every codec, join and null the queries meet.
+/// A small database similar to Northwind with every codec, join and null that the queries need.
 struct Traders {
     let model: EntityDataModel
     let mapping: StorageMapping
@@ -55,7 +55,7 @@ struct Traders {
         return result
     }
 
-    /// The keys of a collection's entities, in order.
+    /// Returns the keys of a collection's entities, in order.
     func keys(_ url: String) async throws -> [String] {
         try await page(url).entities.map { entity in
             entity.key?.parts.map { $0.value.lexicalText ?? "?" }.joined(separator: ",") ?? "?"
@@ -70,7 +70,7 @@ struct Traders {
         return String(decoding: try await stream.collect(limit: 1 << 26), as: UTF8.self)
     }
 
-    /// The steps that SQLite takes for a query.
+    /// Returns the query plan of SQLite.
     func plan(_ fragment: SQLFragment) throws -> [String] {
         try queue.read { database in
             try Row.fetchAll(

@@ -66,7 +66,7 @@ struct BulkLoaderTests {
             #expect(merged["Quantity"] == 4)
             #expect(merged["Source"] == .null)
             #expect(merged["Placed"] == nil)
-            // A value that turns out to be null is news, although NULL stood in the column before.
+            // The value changes from *not loaded* to null, although the column contained NULL before.
             try #expect(loader.load(order(layout, ["OrderID": 1, "Placed": .null]), owner: 2).change == .updated)
             #expect(try #require(try loader.read(1))["Placed"] == .null)
         }

@@ -12,7 +12,8 @@ struct ConstraintRefusalTests {
     private let writer: RowWriter
     private let mapping: StorageMapping
 
-    /// A shelf of books: a rule, a foreign key, a unique title, a table without row ids, and no versions.
+    /// Creates a database of books with a CHECK constraint, a foreign key, a unique title, and a table without row
+    /// ids and versions.
     init() throws {
         queue = try DatabaseQueue()
         try queue.write {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Writing rows")
 struct RowWriterTests {
-    /// A store in memory with the shop's tables, and a writer on it.
+    /// An in-memory store with the tables of the shop, and its writer.
     struct Shop {
         let queue: DatabaseQueue
         let layout: OfflineLayout
@@ -252,7 +252,7 @@ struct RowWriterTests {
     }
 }
 
-/// Gives orders a temporary key and writes down what it is told.
+/// Assigns temporary keys to orders and records all calls.
 private final class RecordingHook: WriteHook {
     private let log = DatabaseLog()
 
@@ -273,7 +273,7 @@ private final class RecordingHook: WriteHook {
     func changes() -> [String] { log.lines() }
 }
 
-/// Lines in the order in which they were written.
+/// A log of lines in the order in which they were written.
 private final class DatabaseLog: Sendable {
     private let queue: DatabaseQueue?
 

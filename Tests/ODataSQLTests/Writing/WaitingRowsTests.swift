@@ -23,9 +23,9 @@ struct WaitingRowsTests {
 
     private func text(_ id: Int, quantity: String = "1") -> String { "{\"OrderID\":\(id),\"Quantity\":\(quantity)}" }
 
-    /// Loads orders, and gives what was done with each.
+    /// Loads orders and returns their outcomes.
     ///
-    /// - Parameter after: told how many were given so far, after each.
+    /// - Parameter after: called after each order with the number of orders so far.
     private func load(
         _ orders: [String], with loader: BulkLoader, after: (Int) throws -> Void = { _ in }
     ) throws -> [BulkLoader.Outcome] {
@@ -54,7 +54,7 @@ struct WaitingRowsTests {
             let ids = [Int64](1...40)
             #expect(outcomes.map(\.rowID) == ids)
             #expect(outcomes.allSatisfy { $0.change == .inserted && $0.previousOwner == nil })
-            // Rows 17 to 32; the eight after them waited in vain.
+            // Rows 17 to 32 were inserted together. The remaining eight rows were too few for a common statement.
             #expect(loader.waiting.lastRowID == 32)
             func stored(_ column: String) throws -> [Int64] {
                 try Int64.fetchAll(database, sql: "SELECT \(column) FROM Orders ORDER BY _id")
@@ -91,7 +91,8 @@ struct WaitingRowsTests {
                     """)
             let loader = try BulkLoader(table: table, in: database)
             _ = try load((101...112).map { text($0) }, with: loader)
-            // Of the sixteen that go in together four are new, and write as many rows more as there are known ones.
+            // The common statement of sixteen rows inserts four new ones. Their triggers write twelve rows, as many
+            // as there are known orders.
             let orders = (1...20).map { text($0) } + (101...112).map { text($0, quantity: "2") }
             let outcomes = try load(orders, with: loader)
             #expect(outcomes.map(\.change) == (1...20).map { _ in .inserted } + (1...12).map { _ in .updated })
