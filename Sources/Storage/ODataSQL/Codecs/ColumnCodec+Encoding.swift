@@ -77,7 +77,7 @@ extension ColumnCodec {
         }
     }
 
-    /// Returns the magnitude of a decimal without fraction as a signed integer, ignoring its scale.
+    /// Returns the unscaled digits of a decimal as a signed integer; `nil` if they do not fit into 64 bits.
     static func int64(_ value: ODataDecimal) -> Int64? {
         guard value.magnitude <= UInt128(Int64.max) + (value.isNegative ? 1 : 0) else { return nil }
         return value.isNegative

@@ -2,8 +2,8 @@ import GRDB
 import ODataModel
 
 extension DatabaseValue {
-    /// Returns whether SQLite distinguishes two values. Texts are compared by their bytes, but `==` compares them
-    /// by canonical equivalence.
+    /// Returns whether two values are identical for SQLite. Texts are compared by their bytes, whereas `==` uses
+    /// canonical equivalence.
     package func isIdentical(to other: DatabaseValue) -> Bool {
         if case .string(let own) = storage, case .string(let text) = other.storage {
             return own.isIdentical(inUTF8To: text)
@@ -12,7 +12,7 @@ extension DatabaseValue {
     }
 }
 
-/// Values that identify rows, compared in the same way as by SQLite.
+/// Values that identify rows, with the equality of SQLite.
 package struct StoredValues: Hashable {
     package let values: [DatabaseValue]
 

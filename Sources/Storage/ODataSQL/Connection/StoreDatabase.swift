@@ -148,9 +148,9 @@ public final class StoreDatabase: Sendable {
             // Between the check and the lock, a salvaged database may have replaced the file. The log at this path
             // then belongs to the new file and must not be moved into the old one.
             guard try pool.writeWithoutTransaction({ try !Self.hasMoved(in: $0) }) else { throw StoreError.locked }
-            // The log may come from a process whose sync failed. Pages that the system discarded then are a gap
-            // that shows only after a power failure. The checkpoint makes sure that later commits are not lost with
-            // them.
+            // The log may come from a process whose sync failed. The system may have discarded some of its pages,
+            // which shows only after a power failure. Without this checkpoint, later commits would then be lost
+            // together with these pages.
             if hasLog { _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.passive) } }
             return StoreDatabase(path: path, location: access.location, pool: pool)
         } catch let error as StoreError {
@@ -292,8 +292,8 @@ public final class StoreDatabase: Sendable {
             try await pool.writeWithoutTransaction { database in
                 try database.setPragma(.synchronous, "NORMAL")
                 let outcome = Result { try Self.inTransaction(in: database, body) }
-                // Always restore FULL, because the next transaction may write to the queue. GRDB cannot do this: it
-                // runs no statement after the task was cancelled.
+                // FULL is restored in any case, because the next transaction may write to the queue. GRDB cannot
+                // restore it, because it runs no statement after the task was cancelled.
                 let statement = Pragma.synchronous.statement("FULL")
                 guard sqlite3_exec(database.sqliteConnection, statement, nil, nil, nil) == SQLITE_OK else {
                     throw StoreError.database(code: 1, message: "The durability cannot be set back to FULL")

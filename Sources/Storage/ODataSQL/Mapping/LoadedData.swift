@@ -2,8 +2,9 @@ import ODataService
 
 /// A description of the data that a store contains.
 ///
-/// A read that needs missing data is refused with their name, instead of an empty result. An offline store contains
-/// the data of its defining queries. A provider of a complete database needs no such description.
+/// A read that needs missing data throws an error with the name of the data, instead of returning an empty result.
+/// An offline store contains the data of its defining queries. A provider of a complete database needs no such
+/// description.
 public protocol LoadedData: Sendable {
     /// A number that changes when a result of the methods below may change. Cached statements are then compiled
     /// again.

@@ -11,8 +11,8 @@ import Synchronization
 
 /// The folder of this process for temporary files, inside a folder that all processes of the user share.
 ///
-/// The files are encrypted with keys that only this process knows. Each process holds a lock on its folder while it
-/// runs, even if it is killed later. The next process that needs a folder removes folders without a lock.
+/// The files are encrypted with keys that only this process knows. Each process holds a lock on its folder, which
+/// is released even if the process is killed. The next process that needs a folder removes folders without a lock.
 package final class SpoolFolder: Sendable {
     /// The path of the folder.
     let path: String

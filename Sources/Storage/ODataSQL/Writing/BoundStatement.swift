@@ -20,7 +20,7 @@ struct BoundStatement {
         statement = try isKept ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         handle = statement.sqliteStatement
         room = ParameterRoom(parameters: Int(sqlite3_bind_parameter_count(handle)))
-        // This type binds the values itself, so that GRDB must not check the arguments.
+        // This type binds the values itself, so that GRDB has no arguments to check.
         statement.setUncheckedArguments(StatementArguments())
     }
 

@@ -99,7 +99,7 @@ extension BulkLoader {
 final class WaitingRows {
     /// The number of rows in one statement. Twice as many rows would save a tenth of the time.
     static let count = 16
-    /// The maximum number of parameters in a statement. SQLite accepts 32,766 since versions before STRICT tables,
+    /// The maximum number of parameters in a statement. Every version of SQLite with STRICT tables accepts 32,766,
     /// but rows with hundreds of columns gain nothing.
     static let mostParameters = 4_096
 

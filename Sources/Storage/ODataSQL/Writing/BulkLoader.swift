@@ -49,8 +49,8 @@ public final class BulkLoader {
     var updates: [[Bool]: BoundStatement] = [:]
     var pattern: [Bool]
     private var lastInsert: (pattern: [Bool], statement: BoundStatement)?
-    /// Returns the defining queries' properties of an existing row. It is called if an entity has another ETag than
-    /// the row and omits some of the row's properties.
+    /// Returns the properties of an existing row that defining queries load. The closure is called if an entity has
+    /// another ETag than the row and omits some of the row's properties.
     ///
     /// Without this closure, no other query loads further properties.
     public var holders: ((_ rowID: Int64) throws -> Holders)?
@@ -376,7 +376,7 @@ public final class BulkLoader {
         }
     }
 
-    /// Clears the slots of properties that may be not loaded.
+    /// Clears the slots of properties that can be *not loaded*.
     ///
     /// - Returns: These slots.
     private func unload(_ names: Set<String>, of shape: TypeShape) -> Set<Int> {
@@ -389,7 +389,7 @@ public final class BulkLoader {
         return unloaded
     }
 
-    /// Returns the slots of properties that may be not loaded, by name or path.
+    /// Returns the slots of properties that can be *not loaded*, by name or path.
     private func slots(at paths: Set<String>, _ properties: [Property], _ nodes: [WritePlan.Node]) -> Set<Int> {
         var found: Set<Int> = []
         for (property, node) in zip(properties, nodes) {
@@ -512,8 +512,8 @@ public final class BulkLoader {
         let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
         let marks = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
         let values = [String](repeating: marks, count: rows).joined(separator: ", ")
-        // With FAIL, rows before a refused one remain, like separate inserts. SQLite then does not have to keep
-        // copies of pages for a statement rollback, which could fill a temporary file if keys have no order.
+        // With FAIL, the rows before a refused row remain, as with separate inserts. SQLite then needs no copies of
+        // pages for a statement rollback. For keys without order, these copies could fill a temporary file.
         let insert = rows > 1 ? "INSERT OR FAIL" : "INSERT"
         return try BoundStatement(
             "\(insert) INTO \(storage.table.sqlIdentifier) (\(list)) VALUES \(values) ON CONFLICT DO NOTHING",

@@ -348,8 +348,8 @@ extension RowWriter {
                 let ordinal = other.shape.ordinal(of: path), let source = relation.plan.path(ofColumn: pair.source)
             else { throw ODataError.notImplemented("Deep insert into \(relation.name)") }
             let value = relation.row.entity[source] ?? .null
-            // Setting the value by name would mark only this property as changed, in an entity that otherwise
-            // counts as a whole.
+            // A body without changed properties counts as a whole. Setting the value by name would leave only this
+            // property as given.
             if other.changedProperties.isEmpty {
                 other.values[ordinal] = value
             } else {

@@ -129,7 +129,7 @@ extension RowWriter {
     ///
     /// - Parameter found: the row to be changed or deleted; `nil` for an insert.
     func checkIsDone(to found: WritePlan.Stored?, plan: WritePlan, in database: Database) throws {
-        // SQLite does not count changes by triggers of a view.
+        // SQLite does not count changes by INSTEAD OF triggers of a view.
         guard database.changesCount == 0, try !database.viewExists(plan.storage.table) else { return }
         if let found {
             // A trigger may have performed the change in another way, for example by marking a row as deleted.

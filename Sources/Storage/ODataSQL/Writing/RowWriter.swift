@@ -270,7 +270,7 @@ public struct RowWriter: Sendable {
             do {
                 return try create(entity, in: set, parent: parent, context: context)
             } catch let error as ODataError where !replaces && error.code == Self.missingValue {
-                // A patch without all mandatory values was intended for an existing entity.
+                // A patch that lacks mandatory values is assumed to refer to an existing entity.
                 throw missing(set, key, request: request)
             }
         }

@@ -43,12 +43,13 @@ public protocol WriteHook: Sendable {
     func prepareReference(
         to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, in database: Database) throws
 
-    /// Called in the same transaction after a row was inserted, updated or deleted.
+    /// Tells the hook, in the same transaction, that a row was inserted, updated or deleted.
     ///
     /// - Throws: ``ODataError`` to refuse the change; the transaction is then rolled back.
     func didWrite(_ change: RowChange, in database: Database) throws
 
-    /// Called in the same transaction after a relation was added to a link table, and before one is removed.
+    /// Tells the hook, in the same transaction, that a relation was added to a link table or will be removed from
+    /// it.
     ///
     /// - Throws: ``ODataError`` to refuse the change; the transaction is then rolled back.
     func didLink(_ change: LinkChange, in database: Database) throws

@@ -25,7 +25,7 @@ package struct WritePlan: Sendable {
         case absent
     }
 
-    /// A slot that may be not loaded, as a property of a type.
+    /// A slot that can be *not loaded*, as a property of a type.
     struct PropertySlot: Sendable {
         var index: Int
         var bit: Int
@@ -144,7 +144,7 @@ package struct WritePlan: Sendable {
             ?? (model.isType(shape.name, storage.shape.name) ? nodesByType[storage.shape.name] : nil)
     }
 
-    /// Returns the slots below a node that may be not loaded.
+    /// Returns the slots below a node that can be *not loaded*.
     func optionalSlots(of node: Node) -> [Int] {
         switch node {
         case .slot(let index): return slots[index].bit == nil ? [] : [index]
@@ -155,7 +155,7 @@ package struct WritePlan: Sendable {
         }
     }
 
-    /// Returns the slots of a type's properties that may be not loaded.
+    /// Returns the slots of a type's properties that can be *not loaded*.
     func propertySlots(of shape: TypeShape) -> [PropertySlot] {
         func collect(_ shape: TypeShape, _ nodes: [Node], path: [String]) -> [PropertySlot] {
             zip(shape.properties, nodes).flatMap { property, node -> [PropertySlot] in
