@@ -70,7 +70,6 @@ public enum StoreProtection: Sendable {
 
 /// The access to a plain or encrypted file for opening connections.
 struct StoreAccess: Sendable {
-    /// The path of the file.
     var path: String
     /// The name that SQLite opens: a path, or a URI that selects the encrypting file system.
     var location: String

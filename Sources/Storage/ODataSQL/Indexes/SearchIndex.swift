@@ -44,7 +44,6 @@ enum SearchIndex {
         try database.execute(sql: "DROP TABLE IF EXISTS \(name(of: table).sqlIdentifier)")
     }
 
-    /// Returns whether a table has an index.
     static func exists(_ table: TableStorage, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database, sql: "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)",

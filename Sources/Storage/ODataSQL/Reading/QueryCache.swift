@@ -16,11 +16,9 @@ package final class QueryCache: Sendable {
 
     /// The statements of a URL.
     package final class Entry: Sendable {
-        /// The resolved URL.
         package let url: BoundURL
         /// The shape and the literals; `nil` if the statement depends on the whole URL.
         let shape: QueryShape?
-        /// The cache of the entry.
         fileprivate let cache: QueryCache
         /// The compiled queries by their other conditions.
         private let compiled = Mutex<[Conditions: CompiledQuery]>([:])

@@ -106,7 +106,6 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
         }
     }
 
-    /// Stores a snapshot.
     package func keep(_ kept: Kept, as id: String, bytes: Int, owner: CallerID?, at time: Int64) {
         state.withLock { state in
             state.uses += 1
@@ -139,7 +138,6 @@ package final class SnapshotShelf<Kept: Sendable>: Sendable {
         return isInUse
     }
 
-    /// Removes all snapshots.
     package func removeAll() {
         let removed = state.withLock { state in
             defer { state.entries = [:] }

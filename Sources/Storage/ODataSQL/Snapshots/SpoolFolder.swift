@@ -14,7 +14,6 @@ import Synchronization
 /// The files are encrypted with keys that only this process knows. Each process holds a lock on its folder, which
 /// is released even if the process is killed. The next process that needs a folder removes folders without a lock.
 package final class SpoolFolder: Sendable {
-    /// The path of the folder.
     let path: String
     /// The file descriptor with the lock, which is held while the process runs.
     private let lock: Int32

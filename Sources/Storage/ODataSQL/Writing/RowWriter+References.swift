@@ -4,11 +4,9 @@ import ODataService
 
 /// The rows of a set with foreign keys to the rows of another set, and the effect of deleting the referenced rows.
 struct Dependents: Sendable {
-    /// The set with the foreign keys.
     var set: String
     /// The columns of the foreign key and the referenced columns.
     var pairs: [NavigationStorage.ColumnPair]
-    /// The properties of the foreign key.
     var properties: [String]
     /// The action that the model declares; `nil` if it declares none.
     var action: OnDeleteAction?

@@ -5,7 +5,6 @@ import ODataService
 
 /// The search for rows, and the checks before changes.
 extension RowWriter {
-    /// Returns the plan of a set's table.
     package func plan(_ set: String) throws -> WritePlan {
         guard let plan = plans[set] else { throw ODataError.notImplemented(set) }
         return plan

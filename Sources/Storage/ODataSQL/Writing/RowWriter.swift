@@ -225,7 +225,6 @@ public struct RowWriter: Sendable {
         try read(at: RowAddress(set: set, key: key, parent: parent), in: database)
     }
 
-    /// Reads the row at an address.
     func read(at address: RowAddress, in database: Database) throws -> WrittenRow? {
         let plan = try self.plan(address.set)
         guard let found = try find(key: address.key, parent: address.parent, plan: plan, in: database) else {

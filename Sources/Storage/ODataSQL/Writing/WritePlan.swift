@@ -9,7 +9,6 @@ import ODataModel
 package struct WritePlan: Sendable {
     /// A column with the value of a property or the presence of a complex value.
     struct Slot: Sendable {
-        /// The name of the column.
         var name: String
         /// The encoding of the values; `nil` for the presence column of a complex value. A presence column contains
         /// 1 for a value, 0 for null, and NULL if the value is not loaded or was never set.

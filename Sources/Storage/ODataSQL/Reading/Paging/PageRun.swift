@@ -15,11 +15,9 @@ package struct PageRun: Sendable {
         case ended
     }
 
-    /// The query.
     let compiled: CompiledQuery
     /// The snapshot from which rows are read; `nil` for the tables.
     private let snapshot: ResultSnapshots.Snapshot?
-    /// The budget of the request.
     private let budget: RequestBudget?
     /// The sort values of the last row; `nil` before the first row.
     private(set) var position: [DatabaseValue]?

@@ -5,7 +5,6 @@ import ODataService
 /// The nodes of a recursive hierarchy, with their identifiers and parents.
 struct HierarchyNodes {
     private let compiler: ExpressionCompiler
-    /// The hierarchy.
     let reference: HierarchyReference
     /// The table of the nodes.
     let table: TableStorage
@@ -35,7 +34,6 @@ struct HierarchyNodes {
         return rows
     }
 
-    /// Returns the identifier of a node.
     func identifier(_ node: SQLScope) throws -> Operand {
         let variable = reference.nodeProperty.variable.identifier
         let outer = compiler.scopes[variable]

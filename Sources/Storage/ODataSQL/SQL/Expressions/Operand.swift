@@ -3,9 +3,7 @@ import ODataModel
 
 /// A compiled expression: an SQL fragment and properties of its value.
 package struct Operand {
-    /// The SQL.
     var sql: SQLFragment
-    /// The type of the value.
     var type: TypeReference
     /// The stored form of the value.
     var codec: ColumnCodec

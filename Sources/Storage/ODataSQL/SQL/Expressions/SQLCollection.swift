@@ -4,7 +4,6 @@ import ODataModel
 struct SQLCollection {
     /// The tables in FROM; the last one belongs to ``scope``. Each table may refer to the preceding ones.
     var tables: [SQLFragment]
-    /// The scope of a member.
     var scope: SQLScope
     /// The conditions that relate the members to the start of the path, and the conditions along the path.
     var conditions: [SQLFragment]

@@ -12,7 +12,6 @@ import ODataQuery
 /// let condition: SQLFragment = "\(column: "Freight", of: "t0") > \(bind: 10.databaseValue)"
 /// ```
 package struct SQLFragment: ExpressibleByStringInterpolation, Sendable {
-    /// The text.
     package private(set) var sql: String
     /// The values of the question marks.
     package private(set) var arguments: [DatabaseValue] = []

@@ -9,7 +9,6 @@ import ODataQuery
 extension StatementBuilder {
     /// A SELECT with the current rows, and the location of their values in its columns.
     struct Carried {
-        /// The SELECT.
         let select: SQLFragment
         /// The names and operands of all values, by column.
         private let template: Template

@@ -178,7 +178,6 @@ extension StatementBuilder {
 
     /// A column of a result that has a separate statement for each column, all on the same rows.
     struct Part {
-        /// The name of the column.
         var name: String
         /// The value if there are no rows; `nil` for NULL.
         var empty: SQLFragment?

@@ -26,7 +26,6 @@ extension StatementBuilder {
     /// A member of an object: a value, or an object with further members.
     private struct Place {
         var name: String
-        /// The value.
         var text: SQLFragment?
         /// An expression that is NULL if there is no object.
         var presence: SQLFragment?
