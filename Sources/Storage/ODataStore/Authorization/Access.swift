@@ -1,7 +1,7 @@
 import ODataModel
 import ODataService
 
-/// What a caller may do with an entity set or singleton.
+/// The access of a caller to an entity set or singleton.
 ///
 /// ```swift
 /// definition.authorization = { principal, set in
@@ -11,43 +11,44 @@ import ODataService
 /// }
 /// ```
 public struct Access: Hashable, Sendable {
-    /// What can be done with entities.
+    /// A kind of access to entities.
     public enum Kind: Hashable, Sendable, CaseIterable {
-        /// Read them, count them, reach them by navigation.
+        /// Reading, counting and navigating to entities.
         case read
-        /// Create them.
+        /// Creating entities.
         case create
-        /// Change them and their links.
+        /// Changing entities and their links.
         case update
-        /// Delete them.
+        /// Deleting entities.
         case delete
     }
 
-    /// What may be done.
+    /// The permitted kinds of access.
     public var kinds: Set<Kind>
-    /// A `$filter` expression over the set: the others do not exist for the caller, in collections, expands,
-    /// counts, conditions and changes alike.
+    /// A `$filter` expression over the set. Entities that do not match do not exist for the caller: in
+    /// collections, expands, counts, conditions and changes.
     public var rowFilter: String?
-    /// The names of properties that the caller neither sees nor may use in a query or change.
+    /// The names of properties that the caller can neither see nor use in a query or change.
     public var hiddenProperties: Set<String>
 
-    /// Makes an access.
+    /// Creates an access; by default, full access.
     public init(_ kinds: Set<Kind> = Set(Kind.allCases), rowFilter: String? = nil, hiding: Set<String> = []) {
         self.kinds = kinds
         self.rowFilter = rowFilter
         hiddenProperties = hiding
     }
 
-    /// Everything.
+    /// Unrestricted access.
     public static let full = Access()
-    /// Reading alone.
+    /// Read access only.
     public static let readOnly = Access([.read])
-    /// Nothing.
+    /// No access.
     public static let none = Access([])
 
     func allows(_ kind: Kind) -> Bool { kinds.contains(kind) }
 
-    /// 401 for nobody known, 403 for somebody (RFC 9110, 15.5.2 and 15.5.4).
+    /// Returns the error for a refused access: 401 for an anonymous caller, 403 for an authenticated one (RFC
+    /// 9110, 15.5.2 and 15.5.4).
     static func refusal(_ principal: Principal?, _ resource: String) -> ODataError {
         principal == nil
             ? ODataError(

@@ -3,13 +3,13 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Takes what a caller may not see out of a resolved request. Rows are left to the reader; this is about sets and
-/// properties: those that are hidden are not selected, and naming one in an expression or a path is refused.
+/// Removes sets and properties that a caller may not see from a resolved request. Hidden properties are not
+/// selected; naming one in an expression or path is refused. Rows are filtered by the reader.
 struct AccessRestriction {
     let core: ServiceCore
     let principal: Principal?
 
-    /// Restricts a request that reads.
+    /// Restricts a read request.
     ///
     /// - Throws: ``ODataError`` 401 or 403.
     func restrict(_ bound: BoundURL) throws -> BoundURL {
@@ -43,7 +43,8 @@ struct AccessRestriction {
         return bound
     }
 
-    /// Checks that nothing of some sets is hidden: where they are read together, properties cannot be taken out.
+    /// Checks that the caller sees all properties of the sets. Reads of several sets at once cannot leave
+    /// properties out.
     private func checkWhole(_ sets: [String]) throws {
         for set in sets {
             let access = try core.access(principal, set)
@@ -55,8 +56,10 @@ struct AccessRestriction {
         try core.access(principal, set).hiddenProperties
     }
 
-    /// - Parameter outermost: what is hidden of the instance that the whole request is about; `nil` where that is the one
-    ///   that the query is about.
+    /// Restricts a query and its expanded queries.
+    ///
+    /// - Parameter outermost: the hidden properties of the instance that the whole request addresses; `nil` if
+    ///   the query itself is the outermost one.
     private func restrict(_ query: BoundQuery, outermost: Set<String>?) throws -> BoundQuery {
         var query = query
         let hidden = try query.set.map { try hiddenProperties(of: $0.name) } ?? []
@@ -65,7 +68,7 @@ struct AccessRestriction {
         if let filter = query.filter { try check(filter, scopes) }
         for order in query.orderBy { try check(order.expression, scopes) }
         for computed in query.compute { try check(computed.expression, scopes) }
-        // An aggregation might give the values under any name.
+        // An aggregation could return the values under another name.
         if !query.apply.isEmpty,
             try !hidden.isEmpty || query.apply.contains(where: { try hidesAny(of: $0.entitySets) })
         {
@@ -106,11 +109,11 @@ struct AccessRestriction {
         return query
     }
 
-    /// What is hidden of the instances that variables stand for, by the identifiers of the variables.
+    /// The hidden properties of the instances, by the identifiers of their variables.
     private struct Scopes {
         private var hidden: [Int: Set<String>]
 
-        /// The scopes of a query's options.
+        /// Creates the scopes of a query's options.
         init(_ own: Set<String>, outermost: Set<String>) {
             hidden = [0: own, RangeVariable.these: own, RangeVariable.outermost: outermost]
         }
@@ -126,7 +129,9 @@ struct AccessRestriction {
         var hideNothing: Bool { hidden.values.allSatisfy(\.isEmpty) }
     }
 
-    /// What is hidden of a set that may be read.
+    /// Returns the hidden properties of a set.
+    ///
+    /// - Throws: ``ODataError`` 401 or 403 if the caller may not read the set.
     private func readable(_ set: String) throws -> Set<String> {
         let access = try core.access(principal, set)
         guard access.allows(.read) else { throw Access.refusal(principal, set) }
@@ -137,16 +142,16 @@ struct AccessRestriction {
         try sets.contains { try !hiddenProperties(of: $0).isEmpty }
     }
 
-    /// Refuses an expression that names a hidden property.
+    /// Throws if an expression names a hidden property.
     private func check(_ expression: BoundExpression, _ scopes: Scopes) throws {
-        // The properties that a search or an aggregation within an expression looks at cannot be told from outside.
+        // The properties used by a search or an aggregation within an expression cannot be determined.
         if expression.isOpaque, try !scopes.hideNothing || hidesAny(of: expression.entitySets) {
             throw refusal("This expression")
         }
         try checkPaths(in: expression, scopes)
     }
 
-    /// Refuses a part of a query that names a hidden property.
+    /// Throws if a part of a query names a hidden property.
     private func checkPaths(in part: some BoundTree, _ scopes: Scopes) throws {
         var members: Set<String> = []
         for child in part.children {
@@ -161,9 +166,9 @@ struct AccessRestriction {
         }
     }
 
-    /// Refuses a path that names a hidden property.
+    /// Throws if a path names a hidden property.
     ///
-    /// - Returns: what is hidden of what it leads to.
+    /// - Returns: the hidden properties of the instance at the end of the path.
     private func check(_ path: BoundPath, _ scopes: Scopes) throws -> Set<String> {
         var hidden = scopes[path.variable]
         for step in path.steps {
@@ -180,7 +185,7 @@ struct AccessRestriction {
         return hidden
     }
 
-    /// Takes hidden properties out of an entity that a change gives back.
+    /// Removes hidden properties from an entity that a change returns.
     func hide(in entity: ODataEntity) throws -> ODataEntity {
         guard core.definition.authorization != nil, let id = entity.control.id else { return entity }
         let set = id.prefix { $0 != "(" && $0 != "/" }

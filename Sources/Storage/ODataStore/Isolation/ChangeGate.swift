@@ -1,10 +1,11 @@
-/// Keeps changes and batches under snapshot isolation apart (OData Protocol 4.01, 8.2.6): any number of changes go
-/// through, or one such batch, whose requests all show the same state but for what they change themselves.
+/// A lock between changes and batches under snapshot isolation (OData Protocol 4.01, 8.2.6). Either any number
+/// of changes run at once, or one such batch. All requests of the batch see the same state, apart from their
+/// own changes.
 ///
-/// What a batch reads is held or spooled when its requests are answered, so that changes wait for the database alone,
-/// and for no reader.
+/// The results of a batch are held or spooled when its requests are answered. Changes therefore wait only for
+/// the database, and not for the client to read the response.
 actor ChangeGate {
-    /// Whether the task is a batch that the gate is closed for: its own changes go through.
+    /// Whether the current task is the batch that closed the gate. Its own changes pass.
     @TaskLocal static var isOwner = false
 
     private var changes = 0
@@ -12,7 +13,7 @@ actor ChangeGate {
     private var waitingBatches: [CheckedContinuation<Void, Never>] = []
     private var waitingChanges: [CheckedContinuation<Void, Never>] = []
 
-    /// Makes a change, when no batch is under way.
+    /// Makes a change as soon as no batch is active.
     nonisolated func change<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         if Self.isOwner { return try await body() }
         await beginChange()
@@ -26,7 +27,7 @@ actor ChangeGate {
         }
     }
 
-    /// Answers a batch while nobody else changes anything.
+    /// Answers a batch while no other changes are made.
     nonisolated func alone<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
         await close()
         do {
@@ -40,7 +41,7 @@ actor ChangeGate {
     }
 
     private func beginChange() async {
-        // A batch that waits goes first, or changes after changes would keep it waiting for ever.
+        // A waiting batch takes precedence; otherwise a steady flow of changes could delay it forever.
         while isClosed || !waitingBatches.isEmpty {
             await withCheckedContinuation { waitingChanges.append($0) }
         }

@@ -7,20 +7,22 @@ import ODataService
 import Secrets
 import Synchronization
 
-/// Results that are kept as they were when their first page was read: `OData-Isolation: snapshot`
-/// (OData Protocol 4.01, 8.2.6).
+/// The results under snapshot isolation, kept as they were when their first page was read (`OData-Isolation:
+/// snapshot`; OData Protocol 4.01, 8.2.6).
 ///
-/// A result is read whole in one transaction and written, row by row, to an encrypted file of its own whose key is
-/// known to this process alone; its pages are then read from there. Nothing stays open on the store meanwhile. A
-/// snapshot that nobody has read for a while is removed, as is the one of the same caller that was read longest ago when
-/// the caller has too many (``SnapshotLimits``). Its links are refused with 410. One whose first page is all of it is not
-/// kept.
+/// A result is read completely in one transaction and written, row by row, to an encrypted file. The key of the
+/// file exists only in this process. Pages are read from the file, so that no transaction on the store stays
+/// open.
+///
+/// A snapshot is removed when it has not been read for ``StoreService/Options/snapshotLifetime``. If a caller
+/// has too many snapshots (``SnapshotLimits``), the least recently read one is removed. Links of a removed
+/// snapshot are refused with 410. A result that fits on its first page is not kept.
 final class SnapshotSpool: Sendable {
     private static let mark = "s~"
 
     private let options: StoreService.Options
     private let shelf: SnapshotShelf<Snapshot>
-    /// Removes what is forgotten while nobody asks for anything.
+    /// The task that removes expired snapshots when there are no requests.
     private let cleaner = Mutex<Task<Void, Never>?>(nil)
 
     init(options: StoreService.Options) {
@@ -30,7 +32,6 @@ final class SnapshotSpool: Sendable {
 
     deinit { cleaner.withLock { $0?.cancel() } }
 
-    /// One result.
     private struct Snapshot {
         let file: SnapshotFile
         let principal: Principal?
@@ -42,7 +43,7 @@ final class SnapshotSpool: Sendable {
 
     // MARK: First page
 
-    /// Reads a result whole and answers with its first page.
+    /// Reads a complete result and returns its first page.
     func start(
         _ bound: BoundURL, _ request: ODataRequest, reader: StoreReader, in database: any DatabaseWriter
     ) async throws -> ODataResponse {
@@ -64,7 +65,7 @@ final class SnapshotSpool: Sendable {
             let total = query.count ? try StoreReader.count(compiled, in: database) : nil
             var paging = ExpandPaging()
             paging.budget = budget
-            // The rows are written as those of a page that is not kept.
+            // Rows are encoded like those of an ordinary page.
             let piece = PageWriter.Piece(
                 run: try PageRun(compiled, after: nil, pageSize: nil, budget: budget), mapping: reader.mapping,
                 options: compilerOptions, paging: paging, renderer: renderer, marksRows: true)
@@ -101,9 +102,9 @@ final class SnapshotSpool: Sendable {
         }
     }
 
-    /// Removes what is forgotten.
+    /// Removes expired snapshots.
     ///
-    /// - Returns: whether something is left that may be.
+    /// - Returns: whether any snapshots are left.
     private func isInUse() -> Bool {
         let isInUse = removeForgotten()
         if !isInUse { cleaner.withLock { $0 = nil } }
@@ -112,12 +113,12 @@ final class SnapshotSpool: Sendable {
 
     // MARK: Further pages
 
-    /// Whether a request follows a link of a snapshot.
+    /// Returns whether a request follows a link of a snapshot.
     static func isFurtherPage(_ request: ODataRequest) -> Bool {
         request.url.options.skipToken?.hasPrefix(mark) ?? false
     }
 
-    /// Answers a request for a further page.
+    /// Returns a further page of a snapshot.
     func page(_ request: ODataRequest) async throws -> ODataResponse {
         guard let token = request.url.options.skipToken, token.hasPrefix(Self.mark) else { throw PageToken.invalid }
         removeForgotten()
@@ -155,7 +156,8 @@ final class SnapshotSpool: Sendable {
         }
         let pages = SnapshotPage(
             file: snapshot.file, head: snapshot.head, tail: Array("\(tail)}".utf8), position: position, end: end)
-        // The answers to a batch are held together: what is small needs no file meanwhile.
+        // The responses of a batch are held in memory together, so a small page does not need to keep the file
+        // open.
         let isSmall = end - position <= SnapshotPage.pieceSize
         let bytes = isSmall ? ByteStream(try await pages.next() ?? []) : ByteStream { try await pages.next() }
         var response = ODataResponse(body: .encoded(bytes, contentType: snapshot.contentType))
@@ -170,7 +172,6 @@ final class SnapshotSpool: Sendable {
         shelf.remove(unusedSince: options.now().seconds - options.snapshotLifetime)
     }
 
-    /// Removes all snapshots.
     func removeAll() {
         shelf.removeAll()
         cleaner.withLock { cleaner in
@@ -180,10 +181,10 @@ final class SnapshotSpool: Sendable {
     }
 }
 
-/// The file of one snapshot, rows of JSON by their position: it goes with the last who has it, a page that is being sent among
-/// them.
+/// The file of one snapshot: JSON rows by position. The file is deleted with the last reference to it,
+/// including those of pages that are being sent.
 private final class SnapshotFile: Sendable {
-    /// The pages in the write-ahead log before they are moved into the file: 1 MB.
+    /// The number of pages in the write-ahead log before a checkpoint: 1 MB.
     private static let logPages = 256
 
     private let store: StoreDatabase
@@ -196,7 +197,7 @@ private final class SnapshotFile: Sendable {
         options.readerCount = 1
         store = try StoreDatabase.open(path: path, protection: .encrypted(.key(.generate())), options: options)
         try store.pool.writeWithoutTransaction { database in
-            // Nobody needs it after a crash, and its rows are to lie on the disk once.
+            // The file is not needed after a crash, and rows should be on disk only once.
             try database.setPragma(.synchronous, "OFF")
             try database.setPragma(.autocheckpoint, Self.logPages)
             try database.setPragma(.journalSizeLimit, 0)
@@ -208,8 +209,8 @@ private final class SnapshotFile: Sendable {
     ///
     /// - Parameters:
     ///   - database: the store, in the transaction that the snapshot shows.
-    ///   - grow: told of the bytes before they are written.
-    /// - Returns: how many rows there are.
+    ///   - grow: a closure that is called with the number of bytes before they are written.
+    /// - Returns: the number of rows.
     func spool(
         _ piece: PageWriter.Piece, in database: Database, grow: (Int) throws -> Void
     ) throws -> Int {
@@ -227,12 +228,12 @@ private final class SnapshotFile: Sendable {
             }
             count += objects.count
         } while piece.outcome == .paused
-        // What a statement left in the log is moved, and the log cut.
+        // Moves the rows left in the log into the file and truncates the log.
         try store.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         return count
     }
 
-    /// Some rows.
+    /// Returns the rows at a range of positions.
     func items(_ range: Range<Int>) async throws -> [Data] {
         try await store.read { database in
             try Data.fetchAll(
@@ -249,9 +250,9 @@ private final class SnapshotFile: Sendable {
     }
 }
 
-/// Produces one page of a snapshot, piece by piece.
+/// A page of a snapshot, read piece by piece.
 private actor SnapshotPage {
-    /// How many rows are read at once.
+    /// The number of rows in a piece.
     static let pieceSize = 100
 
     private let file: SnapshotFile

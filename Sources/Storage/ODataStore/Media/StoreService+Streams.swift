@@ -8,7 +8,7 @@ import ODataService
 extension StoreService {
     // MARK: Reading
 
-    /// Answers a read of a stream; `nil` when something else is addressed.
+    /// Returns the response to a read of a stream; `nil` if the URL does not address a stream.
     func readStream(
         _ bound: BoundURL, _ request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse? {
@@ -18,7 +18,7 @@ extension StoreService {
             return (try streams.info(owner, in: database), row.entity)
         }
         guard let info = found.0 else {
-            // A stream without a value (11.2.4.1); a media entity that never got one is no better.
+            // A stream without a value (11.2.4.1). A media entity without bytes is treated alike.
             return ODataResponse(status: 204)
         }
         if let known = request.ifNoneMatch, RowWriter.matches(known, info.etag) {
@@ -28,7 +28,7 @@ extension StoreService {
             body: .raw(streams.bytes(of: info), contentType: info.contentType), etag: info.etag)
     }
 
-    /// The entity whose stream is addressed.
+    /// Returns the entity whose stream is addressed.
     private func owner(
         of bound: BoundURL, _ property: String, _ provider: StoreProvider, in database: Database
     ) throws -> (StreamStore.Owner, RowWriter.WrittenRow) {
@@ -48,13 +48,14 @@ extension StoreService {
 
     // MARK: Writing
 
-    /// A request whose stream is in the store already, with the stream.
+    /// A request with the stream that was already written to the store.
     struct Uploaded: Sendable {
         var request: ODataRequest
         var stream: StreamInfo?
     }
 
-    /// Takes the stream of a request in before its transaction begins: no transaction waits for a network.
+    /// Writes the stream of a request to the store before its transaction begins, so that no transaction waits
+    /// for the network.
     func uploaded(_ request: ODataRequest, _ bound: BoundURL) async throws -> Uploaded {
         guard case .media(let stream, let contentType) = request.body else { return Uploaded(request: request) }
         let isStream: Bool
@@ -65,7 +66,7 @@ extension StoreService {
         }
         guard isStream else { return Uploaded(request: request) }
         guard !options.isReadOnly else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
-        // What is refused anyway, is refused before it is sent.
+        // Requests that will be refused are refused before the stream is read.
         if request.method == .create, let set = bound.resource.sets.last {
             _ = try core.writer.writable(set, "InsertRestrictions", property: "Insertable", request: request)
         }
@@ -79,7 +80,8 @@ extension StoreService {
         return Uploaded(request: request, stream: info)
     }
 
-    /// Answers a request that changes a stream, or creates an entity by it; `nil` when it does something else.
+    /// Returns the response to a request that changes a stream or creates a media entity; `nil` for other
+    /// requests.
     func changeStream(
         _ uploaded: Uploaded, _ bound: BoundURL, provider: StoreProvider, in database: Database
     ) throws -> ODataResponse? {
@@ -101,7 +103,7 @@ extension StoreService {
             try touch(row, stream, request: request, provider: provider, in: database)
             return ODataResponse(status: 204, etag: stream.etag)
         case .delete where property.isEmpty:
-            // The media stream goes with its entity, and the entity with it (11.4.7.3).
+            // Deleting the media stream deletes the entity (11.4.7.3).
             try checkPrecondition(request, current, row: row, property: property)
             try provider.writer.delete(
                 key: row.entity.key, in: row.set, parent: row.parent, request: request.unconditional,
@@ -118,7 +120,8 @@ extension StoreService {
         }
     }
 
-    /// The ETag of a stream is its own; that of its entity is taken as well, since that is what many clients have.
+    /// Checks the precondition of a stream change. The ETag of the stream is accepted, as well as that of the
+    /// entity, since many clients only know the latter.
     private func checkPrecondition(
         _ request: ODataRequest, _ current: StreamInfo?, row: RowWriter.WrittenRow, property: String
     ) throws {
@@ -160,7 +163,7 @@ extension StoreService {
         return try writer.read(key: target.key, in: target.set, parent: target.parent, database: database)
     }
 
-    /// The values that the entity has from its stream.
+    /// Sets the properties of the entity whose values depend on its stream.
     private func give(
         _ stream: StreamInfo, to entity: inout ODataEntity, before: ODataEntity?, _ request: ODataRequest
     ) throws {
@@ -171,7 +174,7 @@ extension StoreService {
         }
     }
 
-    /// A new stream is a change of its entity.
+    /// Marks the entity as changed, since a new stream counts as a change of its entity.
     private func touch(
         _ row: RowWriter.WrittenRow, _ stream: StreamInfo?, request: ODataRequest, provider: StoreProvider,
         in database: Database
@@ -179,7 +182,7 @@ extension StoreService {
         var patch = ODataEntity(shape: row.entity.shape)
         if let stream, row.entity.shape.hasStream { try give(stream, to: &patch, before: row.entity, request) }
         var writer = provider.writer
-        // What the service gives, it may also change.
+        // The service may change properties that are reserved for it.
         writer.rules.reserved = [:]
         var request = request
         request.method = .update
@@ -191,7 +194,7 @@ extension StoreService {
 
     // MARK: Control information
 
-    /// Whether rows that a request gives may have streams.
+    /// Returns whether the rows in the response may have streams.
     func hasStreams(_ bound: BoundURL) async throws -> Bool {
         var sets: Set<String> = []
         switch bound.resource.target {
@@ -219,8 +222,8 @@ extension StoreService {
         }
     }
 
-    /// Adds media type, ETag and read link of streams to what is given back
-    /// (OData JSON Format 4.01, 4.6.12 to 4.6.14).
+    /// Adds the media types, ETags and read links of streams to a response body (OData JSON Format 4.01, 4.6.12
+    /// to 4.6.14).
     func withStreams(
         _ body: ResponseBody, _ selection: StreamSelection = StreamSelection(), root: String
     ) async throws -> ResponseBody {
@@ -295,7 +298,8 @@ extension StoreService {
 }
 
 extension BoundResource {
-    /// Where the rows addressed are stored: the entity set or singleton, or the path of what their entities contain.
+    /// The entity set or singleton in which the addressed rows are stored, or the path of a contained
+    /// collection.
     fileprivate var storedSet: String? {
         steps.reduce(nil as String?) { place, step in
             switch step {
@@ -310,7 +314,8 @@ extension BoundResource {
 }
 
 extension BoundResource.Target {
-    /// The stream addressed: the name of the property, empty for that of a media entity; `nil` for anything else.
+    /// The property of the addressed stream, empty for the stream of a media entity; `nil` if no stream is
+    /// addressed.
     var stream: String? {
         switch self {
         case .rawValue(nil): ""

@@ -2,23 +2,23 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// What a query wants to know of the streams of its entities: which of them are told of, and which come along with
-/// their bytes (`$expand=Photo`, `$expand=$value`; OData Protocol 4.01, 11.2.5.2; JSON Format 4.01, 9 and 10).
+/// The streams that a query requests for its entities: those that are listed, and those whose bytes are
+/// included (`$expand=Photo`, `$expand=$value`; OData Protocol 4.01, 11.2.5.2; JSON Format 4.01, 9 and 10).
 struct StreamSelection {
-    /// The name under which a media entity has its own bytes.
+    /// The name of the bytes of a media entity.
     static let media = "$value"
 
-    /// The stream properties that `$select` leaves; `nil` for all.
+    /// The stream properties in `$select`; `nil` for all.
     private var selected: Set<String>?
-    /// The stream properties whose bytes are wanted, ``media`` for the stream of a media entity.
+    /// The stream properties whose bytes are included; ``media`` stands for the stream of a media entity.
     private(set) var inline: Set<String> = []
-    /// The same for related entities, by navigation property.
+    /// The selections of related entities, by navigation property.
     private(set) var related: [String: StreamSelection] = [:]
 
-    /// Tells of all streams, and takes none along.
+    /// Creates a selection that lists all streams and includes no bytes.
     init() {}
 
-    /// Takes what concerns streams out of a query: its statement knows nothing of them.
+    /// Moves the stream options out of a query, because its SQL statement does not handle them.
     ///
     /// - Throws: 501 for a stream within a complex value.
     init(taking query: inout BoundQuery) throws {
@@ -39,16 +39,16 @@ struct StreamSelection {
         }
     }
 
-    /// Whether any bytes are wanted.
+    /// Whether the bytes of any stream are included.
     var isInline: Bool { !inline.isEmpty || related.values.contains(where: \.isInline) }
 
-    /// Whether a stream property is told of.
+    /// Returns whether a stream property is listed.
     func includes(_ property: String) -> Bool { selected?.contains(property) ?? true }
 }
 
 extension StreamStore {
-    /// A stream as a value in JSON: text as text, JSON as itself, anything else as bytes
-    /// (OData JSON Format 4.01, 9).
+    /// Returns a stream as a JSON value: text as a string, JSON as JSON, other types as bytes (OData JSON
+    /// Format 4.01, 9).
     static func value(of bytes: [UInt8], contentType: String, in model: EntityDataModel) -> ODataValue {
         let type = contentType.prefix { $0 != ";" }.lowercased()
         if type.hasPrefix("text/"), let text = String(validating: bytes, as: UTF8.self) { return .string(text) }

@@ -4,12 +4,13 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// The streams of media entities and stream properties, in rows of one size each, never whole in memory.
+/// The streams of media entities and stream properties, stored in chunks of one size and never held in memory
+/// as a whole.
 ///
-/// An upload is written chunk by chunk in transactions of its own and belongs to nothing until the entity does; a
-/// stream that is replaced or whose entity goes stays for those who are reading it, and is removed later.
+/// An upload is written chunk by chunk, each in its own transaction, and has no owner until the entity is
+/// written. A stream without an owner remains readable for ``graceTime`` before it is removed.
 struct StreamStore: Sendable {
-    /// How long a stream that belongs to nothing any more can still be read, in seconds.
+    /// The time for which a stream without an owner can still be read, in seconds.
     static let graceTime: Int64 = 600
     private static let table = "outpost_stream"
     private static let chunks = StreamChunks.table
@@ -17,15 +18,15 @@ struct StreamStore: Sendable {
     let database: any DatabaseWriter
     let options: StoreService.Options
 
-    /// The entity, and the property where it is not the entity's own stream.
+    /// The entity and the property to which a stream belongs.
     struct Owner: Hashable, Sendable {
         var set: String
         var rowID: Int64
-        /// Empty for the stream of a media entity.
+        /// The stream property; empty for the stream of a media entity.
         var property = ""
     }
 
-    /// The statements that make the tables.
+    /// Returns the statements that create the tables and triggers.
     static func statements(_ mapping: StorageMapping) -> [String] {
         var statements = [
             """
@@ -60,7 +61,7 @@ struct StreamStore: Sendable {
         return statements
     }
 
-    /// Takes every stream away from its owner.
+    /// Detaches all streams from their owners.
     static func supersedeAll(in database: Database) throws {
         try database.execute(
             sql: """
@@ -71,10 +72,11 @@ struct StreamStore: Sendable {
 
     // MARK: Writing
 
-    /// Takes a stream in, as fast as it comes and as slow as it must.
+    /// Writes a stream to the store, at the pace of the producer and the database.
     ///
-    /// - Returns: the stream, which belongs to nothing yet.
-    /// - Throws: ``ODataError`` 413 beyond the limit, and what the producer throws; nothing is left then.
+    /// - Returns: the stream, which has no owner yet.
+    /// - Throws: ``ODataError`` 413 if the stream is too long, or an error of the producer. The written chunks
+    ///   are removed.
     func upload(_ stream: ByteStream, contentType: String) async throws -> StreamInfo {
         let limit = options.streamSizeLimit ?? .max
         if let length = stream.length, length > limit { throw Self.tooLarge(limit) }
@@ -102,7 +104,8 @@ struct StreamStore: Sendable {
         ODataError(status: 413, code: "PayloadTooLarge", message: "The stream exceeds \(limit) bytes.")
     }
 
-    /// Gives an uploaded stream to its owner, in the transaction that changes the entity; the one before goes.
+    /// Attaches an uploaded stream to its owner and detaches the previous one. Call this method in the
+    /// transaction that changes the entity.
     func attach(_ stream: StreamInfo, to owner: Owner, in database: Database) throws {
         try detach(owner, in: database)
         try database.execute(
@@ -110,9 +113,9 @@ struct StreamStore: Sendable {
             arguments: [owner.set, owner.rowID, owner.property, stream.length, stream.id])
     }
 
-    /// Takes an owner's stream away.
+    /// Detaches the stream of an owner.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether the owner had a stream.
     @discardableResult
     func detach(_ owner: Owner, in database: Database) throws -> Bool {
         try database.execute(
@@ -126,7 +129,7 @@ struct StreamStore: Sendable {
         return wasThere
     }
 
-    /// Removes an upload that came to nothing.
+    /// Removes an upload that has no owner.
     func discard(_ id: Int64) async throws {
         try await database.write { database in
             try database.execute(
@@ -134,18 +137,18 @@ struct StreamStore: Sendable {
         }
     }
 
-    /// Removes what belongs to nothing when the service is opened: nobody is reading or uploading it.
+    /// Removes all streams without an owner when the service is opened; no request uses them yet.
     func removeLeftovers() async throws {
         try await database.write { database in
             try database.execute(sql: "DELETE FROM \(Self.table) WHERE set_name IS NULL")
         }
     }
 
-    /// Puts in streams that are in memory already, within a transaction.
+    /// A writer of streams that are already in memory, within a transaction.
     struct Inserter {
         let database: Database
 
-        /// Puts in one stream and gives it to its owner.
+        /// Inserts a stream and attaches it to its owner.
         func insert(_ bytes: [UInt8], contentType: String, owner: Owner) throws {
             try database.execute(
                 sql: """
@@ -158,7 +161,7 @@ struct StreamStore: Sendable {
 
     // MARK: Reading
 
-    /// What is known of an owner's stream; `nil` when it has none.
+    /// Returns the description of an owner's stream; `nil` if the owner has none.
     func info(_ owner: Owner, in database: Database) throws -> StreamInfo? {
         try Row.fetchOne(
             database.cachedStatement(
@@ -169,16 +172,16 @@ struct StreamStore: Sendable {
         ).map { StreamInfo(id: $0[0], contentType: $0[1], length: $0[2]) }
     }
 
-    /// Whether any row of a set has a stream.
+    /// Returns whether any row of a set has a stream.
     static func hasAny(_ set: String, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE set_name = ?)"),
             arguments: [set]) ?? false
     }
 
-    /// All bytes at once, in the transaction of a read.
+    /// Returns all bytes of a stream, read in one transaction.
     ///
-    /// - Throws: ``ODataError`` 413 for a stream beyond the limit of values.
+    /// - Throws: ``ODataError`` 413 for a stream larger than ``ServingOptions/valueSizeLimit``.
     func whole(_ stream: StreamInfo, in database: Database) throws -> [UInt8] {
         guard stream.length <= options.valueSizeLimit else {
             throw ODataError(
@@ -189,14 +192,14 @@ struct StreamStore: Sendable {
         return try StreamChunks.whole(stream.id, in: database)
     }
 
-    /// The bytes, read from the store only as fast as they are asked for, from any place on.
+    /// Returns the bytes of a stream, read from the store on demand and from any position.
     func bytes(of stream: StreamInfo) -> ByteStream {
         StreamChunks { try await database.read($0) }.bytes(of: stream.id, length: stream.length)
     }
 }
 
 extension TableStorage {
-    /// Whether rows have streams: those of media entities and of stream properties.
+    /// Returns whether rows of the table can have streams: of media entities or of stream properties.
     func hasStreams(in model: EntityDataModel) -> Bool {
         ([shape] + TableLayout.derivedShapes(of: shape, model: model)).contains {
             $0.hasStream || !$0.streamProperties.isEmpty

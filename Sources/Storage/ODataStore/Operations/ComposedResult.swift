@@ -4,18 +4,18 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// The result of an operation, made ready to be read further.
+/// The result of an operation, prepared for further reading.
 enum ComposedResult: Sendable {
-    /// Nothing.
+    /// No result.
     case none
-    /// A value that is no entity.
+    /// A value that is not an entity.
     case value(ODataValue, TypeReference)
-    /// Entities that the store does not know.
+    /// Entities that are not in the store.
     case transient([ODataEntity], isCollection: Bool)
-    /// Stored entities, with their ids in the operation's order where it has one.
+    /// Stored entities. The ids give the order of the operation's result, if it has one.
     case stored(EntityPlace, order: [String]?)
 
-    /// The empty collection of a type.
+    /// Returns the empty collection of a type.
     private static func empty(_ type: TypeReference, _ core: ServiceCore) -> ComposedResult {
         guard case .entity(let name?) = type.element,
             let set = core.mapping.model.container.entitySets.first(where: { core.mapping.model.isType(name, $0.type) }
@@ -27,7 +27,7 @@ enum ComposedResult: Sendable {
         return EntityPlace(steps).map { .stored($0, order: nil) } ?? .transient([], isCollection: true)
     }
 
-    /// Judges what an operation gave.
+    /// Classifies the result of an operation.
     init(_ result: OperationResult, _ operation: ODataOperation, transaction: ServiceTransaction) throws {
         let type = operation.returnType ?? .untyped("Edm.Untyped")
         switch result {
@@ -53,7 +53,8 @@ enum ComposedResult: Sendable {
         }
     }
 
-    /// A query without limits is read together with what the caller asks for; one with limits is read now.
+    /// Returns the result of a query. A query without limits is combined with the options of the request; one
+    /// with limits is read immediately.
     private static func query(
         _ text: String, _ type: TypeReference, transaction: ServiceTransaction
     ) throws -> ComposedResult {
@@ -80,20 +81,17 @@ enum ComposedResult: Sendable {
     }
 }
 
-/// Stored entities by the path that leads to them.
+/// Stored entities, described by a path.
 struct EntityPlace: Sendable {
-    /// The path.
     var steps: [BoundSegment]
-    /// The type of the entities.
     var shape: TypeShape
-    /// Their set.
     var set: EntitySet?
-    /// Whether there may be many.
+    /// Whether the path addresses a collection.
     var isCollection: Bool
-    /// The order that they are given in unless another one is asked for.
+    /// The order of the entities unless the request states another one.
     var orderBy: [BoundOrder] = []
 
-    /// The entity set or singleton that the path ends in; empty for what lies within an entity.
+    /// The entity set or singleton at the end of the path; empty for contained entities.
     var storedSet: String {
         if let set { return set.name }
         if case .singleton(let singleton, _)? = steps.last(where: { if case .cast = $0 { false } else { true } }) {
@@ -102,7 +100,7 @@ struct EntityPlace: Sendable {
         return ""
     }
 
-    /// What a path leads to; `nil` when that is no entity.
+    /// Creates the place at the end of a path; `nil` if the path does not lead to entities.
     init?(_ steps: [BoundSegment]) {
         self.steps = steps
         var place: (TypeShape, EntitySet?, Bool)?
@@ -121,10 +119,10 @@ struct EntityPlace: Sendable {
         (shape, set, isCollection) = place
     }
 
-    /// The place of entities that were read from one set; `nil` when they were not.
+    /// Creates the place of entities from one set; `nil` if they are not from one set.
     init?(ofStored entities: [ODataEntity], in core: ServiceCore, isCollection: Bool) {
         let names = Set(entities.compactMap { entity in entity.control.id.map { String($0.prefix { $0 != "(" }) } })
-        // A slash within a key is percent-encoded: one that is not leads to what another entity contains.
+        // A slash within a key is percent-encoded; any other slash leads to a contained entity.
         guard names.count == 1, let name = names.first, let table = core.mapping.tables[name],
             entities.allSatisfy({ $0.control.id?.contains("/") == false })
         else { return nil }
@@ -148,15 +146,16 @@ struct EntityPlace: Sendable {
     }
 }
 
-/// The read that a call comes down to: the path to the entities that it gave, and what followed it in the URL.
+/// The read that an operation call is reduced to: the path to the resulting entities, followed by the rest of
+/// the URL.
 struct ComposedRead {
-    /// What is read.
+    /// The resolved URL.
     var bound: BoundURL
-    /// The ids in the operation's own order.
+    /// The ids in the order of the operation's result.
     var order: [String]?
-    /// Whether it is one entity, the operation's own result, which need not be there.
+    /// Whether the response is the single entity that the operation returned. The entity may be missing.
     var isOwnEntity: Bool
-    /// Whether the result is the operation's own collection, in no other order.
+    /// Whether the response is the collection that the operation returned, in its order.
     var keepsOrder: Bool
 
     init(
@@ -178,7 +177,7 @@ struct ComposedRead {
         default: break
         }
         if query?.set == nil, let end {
-            // The operation did not say which set its entities are of; the store knows.
+            // The operation declares no entity set, but the store knows the set.
             do throws(QueryError) {
                 query = try binder.bindQuery(request.url.options, shape: end.shape, set: end.set)
             } catch {

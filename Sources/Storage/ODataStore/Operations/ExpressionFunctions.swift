@@ -5,13 +5,14 @@ import ODataSQL
 import ODataService
 import Synchronization
 
-/// The functions of a service that give single values, as SQL functions, so that they can stand in `$filter`,
-/// `$orderby` and `$compute` (OData Protocol 4.01, 11.5.4.1).
+/// The functions of a service that return single values, registered as SQL functions for `$filter`, `$orderby`
+/// and `$compute` (OData Protocol 4.01, 11.5.4.1).
 ///
-/// A call reads the entity that it is bound to in the transaction of the query, by the key that the row has. It is
-/// made for each row that the query comes by, and knows no caller.
+/// A call reads its bound entity by the key of the row, in the transaction of the query. The function is called
+/// for each row that the query visits. A call has no principal.
 final class ExpressionFunctions: Sendable {
-    /// Functions with longer names than SQLite takes can be called by URL only.
+    /// The longest function name that SQLite accepts, in bytes. Functions with longer names can only be called
+    /// by URL.
     private static let maxNameLength = 255
 
     private let functions: [(operation: ODataOperation, function: ScalarFunction)]
@@ -30,13 +31,13 @@ final class ExpressionFunctions: Sendable {
         }
     }
 
-    /// The names under which queries call the functions.
+    /// The names of the functions in queries.
     var names: Set<String> { Set(functions.map(\.function.name)) }
 
-    /// From now on calls are answered.
+    /// Enables calls of the functions.
     func begin(with core: ServiceCore) { self.core.withLock { $0 = core } }
 
-    /// Adds the functions to a connection.
+    /// Registers the functions with a connection.
     func register(in database: Database) {
         let connection = Connection(database: database)
         for (operation, function) in functions {
@@ -45,7 +46,7 @@ final class ExpressionFunctions: Sendable {
             let result = Operand.canonicalCodec(function.returnType)
             database.add(
                 function: DatabaseFunction(name, argumentCount: codecs.count) { [self] arguments in
-                    // Nothing is bound to an entity that is not there.
+                    // The bound entity does not exist.
                     if arguments.contains(where: \.isNull) { return nil }
                     do {
                         let values = try zip(arguments, codecs).map { try $1.0.decode($0, as: $1.1, in: nil) }
@@ -58,7 +59,7 @@ final class ExpressionFunctions: Sendable {
         }
     }
 
-    /// What the binder makes of the operation; `nil` where it could never be called.
+    /// Returns the scalar function for an operation; `nil` if expressions cannot call the operation.
     private static func function(_ operation: ODataOperation, in model: EntityDataModel) -> ScalarFunction? {
         switch operation.returnType {
         case .primitive, .enumeration, .typeDefinition: break
@@ -112,10 +113,10 @@ final class ExpressionFunctions: Sendable {
         }
     }
 
-    /// A connection for the functions that it has itself: it lives longer than they do.
+    /// A weak reference to the connection that owns the functions.
     ///
-    /// A function is called by its own connection alone, while that runs a statement, so that no two threads ever use
-    /// the reference at once.
+    /// A function is called only by its own connection, while that connection runs a statement. Therefore, two
+    /// threads never use the reference at once.
     private final class Connection: @unchecked Sendable {
         private(set) weak var database: Database?
         init(database: Database) { self.database = database }

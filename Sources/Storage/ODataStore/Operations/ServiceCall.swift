@@ -4,25 +4,26 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// A call of an action or function, for the code that answers it.
+/// A call of an action or function, as its handler receives it.
 public struct ServiceCall {
-    /// The overload that is called.
+    /// The called overload.
     public let operation: ODataOperation
-    /// The arguments by name, checked against the declaration; optional ones that were left out are missing.
+    /// The arguments by name, validated against the declaration. Omitted optional arguments are missing.
     public let arguments: [String: ODataValue]
-    /// The request.
+    /// The request that calls the operation.
     public let request: ODataRequest
-    /// Reads, and for an action changes, the store in the transaction of the call.
+    /// The transaction of the call. Only actions may change entities.
     public let transaction: ServiceTransaction
-    /// The path to what it is called on, resolved; `nil` for an unbound operation.
+    /// The resolved path of the binding parameter; `nil` for an unbound operation.
     let binding: BoundURL?
 
-    /// Who calls.
+    /// The caller.
     public var principal: Principal? { request.context.principal }
 
-    /// An argument that must be there.
+    /// Returns a required argument.
     ///
-    /// - Throws: ``ODataError`` 400 with the parameter as target when it is missing, null or of another type.
+    /// - Throws: ``ODataError`` 400 with the parameter as target if the argument is missing, null or of another
+    ///   type.
     public func argument<Value: ODataValueConvertible>(_ name: String) throws -> Value {
         guard let value: Value = try argument(name) else {
             throw ODataError(
@@ -31,22 +32,22 @@ public struct ServiceCall {
         return value
     }
 
-    /// An argument that may be left out or null.
+    /// Returns an optional argument; `nil` if the argument is missing or null.
     ///
-    /// - Throws: ``ODataError`` 400 with the parameter as target when it is of another type.
+    /// - Throws: ``ODataError`` 400 with the parameter as target if the argument is of another type.
     public func argument<Value: ODataValueConvertible>(_ name: String) throws -> Value? {
         guard let given = arguments[name], !given.isNull else { return nil }
         if let value = Value(odataValue: given) { return value }
-        // A whole number is a number of any kind.
+        // An integer is accepted for any numeric type.
         if case .integer(let number) = given, let value = Value(odataValue: .double(Double(number))) { return value }
         throw ODataError(
             status: 400, code: "InvalidParameter", message: "The parameter \(name) must be of type \(Value.self).",
             target: name)
     }
 
-    /// The entity that it is called on.
+    /// Returns the entity to which the operation is bound.
     ///
-    /// - Throws: ``ODataError`` 404 when there is none.
+    /// - Throws: ``ODataError`` 404 if the entity does not exist.
     public func boundEntity() throws -> ODataEntity {
         guard let binding, let entity = try transaction.entities(binding, limit: 1).first else {
             throw ODataError.notFound(binding.map { StoreReader.name(of: $0.resource.steps) } ?? "\(operation.name)")
@@ -54,13 +55,13 @@ public struct ServiceCall {
         return entity
     }
 
-    /// The entities of the collection that it is called on, filters in the path applied.
+    /// Returns the entities to which the operation is bound, after the filters in the path.
     public func boundEntities() throws -> [ODataEntity] {
         guard let binding else { return [] }
         return try transaction.entities(binding)
     }
 
-    /// The path of what it is called on as it stands in the URL, to read from there on, as
+    /// The URL of the binding parameter, from which further entities can be read, for example
     /// `call.transaction.entities("\(call.boundPath)/Category")`.
     public var boundPath: String {
         var url = ODataURL(path: request.url.path)
@@ -74,18 +75,19 @@ public struct ServiceCall {
     }
 }
 
-/// What an operation gives.
+/// The result of an operation.
 public enum OperationResult: Sendable {
-    /// Nothing: 204.
+    /// No result: 204.
     case none
     /// A value of the declared type: primitive, complex, or a collection of these.
     case value(ODataValue)
-    /// An entity. One that was read from the store can be expanded, selected from and continued by a path.
+    /// An entity. If it was read from the store, the request can expand it, select properties and continue the
+    /// path.
     case entity(ODataEntity)
-    /// Entities in this order. Those that were read from one entity set can be filtered, expanded, ordered, paged
-    /// and counted further.
+    /// Entities in this order. If they were read from one entity set, the request can filter, expand, order,
+    /// page and count them.
     case entities([ODataEntity])
-    /// The entities at a URL relative to the service root, as `Products?$orderby=Price desc&$top=10`, to which
-    /// further options are applied. Without `$top` and `$skip` no entity is read for it.
+    /// The entities at a URL relative to the service root, such as `Products?$orderby=Price desc&$top=10`. The
+    /// options of the request are added. Without `$top` and `$skip`, the entities are read only once.
     case query(String)
 }

@@ -8,7 +8,7 @@ import ODataService
 extension StoreService {
     // MARK: Functions
 
-    /// Calls a function, and reads from its result what the rest of the URL asks for.
+    /// Calls a function and applies the rest of the URL to its result.
     func callFunction(
         _ bound: BoundURL, _ request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse {
@@ -24,7 +24,7 @@ extension StoreService {
         return try await answer(result, operation, at: position, of: bound, request: request, provider: provider)
     }
 
-    /// Runs the code of an operation.
+    /// Runs the handler of an operation.
     func call(
         _ operation: ODataOperation, at position: Int, of bound: BoundURL, _ request: ODataRequest,
         in database: Database
@@ -34,7 +34,7 @@ extension StoreService {
         if case .operation(_, let given) = bound.resource.steps[position] {
             for (name, expression) in given { arguments[name] = try Self.constant(expression, name) }
         }
-        // The overloads of an action are told apart by the body alone.
+        // The overloads of an action are distinguished by the parameters in the body.
         let overload =
             operation.kind == .action ? model.overload(of: operation, taking: Set(arguments.keys)) : operation
         guard let handler = core.definition.operations[OperationSignature(overload)] else {
@@ -52,7 +52,7 @@ extension StoreService {
         return (try ComposedResult(result, overload, transaction: transaction), RememberedRequests.Answer(result))
     }
 
-    /// What an operation is called on; an entity must be there.
+    /// Returns the resolved binding parameter. A bound entity must exist.
     private func binding(
         _ bound: BoundURL, before position: Int, request: ODataRequest, in database: Database
     ) throws -> BoundURL {
@@ -63,7 +63,7 @@ extension StoreService {
             steps: steps,
             target: place.isCollection ? .entities(place.shape, set: place.set) : .entity(place.shape, set: place.set))
         if !place.isCollection {
-            // Whoever may not see it cannot call anything on it.
+            // A caller who may not see the entity cannot call an operation on it.
             let reader = core.reader(for: request.context.principal)
             let query = StoreReader.query(place.shape, place.set)
             let (compiled, options) = try reader.prepare(query, steps, now: self.options.now(), in: database)
@@ -76,7 +76,7 @@ extension StoreService {
                 try core.writer.checkPrecondition(
                     request, etag: found.control.etag, of: place.storedSet, resource: name)
             } else if let wanted = request.ifMatch, !RowWriter.matches(wanted, found.control.etag) {
-                // A function of another state of the entity is not what the client wants (8.2.4).
+                // The function would be evaluated on another state of the entity than the client expects (8.2.4).
                 throw ODataError.preconditionFailed(name)
             }
         }
@@ -95,7 +95,7 @@ extension StoreService {
         }
     }
 
-    /// Checks arguments against the declaration: none missing, none too many, each of its type.
+    /// Checks the arguments against the declaration: names, types, and that required ones are present.
     private func check(_ arguments: [String: ODataValue], of operation: ODataOperation) throws {
         let parameters = operation.ownParameters
         if let unknown = arguments.keys.sorted().first(where: { name in !parameters.contains { $0.name == name } }) {
@@ -119,7 +119,7 @@ extension StoreService {
 
     // MARK: Actions
 
-    /// Calls an action in a transaction; the caller answers with the result when it is committed.
+    /// Calls an action in a transaction. The result is encoded after the commit.
     func callAction(
         _ bound: BoundURL, _ request: ODataRequest, in database: Database
     ) throws -> (ComposedResult, RememberedRequests.Answer) {
@@ -133,7 +133,7 @@ extension StoreService {
 
     // MARK: Answers
 
-    /// Makes the answer to a call: what the rest of the URL asks for of the result.
+    /// Returns the response to a call, with the rest of the URL applied to the result.
     func answer(
         _ result: ComposedResult, _ operation: ODataOperation, at position: Int, of bound: BoundURL,
         request: ODataRequest, provider: StoreProvider
@@ -159,7 +159,7 @@ extension StoreService {
         }
     }
 
-    /// Answers with entities that the store does not know: query options work on them in memory.
+    /// Returns entities that are not stored. Query options are evaluated in memory.
     private func transient(
         _ entities: [ODataEntity], isCollection: Bool, rest: [BoundSegment], bound: BoundURL, request: ODataRequest
     ) throws -> ODataResponse {
@@ -190,7 +190,7 @@ extension StoreService {
                 return ODataResponse(status: 204)
             }
         }
-        // The operation gave its entities in an order that no column has.
+        // The order of the operation's result does not depend on columns.
         var all = bound
         let (top, skip) = (all.query?.top, all.query?.skip ?? 0)
         all.query?.top = nil
@@ -235,7 +235,7 @@ extension StoreService {
         return response
     }
 
-    /// What a path that goes on behind a value addresses.
+    /// Returns the part of a value that the rest of the path addresses.
     private static func part(
         of value: ODataValue, _ type: TypeReference, rest: [BoundSegment], target: BoundResource.Target,
         model: EntityDataModel
@@ -259,8 +259,8 @@ extension BoundResource.Target {
     }
 }
 
-/// The position in the result of a function whose order no column has, as `$skiptoken` carries it: the function is called
-/// again for each page.
+/// The position in a function result whose order does not depend on columns. `$skiptoken` carries the position;
+/// the function is called again for each page.
 private struct ResultPosition {
     private static let mark = "f~"
 
@@ -268,7 +268,7 @@ private struct ResultPosition {
 
     init(offset: Int) { self.offset = offset }
 
-    /// Reads a token; without one, the position is the start.
+    /// Reads a token; `nil` stands for the start.
     ///
     /// - Throws: ``ODataError`` 400 for any other text.
     init(_ token: String?) throws(ODataError) {

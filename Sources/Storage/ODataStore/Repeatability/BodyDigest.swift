@@ -5,12 +5,14 @@ import ODataModel
 import ODataService
 import Synchronization
 
-/// The digest of what a request carries, by which a repeat is told from another request that uses the same id.
+/// The digest of a request body. The digest distinguishes a repeated request from another request with the same
+/// id.
 ///
-/// It is taken of the values and not of the bytes: a client may write the same entity with other spaces, or its members in
-/// another order, when it repeats a request.
+/// The digest covers values, not bytes: a client may repeat a request with other white space or another order
+/// of members.
 enum BodyDigest {
-    /// The digest; `nil` for a stream, whose bytes pass by once: ``StreamDigest`` has it afterwards.
+    /// Returns the digest of a body; `nil` for a stream. ``StreamDigest`` computes the digest of a stream while
+    /// it is read.
     static func text(of body: RequestBody, in model: EntityDataModel) -> String? {
         let writer = EntityPayloadWriter(model: model, metadata: .minimal)
         var json = JSONWriter()
@@ -27,7 +29,7 @@ enum BodyDigest {
         case .reference(let id): json.string(id)
         case .references(let ids): for id in ids { json.string(id) }
         case .delta(let page): write(page, writer, to: &json)
-        // The requests in it have their own.
+        // Each request in the batch has its own digest.
         case .batch: break
         case .media: return nil
         }
@@ -50,7 +52,7 @@ enum BodyDigest {
         }
     }
 
-    /// The digest of texts, each kept apart from the next by a byte that no UTF-8 has.
+    /// Returns the digest of texts, separated by a byte that does not occur in UTF-8.
     static func text(of parts: [String]) -> String {
         var digest = SHA256()
         for part in parts {
@@ -65,11 +67,11 @@ enum BodyDigest {
     }
 }
 
-/// Digests a stream while somebody else reads it.
+/// The digest of a stream, computed while another component reads it.
 final class StreamDigest: Sendable {
     private let digest = Mutex(SHA256())
 
-    /// The stream, which is digested as far as it is read.
+    /// Returns a stream whose bytes are added to the digest as they are read.
     func reading(_ stream: ByteStream) -> ByteStream {
         ByteStream(length: stream.length) { [self] in
             let chunk = try await stream.next()
@@ -78,14 +80,14 @@ final class StreamDigest: Sendable {
         }
     }
 
-    /// The digest of what was read, and of the media type.
+    /// Returns the digest of the read bytes and the media type.
     func text(contentType: String) -> String {
         digest.withLock { BodyDigest.hexadecimal(Array($0.finalize())) } + " " + contentType
     }
 }
 
 extension ODataRequest {
-    /// The request with the digest of its body, if a repeat of it is to be recognised.
+    /// Returns the request with the digest of its body if the request is repeatable.
     package func digested(_ model: EntityDataModel) -> ODataRequest {
         guard repeatability != nil, bodyDigest == nil else { return self }
         var request = self

@@ -5,13 +5,14 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// The answers to repeatable requests, kept beside a foreign database or in a store, so that a repeat acts once and is answered
-/// alike (OData Repeatable Requests 1.0, 2).
+/// The responses to repeatable requests, so that a repeated request takes effect once and has the same response
+/// (OData Repeatable Requests 1.0, 2). They are stored beside a served database or in a store.
 ///
-/// Kept are status, location, entity id and ETag, and whether an entity was returned; a repeat returns that
-/// entity as it is now. The requests of a change set share one id and are kept by their position in it.
+/// Status, location, entity id and ETag are stored, and whether an entity was returned. A repeated request
+/// returns the current state of that entity. The requests of a change set share one id and are stored by
+/// position.
 package enum RememberedRequests {
-    /// The statements that make a table for them.
+    /// Returns the statements that create the table.
     package static func statements(table: String) -> [String] {
         [
             """
@@ -25,37 +26,38 @@ package enum RememberedRequests {
         ]
     }
 
-    /// One answer.
+    /// A stored response.
     package struct Answer: Codable, Hashable, Sendable {
         var status: Int
         var etag: String?
         var location: String?
         var entityID: String?
         var preferencesApplied: [String]
-        /// The id of the entity that was returned; `nil` when none was.
+        /// The id of the returned entity; `nil` if none was returned.
         var returned: String?
-        /// What an action gave; `nil` for any other request, and an action that gives nothing.
+        /// The result of an action; `nil` for other requests and for actions without a result.
         var result: ActionResult?
 
-        /// What an action gave: a repeat gives the same value, and the same entities as they are now.
+        /// The result of an action. A repeated request returns the same value, or the current state of the same
+        /// entities.
         package enum ActionResult: Codable, Hashable, Sendable {
-            /// A value of the type that the action declares, as JSON.
+            /// A value of the return type, as JSON.
             case value(String)
-            /// Stored entities by their ids, in order.
+            /// The ids of stored entities, in order.
             case entities([String], isCollection: Bool)
-            /// Entities that are stored nowhere: their types, and their properties as JSON.
+            /// Entities that are not stored.
             case transient([Transient], isCollection: Bool)
             /// The entities at a URL.
             case query(String)
         }
 
-        /// An entity that is stored nowhere.
+        /// The type of an entity that is not stored, and its properties as JSON.
         package struct Transient: Codable, Hashable, Sendable {
             var type: String
             var properties: String
         }
 
-        /// The answer of an action.
+        /// Creates the stored response of an action.
         init(_ result: OperationResult) {
             status = 204
             preferencesApplied = []
@@ -88,24 +90,25 @@ package enum RememberedRequests {
         }
     }
 
-    /// What is known of a request.
+    /// The knowledge about a request.
     package enum Memory: Sendable {
-        /// Nothing: it acts now.
+        /// The request is unknown and must be executed.
         case new
-        /// Its answers, by position in the change set.
+        /// The request was executed; the responses are in the order of the change set.
         case answered([Answer])
-        /// It may have acted: the rows it was to change were changed by others since.
+        /// The outcome is unknown: someone else has changed the rows that the request would change.
         case inDoubt
     }
 
-    /// Looks a request up by its id, whatever it says of its first sending: a copy of the client's store does not know when the other
-    /// one has sent it (OData Repeatable Requests 1.0, 2.1.1 and 4).
+    /// Looks up a request by its id, regardless of the time of its first transmission. A copy of the client's
+    /// store does not know when the original store has sent the request (OData Repeatable Requests 1.0, 2.1.1
+    /// and 4).
     ///
-    /// - Throws: ``ODataError`` 400 when the id stands for another request.
+    /// - Throws: ``ODataError`` 400 if the id was used for another request.
     package static func find(_ request: RepeatableRequest, fingerprint: String, in side: SideTables) throws -> Memory {
         var rows = try rows(request, client: request.client, in: side)
         if rows.isEmpty, let former = request.former, former.client != request.client {
-            // Kept by an earlier version, for whoever it was.
+            // Earlier versions stored responses without the principal.
             rows = try Self.rows(request, client: former.client, in: side).filter { !Self.isCurrent($0) }
         }
         guard let first = rows.first else { return .new }
@@ -134,13 +137,14 @@ package enum RememberedRequests {
                 """, arguments: [request.id, client, request.firstSent])
     }
 
-    /// Whether a row has a fingerprint of the present kind.
+    /// Returns whether a row has a fingerprint of the current format.
     private static func isCurrent(_ row: Row) -> Bool {
         (row["fingerprint"] as String?)?.hasPrefix(fingerprintPrefix) ?? false
     }
 
-    /// Keeps the answers of a request; `nil` marks it as in doubt. What is older than `lifetime` is forgotten: where the clock of
-    /// a client is fast, not before a repeat is refused for the time that it was first sent.
+    /// Stores the responses of a request; `nil` marks its outcome as unknown. Responses older than `lifetime`
+    /// are removed. If the clock of the client is fast, its responses stay until a repeated request would be
+    /// refused as too old.
     package static func keep(
         _ request: RepeatableRequest, fingerprint: String, answers: [Answer]?, now: Int64, lifetime: Int64,
         in side: SideTables
@@ -163,7 +167,7 @@ package enum RememberedRequests {
 
     private static let fingerprintPrefix = "2-"
 
-    /// What tells one request of a principal from another: the methods, the resources, and the digests of the bodies.
+    /// Returns the fingerprint of requests: a digest of methods, URLs and bodies.
     package static func fingerprint(_ requests: [ODataRequest]) -> String {
         let parts = requests.flatMap { request -> [String] in
             [request.method.rawValue, request.url.urlEncoded(), request.bodyDigest ?? ""]
@@ -171,7 +175,7 @@ package enum RememberedRequests {
         return fingerprintPrefix + BodyDigest.text(of: parts)
     }
 
-    /// What told one request from another in earlier versions: the methods and resources.
+    /// Returns the fingerprint in the format of earlier versions, without the bodies.
     static func formerFingerprint(_ requests: [ODataRequest]) -> String {
         var hash = QueryHash()
         for request in requests {
@@ -183,11 +187,11 @@ package enum RememberedRequests {
 }
 
 extension RememberedRequests.Answer {
-    /// The answer as the first time, with the entity as it is now.
+    /// Returns the original response with the current state of the entity.
     ///
     /// - Parameters:
-    ///   - request: the request that is repeated.
-    ///   - read: answers a read.
+    ///   - request: the repeated request.
+    ///   - read: a closure that answers a read request.
     package func response(
         to request: ODataRequest, _ read: (ODataRequest) async throws -> ODataResponse
     ) async throws -> ODataResponse {
@@ -205,7 +209,7 @@ extension RememberedRequests.Answer {
             response.body = entity.body
             response.etag = entity.etag
         } catch let error as ODataError where [401, 403, 404].contains(error.status) {
-            // It acted, yet somebody deleted the entity since, or it may not be seen.
+            // The entity has been deleted since, or the caller may not see it.
             response.status = 204
             response.entityID = response.entityID ?? id
         }
@@ -214,11 +218,12 @@ extension RememberedRequests.Answer {
 }
 
 extension RememberedRequests.Answer.ActionResult {
-    /// The result again: values as they were, entities as they are now. One that is gone since is left out.
+    /// Returns the result of an action again: the same value, or the current state of the entities. Deleted
+    /// entities are omitted.
     ///
     /// - Parameters:
     ///   - operation: the action.
-    ///   - transaction: reads the entities.
+    ///   - transaction: the transaction in which the entities are read.
     func result(of operation: ODataOperation, in transaction: ServiceTransaction) throws -> OperationResult {
         let model = transaction.model
         switch self {
@@ -241,7 +246,7 @@ extension RememberedRequests.Answer.ActionResult {
 }
 
 extension Repeatability {
-    /// The one identification of the requests of a change set; `nil` when they have none.
+    /// Returns the identification that all requests of a change set share; `nil` if they have none.
     package static func shared(by requests: [ODataRequest]) throws -> Repeatability? {
         let all = requests.compactMap(\.repeatability)
         guard let first = all.first else { return nil }

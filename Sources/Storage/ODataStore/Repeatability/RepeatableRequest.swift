@@ -2,44 +2,45 @@ import Foundation
 import ODataModel
 import ODataService
 
-/// The identification of a request that may be sent again, checked (OData Repeatable Requests 1.0, 3).
+/// The validated identification of a repeatable request (OData Repeatable Requests 1.0, 3).
 package struct RepeatableRequest: Hashable {
-    /// How long answers are remembered by default, in seconds: 50 days.
+    /// The default time for which responses are kept, in seconds: 50 days.
     package static let lifetime: Int64 = 50 * 86_400
-    /// The greatest length of an id.
+    /// The maximum length of an id.
     static let maxLength = 256
 
     package var id: String
-    /// The id of the client; behind a space, which no id has, a digest of the principal where there is one: nobody is
-    /// answered with what another user was answered.
+    /// The client id, followed by a space and a digest of the principal, if there is one. Ids contain no
+    /// spaces. The digest keeps a user from getting the responses of another user.
     package var client: String
-    /// What an earlier version of this package would have kept the request by.
+    /// The identification in the format of earlier versions.
     var former: Former?
 
-    /// The client and the fingerprint that an earlier version has kept: without the principal and the body.
+    /// The client and fingerprint in the format of earlier versions, without the principal and the bodies.
     struct Former: Hashable {
         var client: String
         var fingerprint: String
     }
 
-    /// When the request was transmitted first, in seconds since 1970.
+    /// The time of the first transmission, in seconds since 1970.
     package var firstSent: Int64
 
-    /// Makes an identification that was checked before.
+    /// Creates an identification from validated parts.
     package init(id: String, client: String, firstSent: Int64) {
         self.id = id
         self.client = client
         self.firstSent = firstSent
     }
 
-    /// Checks an identification.
+    /// Validates an identification.
     ///
     /// - Parameters:
     ///   - requests: the request, or those of a change set, which share one identification.
-    ///   - repeatability: what they say.
-    ///   - now: seconds since 1970.
-    ///   - lifetime: how long answers are remembered, in seconds.
-    /// - Throws: ``ODataError`` 400 when it is malformed, 412 when it is too old to be known.
+    ///   - repeatability: the identification in the requests.
+    ///   - now: the current time in seconds since 1970.
+    ///   - lifetime: the time for which responses are kept, in seconds.
+    /// - Throws: ``ODataError`` 400 if the identification is malformed, 412 if the request is older than
+    ///   `lifetime`.
     package init(_ requests: [ODataRequest], _ repeatability: Repeatability, now: Int64, lifetime: Int64) throws {
         id = repeatability.requestID
         let given = repeatability.clientID ?? ""
@@ -66,7 +67,7 @@ package struct RepeatableRequest: Hashable {
     }
 
     private static func check(_ text: String, _ field: String) throws {
-        // Printable ASCII: what a header field can hold without encoding.
+        // Only printable ASCII characters need no encoding in a header field.
         guard !text.isEmpty, text.utf8.count <= maxLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw ODataError(
                 status: 400, code: "InvalidRepeatability",
@@ -79,7 +80,8 @@ package struct RepeatableRequest: Hashable {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Reads an IMF-fixdate (RFC 9110, 5.6.7), `Sat, 21 Nov 2026 10:44:08 GMT`.
+    /// Returns the seconds since 1970 of an IMF-fixdate (RFC 9110, 5.6.7), such as `Sat, 21 Nov 2026 10:44:08
+    /// GMT`.
     static func seconds(ofHTTPDate text: String) -> Int64? {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 6, parts[0].utf8.count == 4, parts[0].hasSuffix(","), parts[5] == "GMT",

@@ -5,19 +5,19 @@ import ODataSQL
 import ODataService
 import Synchronization
 
-/// What all parts of a service share: where the data lies, the rules by set, and the writers.
+/// The shared parts of a service: the mapping of its tables, the rules of each set, and the writers.
 final class ServiceCore: Sendable {
     let definition: ServiceDefinition
     let options: StoreService.Options
     let mapping: StorageMapping
     let binder: Binder
-    /// Reads everything, whoever asks.
+    /// A reader without access restrictions.
     let reader: StoreReader
-    /// The sets whose entities have streams.
+    /// The sets whose entities can have streams.
     let streamSets: Set<String>
-    /// Where the ETags of each set come from.
+    /// The source of the ETags in each set.
     let etags: [String: ETagRule]
-    /// The rules of writers.
+    /// The rules of the writers.
     let rules: WriteRules
     private let baseWriter: RowWriter
     private let filters = Mutex<[ExactText: RowFilter]>([:])
@@ -66,10 +66,10 @@ final class ServiceCore: Sendable {
 
     // MARK: Writers
 
-    /// A writer for a request of a client.
+    /// A writer for requests of clients.
     var writer: RowWriter { writer(ServiceHook(core: self)) }
 
-    /// A writer for the service's own code, which nothing is forbidden to.
+    /// A writer without restrictions, for the code of the service.
     var trustedWriter: RowWriter {
         var writer = writer(ServiceHook(core: self, isTrusted: true))
         writer.rules.guardedSets = []
@@ -78,11 +78,11 @@ final class ServiceCore: Sendable {
         return writer
     }
 
-    /// A writer for rows that bring the values which the service would give.
+    /// A writer for seed rows, which may include values that the service would otherwise set.
     var seedingWriter: RowWriter {
         var writer = writer(ServiceHook(core: self, isTrusted: true, isSeeding: true))
         writer.rules.takesComputedValues = true
-        // Authors of seed data leave the precision of durations out and mean any precision.
+        // Seed data without a stated precision of durations may have any precision.
         writer.check = ValueCheck(model: mapping.model, checks: .all.subtracting(.unstatedPrecision))
         writer.rules.ignoresCapabilities = true
         writer.rules.requiresPrincipals = false
@@ -95,17 +95,17 @@ final class ServiceCore: Sendable {
         return writer
     }
 
-    // MARK: Authorisation
+    // MARK: Authorization
 
-    /// What a caller may do with a set.
+    /// Returns the access of a caller to a set.
     func access(_ principal: Principal?, _ set: String) throws -> Access {
         guard let authorization = definition.authorization else { return .full }
-        // What lies within an entity is part of it.
+        // The access to contained entities is that to the set of their parent.
         let name = set.split(separator: "/").first.map(String.init) ?? set
         return try authorization(principal, name)
     }
 
-    /// The rows of a set that a caller sees; `nil` for all.
+    /// Returns the filter on the rows that a caller sees; `nil` for all rows.
     func rowFilter(_ principal: Principal?, _ set: String) throws -> RowFilter? {
         guard definition.authorization != nil, !set.contains("/"), let shape = mapping.tables[set]?.shape else {
             return nil
@@ -117,14 +117,14 @@ final class ServiceCore: Sendable {
         if let known = filters.withLock({ $0[key] }) { return known }
         let filter = try RowFilter(text, shape: shape, set: mapping.model.entitySet(set), binder: binder)
         filters.withLock { known in
-            // Filters that name the caller could be any number.
+            // Filters that contain the name of the caller can be unlimited in number.
             if known.count >= 1000 { known.removeAll() }
             known[key] = filter
         }
         return filter
     }
 
-    /// A reader that shows a caller what it may see.
+    /// Returns a reader with the access of a caller.
     func reader(for principal: Principal?) -> StoreReader {
         guard definition.authorization != nil else { return reader }
         var configuration = reader.configuration
@@ -134,20 +134,20 @@ final class ServiceCore: Sendable {
     }
 }
 
-/// Where the ETag of a row comes from.
+/// The source of a row's ETag.
 enum ETagRule: Hashable, Sendable {
-    /// There is none.
+    /// The rows have no ETag.
     case none
-    /// A number that grows by one with each change.
+    /// A property that is incremented by each change.
     case counter(String)
-    /// The values of some properties.
+    /// A digest of the values of some properties.
     case values([String])
-    /// A number of the service's own, never given twice.
+    /// A number from a sequence of the service; no number is used twice.
     case sequence
 
     private static let term = Vocabulary.optimisticConcurrency
 
-    /// The properties that determine an ETag.
+    /// The properties that determine the ETag.
     var properties: [String] {
         switch self {
         case .counter(let name): [name]
@@ -156,7 +156,8 @@ enum ETagRule: Hashable, Sendable {
         }
     }
 
-    /// Whether the model says that changes of a set's entities must state their ETag (OData Protocol 4.01, 11.4.1.1).
+    /// Returns whether the model requires changes of the set's entities to state an ETag (OData Protocol 4.01,
+    /// 11.4.1.1).
     static func isRequired(_ table: TableStorage, in model: EntityDataModel) -> Bool { stated(table, model) != nil }
 
     private static func stated(_ table: TableStorage, _ model: EntityDataModel) -> Annotation? {
@@ -164,9 +165,11 @@ enum ETagRule: Hashable, Sendable {
         return annotations.annotation(term) ?? table.shape.annotations.annotation(term)
     }
 
+    /// Creates the rule of a table.
+    ///
     /// - Parameters:
-    ///   - counter: the property that the definition says to count the changes in.
-    ///   - isWanted: whether a set of which nothing is said has ETags too.
+    ///   - counter: the property that counts changes according to the service definition.
+    ///   - isWanted: whether sets without a rule of their own have ETags.
     init(of table: TableStorage, in model: EntityDataModel, counter: String?, isWanted: Bool) {
         let stated = Self.stated(table, model)
         if stated == nil, let counter {

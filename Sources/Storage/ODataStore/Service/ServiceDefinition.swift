@@ -2,7 +2,7 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// What a service on a model of its own is: the model, its operations, the values that it gives, who may do what.
+/// The definition of a service: the model, the operations, the computed values and the access of callers.
 ///
 /// ```swift
 /// var definition = ServiceDefinition(model: model)
@@ -17,15 +17,15 @@ import ODataService
 /// let service = try await StoreService.open(definition, at: .memory)
 /// ```
 public struct ServiceDefinition: Sendable {
-    /// The model; operations that are registered are added to it.
+    /// The model, including the registered operations.
     public private(set) var model: EntityDataModel
-    /// The values that the service gives, in the order in which they are asked for.
+    /// The values that the service sets, in the order of their evaluation.
     public var values: [ValueRule] = []
-    /// Who may do what; everybody everything when it is `nil`.
+    /// The access of callers; if `nil`, all callers have full access.
     public var authorization: Authorization?
-    /// Whether the rows of sets without `Core.OptimisticConcurrency` have ETags too.
+    /// Whether sets without the term `Core.OptimisticConcurrency` have ETags as well.
     public var givesETagsToAll = false
-    /// The properties that count the changes of a set's entities, by set.
+    /// The properties that count changes, by set.
     private(set) var changeCounters: [String: String] = [:]
     private(set) var uniquePaths: [(set: String, paths: [String])] = []
     private(set) var operations: [OperationSignature: OperationHandler] = [:]
@@ -33,69 +33,70 @@ public struct ServiceDefinition: Sendable {
     private(set) var requestInterceptors: [RequestInterceptor] = []
     private(set) var virtualSets: [String: VirtualRows] = [:]
 
-    /// What answers an operation; runs inside a transaction, and only an action's may write.
+    /// The handler of an operation. The handler runs inside a transaction; only handlers of actions may write.
     public typealias OperationHandler = @Sendable (ServiceCall) throws -> OperationResult
-    /// Says what a caller may do with an entity set or singleton.
+    /// A closure that returns the access of a caller to an entity set or singleton.
     public typealias Authorization = @Sendable (Principal?, _ set: String) throws -> Access
 
-    /// Gives the entities of a virtual entity set.
+    /// A closure that returns the entities of a virtual entity set.
     public typealias VirtualRows = @Sendable (VirtualRead) throws -> [ODataEntity]
 
-    /// Starts with a model.
+    /// Creates a definition without operations or rules.
     public init(model: EntityDataModel) { self.model = model }
 
     // MARK: Constraints
 
-    /// Says that no two entities of a set have the same values of some properties; a second one is refused with
-    /// 409. The term `Core.AlternateKeys` says the same.
+    /// Declares that the values of some properties are unique within a set. A duplicate is refused with 409.
+    /// The term `Core.AlternateKeys` has the same effect.
     public mutating func unique(_ set: String, _ paths: String...) { uniquePaths.append((set, paths)) }
 
     // MARK: ETags
 
-    /// Says that a property counts the changes of a set's entities, and that their ETags are made of it. Changes may state the
-    /// ETag and need not.
+    /// Declares that a property counts the changes of a set's entities and determines their ETags. Changes may
+    /// state the ETag, but need not.
     ///
-    /// A set with the term `Core.OptimisticConcurrency` has its ETags from what the term names, and changes must state them:
-    /// others are refused with 428 (OData Protocol 4.01, 11.4.1.1).
+    /// If a set has the term `Core.OptimisticConcurrency`, the term determines the ETags instead. Changes
+    /// without an ETag are then refused with 428 (OData Protocol 4.01, 11.4.1.1).
     ///
     /// - Parameters:
     ///   - set: an entity set or singleton.
-    ///   - property: a property of an integer type. Its value is the service's to give.
+    ///   - property: a property of an integer type. Only the service sets its value.
     public mutating func countChanges(of set: String, in property: String) { changeCounters[set] = property }
 
     // MARK: Virtual entity sets
 
-    /// Says that the entities of a set of the model are given by a closure at each read, and stand in no table.
+    /// Declares that a closure returns the entities of a set at each read. The set has no table.
     ///
-    /// The whole query language works on them, in memory; related entities are those that they bring along. They
-    /// cannot be changed, and their changes are not tracked.
+    /// All query options are evaluated in memory. Related entities must be included by the closure. The
+    /// entities are read-only, and their changes are not tracked.
     public mutating func virtualSet(_ set: String, _ rows: @escaping VirtualRows) { virtualSets[set] = rows }
 
     // MARK: Interceptors
 
-    /// Takes part in each request before it is answered: may refuse it by throwing, or change it.
+    /// Adds an interceptor that is called before each request. The closure can change the request, or refuse it
+    /// by throwing an error.
     public mutating func beforeRequest(_ body: @escaping @Sendable (inout ODataRequest) async throws -> Void) {
         requestInterceptors.append(.before(body))
     }
 
-    /// Takes part in each request after it was answered; not when it was refused.
+    /// Adds an interceptor that is called after each successful request.
     public mutating func afterRequest(
         _ body: @escaping @Sendable (ODataRequest, inout ODataResponse) async throws -> Void
     ) {
         requestInterceptors.append(.after(body))
     }
 
-    /// Takes part in changes of a set's rows before they are made, in their transaction: completes or refuses what
-    /// is given.
+    /// Adds an interceptor that is called before rows of a set are changed, in the transaction of the change.
+    /// The closure can complete the change, or refuse it by throwing an error.
     ///
-    /// It is not asked where an entity is only related to another one, or no longer, by a relation that no property of
-    /// the entity stands for: ``after(_:_:body:)`` is told of such an update, and what that throws refuses it as well.
+    /// The closure is not called if only a relation of an entity changes and no property of the entity
+    /// represents the relation. ``after(_:_:body:)`` reports such updates and can refuse them as well.
     ///
     /// - Parameters:
-    ///   - kind: what is done.
+    ///   - kind: the kind of change.
     ///   - set: the entity set or singleton; `nil` for all.
-    ///   - body: gets what is to be inserted, what an update changes, or the entity that is to be deleted. What it
-    ///     throws, refuses the change.
+    ///   - body: the closure; its first argument is the entity to insert or delete, or the changes of an
+    ///     update. An error refuses the change.
     public mutating func before(
         _ kind: RowChange.Kind, _ set: String? = nil,
         body: @escaping @Sendable (inout ODataEntity, ChangeContext) throws -> Void
@@ -103,8 +104,8 @@ public struct ServiceDefinition: Sendable {
         interceptors.append(ChangeInterceptor(kind: kind, set: set, isBefore: true, body: body))
     }
 
-    /// Is told of changes of a set's rows after they were made, still in their transaction: what it throws takes the
-    /// change back and refuses it.
+    /// Adds an interceptor that is called after rows of a set have changed, in the transaction of the change.
+    /// An error rolls the change back.
     public mutating func after(
         _ kind: RowChange.Kind, _ set: String? = nil,
         body: @escaping @Sendable (ODataEntity, ChangeContext) throws -> Void
@@ -115,23 +116,23 @@ public struct ServiceDefinition: Sendable {
 
     // MARK: Operations
 
-    /// Registers a function and adds it, and its import when it is unbound, to the model
-    /// (OData Protocol 4.01, 11.5.4). Several with one name are overloads.
+    /// Registers a function and adds it to the model, with an import if it is unbound (OData Protocol 4.01,
+    /// 11.5.4). Functions with the same name are overloads.
     ///
-    /// One that gives a single value, and is unbound or bound to an entity, can be called in `$filter`, `$orderby` and
-    /// `$compute` too: `$filter=Shop.GetTotalPrice(taxRate=0.1) gt 100`. There it is called for each row that the query
-    /// comes by, so that its cost is the query's, and it does not know who asks (``ServiceCall/principal``). Results
-    /// that hang on it have no delta links.
+    /// If a function returns a single value, and is unbound or bound to an entity, queries can call it in
+    /// `$filter`, `$orderby` and `$compute`. An example is `$filter=Shop.GetTotalPrice(taxRate=0.1) gt 100`.
+    /// The function is then called for each row that the query visits, and ``ServiceCall/principal`` is `nil`.
+    /// Results that depend on such a function have no delta links.
     ///
     /// - Parameters:
     ///   - name: the name, in the namespace of the container.
-    ///   - binding: what it is called on; `nil` for an unbound one.
+    ///   - binding: the type of the binding parameter; `nil` for an unbound function.
     ///   - parameters: the parameters without the binding parameter.
-    ///   - type: what it gives.
-    ///   - set: the entity set that the entities given belong to.
+    ///   - type: the return type.
+    ///   - set: the entity set of the returned entities.
     ///   - isComposable: whether query options and further segments may follow.
-    ///   - handler: gives the result.
-    /// - Throws: ``ModelError`` when the model cannot take it.
+    ///   - handler: a closure that returns the result.
+    /// - Throws: ``ModelError`` if the model cannot contain the function.
     public mutating func function(
         _ name: String, on binding: OperationBinding? = nil, parameters: [OperationParameter] = [],
         returns type: TypeReference, in set: String? = nil, isComposable: Bool = true,
@@ -142,17 +143,17 @@ public struct ServiceDefinition: Sendable {
             handler: handler)
     }
 
-    /// Registers an action and adds it, and its import when it is unbound, to the model
-    /// (OData Protocol 4.01, 11.5.5).
+    /// Registers an action and adds it to the model, with an import if it is unbound (OData Protocol 4.01,
+    /// 11.5.5).
     ///
     /// - Parameters:
     ///   - name: the name, in the namespace of the container.
-    ///   - binding: what it is called on; `nil` for an unbound one.
+    ///   - binding: the type of the binding parameter; `nil` for an unbound action.
     ///   - parameters: the parameters without the binding parameter.
-    ///   - type: what it gives; `nil` for nothing.
-    ///   - set: the entity set that the entities given belong to.
-    ///   - handler: acts; all that it does is undone when it throws.
-    /// - Throws: ``ModelError`` when the model cannot take it.
+    ///   - type: the return type; `nil` if the action returns nothing.
+    ///   - set: the entity set of the returned entities.
+    ///   - handler: a closure that performs the action. If it throws, all its changes are rolled back.
+    /// - Throws: ``ModelError`` if the model cannot contain the action.
     public mutating func action(
         _ name: String, on binding: OperationBinding? = nil, parameters: [OperationParameter] = [],
         returns type: TypeReference? = nil, in set: String? = nil, handler: @escaping OperationHandler
@@ -196,7 +197,8 @@ public struct ServiceDefinition: Sendable {
         operations[signature] = handler
     }
 
-    /// What is bound to entities and gives entities of the same kind, gives those of the same set.
+    /// Returns the entity set path of an operation. If binding parameter and result have the same kind of
+    /// entities, they are in the same set.
     private static func setPath(
         _ binding: OperationBinding?, _ type: TypeReference?, model: EntityDataModel
     ) -> String? {
@@ -207,14 +209,14 @@ public struct ServiceDefinition: Sendable {
     }
 }
 
-/// What an operation is called on.
+/// The type of an operation's binding parameter.
 public enum OperationBinding: Hashable, Sendable {
-    /// One entity of a type, by its qualified name.
+    /// An entity of the type with this qualified name.
     case entity(QualifiedName)
-    /// A collection of entities of a type.
+    /// A collection of entities of the type with this qualified name.
     case collection(QualifiedName)
 
-    /// The type of the binding parameter.
+    /// The type reference of the binding parameter.
     public var type: TypeReference {
         switch self {
         case .entity(let name): .entity(name)
@@ -225,16 +227,16 @@ public enum OperationBinding: Hashable, Sendable {
 
 /// A parameter of an operation.
 public struct OperationParameter: Hashable, Sendable {
-    /// The parameter as the model declares it.
+    /// The declaration in the model.
     public var parameter: ODataOperation.Parameter
 
-    /// Makes a parameter.
+    /// Creates a parameter.
     ///
     /// - Parameters:
     ///   - name: the name.
     ///   - type: the type.
-    ///   - isNullable: whether null is a value.
-    ///   - isOptional: whether it may be left out (`Core.OptionalParameter`).
+    ///   - isNullable: whether null is permitted.
+    ///   - isOptional: whether callers may omit the parameter (`Core.OptionalParameter`).
     public init(_ name: String, _ type: TypeReference, isNullable: Bool = false, isOptional: Bool = false) {
         let optional = Annotation(
             term: Vocabulary.optionalParameter, value: .record(type: nil, properties: []))
@@ -242,7 +244,7 @@ public struct OperationParameter: Hashable, Sendable {
     }
 }
 
-/// Tells one overload of an operation from another (OData CSDL 4.01, 12.2 and 12.4).
+/// The signature that distinguishes the overloads of an operation (OData CSDL 4.01, 12.2 and 12.4).
 struct OperationSignature: Hashable, Sendable {
     private let name: QualifiedName
     private let binding: String?

@@ -3,13 +3,13 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// Takes part in each change of a service's rows: gives keys, values, versions and ETags, asks the interceptors,
-/// and checks what the caller may do.
+/// The hook in each change of a service's rows. The hook sets keys, values and ETags, calls the interceptors,
+/// and checks the access of the caller.
 struct ServiceHook: WriteHook {
     let core: ServiceCore
-    /// Whether the service itself writes.
+    /// Whether the code of the service makes the change.
     var isTrusted = false
-    /// Whether values that the service would give are taken as they come.
+    /// Whether values that the service would set may be given.
     var isSeeding = false
 
     func prepareInsert(_ entity: inout ODataEntity, into table: TableStorage, in database: Database) throws {}
@@ -87,10 +87,11 @@ struct ServiceHook: WriteHook {
     func didLink(_ change: LinkChange, in database: Database) throws {
         guard !isTrusted, core.definition.authorization != nil else { return }
         let (source, target) = (change.source, change.target)
-        // Who makes an entity says what it is related to.
+        // The creator of an entity also decides on its relations.
         if !source.isNew { try check(.update, source.set, request: change.request, changing: nil) }
         guard let table = core.mapping.tables[target.set] else { return }
-        // One that the caller does not see is not there; relations to such stay where all are replaced.
+        // An entity that the caller does not see is treated as missing. Relations to such entities stay when all
+        // relations are replaced.
         let hidden =
             switch (change.isAdded, change.request.method) {
             case (true, _):
@@ -116,7 +117,7 @@ struct ServiceHook: WriteHook {
         }
     }
 
-    /// What must have a value and is not given by a replacement begins anew, as in a new entity.
+    /// Sets initial values for required properties that a replacement omits, as for a new entity.
     private func giveInitialValues(to patch: inout ODataEntity, _ context: ValueRule.Context) throws {
         for rule in core.definition.values
         where rule.moment == .insert && !rule.overrides && rule.applies(to: patch.shape, in: core.mapping.model) {
@@ -129,12 +130,12 @@ struct ServiceHook: WriteHook {
 
     private static func next(_ value: ODataValue?) -> ODataValue {
         guard case .integer(let number)? = value else { return .integer(1) }
-        // Beyond the greatest number the count begins anew: an ETag that old is nobody's any more.
+        // The count restarts after the greatest number; no client still uses so old an ETag.
         return .integer(number >= Int64(Int32.max) ? 1 : number + 1)
     }
 
-    /// Gives a key that was left out: a Guid, or the next number. A part that refers to another entity is the
-    /// client's to give.
+    /// Sets a missing key: a Guid or the next number. Key parts that refer to another entity must be given by
+    /// the client.
     private func giveKey(to entity: inout ODataEntity, _ table: TableStorage, in database: Database) throws {
         let foreign = Set(entity.shape.navigationProperties.flatMap { $0.constraints.map(\.property) })
         for key in entity.shape.key {
@@ -149,7 +150,7 @@ struct ServiceHook: WriteHook {
                 entity.values[ordinal] = .string(ODataGuid.random().description)
             case let type? where type.integerRange != nil:
                 guard let column = table.column(at: key.path), column.codec == .integer else { continue }
-                // Never a number that was given before, although its entity is gone.
+                // Numbers of deleted entities are not used again.
                 let greatest = try Int64.fetchOne(
                     database,
                     sql: """
@@ -166,7 +167,7 @@ struct ServiceHook: WriteHook {
 
     // MARK: Versions
 
-    /// Gives a row its ETag; a change of links or streams alone counts as a change of the row.
+    /// Sets the ETag of a row. A change of only links or streams counts as a change of the row.
     private func version(_ rowID: Int64, _ after: ODataEntity, change: RowChange, in database: Database) throws {
         let (before, table) = (change.before, change.table)
         var text: String
@@ -188,7 +189,7 @@ struct ServiceHook: WriteHook {
             text = hash.text
         case .sequence:
             if let before, before.isIdentical(to: after) {
-                // Who has the row would have its next change refused for nothing.
+                // A new ETag without a change would cause the next change of a client to be refused.
                 guard !change.givesValuesAlone else { return }
                 try ChangeLog.note(rowID, of: table, in: database)
             }
@@ -233,7 +234,7 @@ struct ServiceHook: WriteHook {
         }
     }
 
-    // MARK: Authorisation
+    // MARK: Authorization
 
     private func check(_ kind: Access.Kind, _ set: String, request: ODataRequest, changing entity: ODataEntity?) throws
     {
@@ -241,7 +242,8 @@ struct ServiceHook: WriteHook {
         let access = try core.access(request.context.principal, set)
         guard access.allows(kind) else { throw Access.refusal(request.context.principal, set) }
         guard let entity else { return }
-        // What a body gives has no marks of its own, and what was set besides, such as a key or a foreign key, has.
+        // Properties in a request body have no change marks; keys and foreign keys that were set by code have them.
+        // Both kinds count as given.
         var given = RowWriter.given(entity).union(entity.related.keys).union(entity.dynamicProperties.keys)
         for (property, value) in zip(entity.shape.properties, entity.values) where value != nil {
             given.insert(property.name)
@@ -265,7 +267,7 @@ struct ServiceHook: WriteHook {
 }
 
 extension RowChange {
-    /// Whether nothing but values of properties was given: neither links nor a stream.
+    /// Whether the request gave only property values, and neither links nor a stream.
     fileprivate var givesValuesAlone: Bool {
         if case .media = request.body { return false }
         return !changedProperties.isEmpty && changedProperties.allSatisfy { after?.shape.navigationProperty($0) == nil }

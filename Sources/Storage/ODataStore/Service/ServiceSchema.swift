@@ -2,12 +2,12 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The tables of a service on a model of its own: those of the offline layout, and beside them streams, the log of
-/// changes, remembered requests, and what tells one service's store from another's.
+/// The tables of a service: those of the offline layout, and tables for streams, the log of changes, repeatable
+/// requests and the identity of the store.
 struct ServiceSchema {
     static let metaTable = "outpost_service"
     static let requestTable = "outpost_request"
-    /// The SQL function that gives the present time to triggers, in seconds since 1970.
+    /// The SQL function that returns the current time to triggers, in seconds since 1970.
     static let nowFunction = "outpost_now"
 
     let mapping: StorageMapping
@@ -16,7 +16,7 @@ struct ServiceSchema {
 
     init(_ definition: ServiceDefinition) {
         let layout = OfflineLayout(model: definition.model)
-        // Every row is loaded, and nobody downloads anything.
+        // A service has no downloads, so every row is visible and loaded.
         let tables = layout.mapping.tables.values.map { table in
             var table = table
             table.visibility = nil
@@ -36,16 +36,16 @@ struct ServiceSchema {
         self.statements = statements
     }
 
-    /// Adds the functions that triggers call.
+    /// Registers the functions that the triggers call.
     static func register(in database: Database, now: @escaping @Sendable () -> ODataDateTimeOffset) {
         StoredKey.register(in: database)
         database.add(function: DatabaseFunction(nowFunction, argumentCount: 0) { _ in now().seconds })
     }
 
-    /// Makes the tables in an empty database, or checks that those there were made for the same model.
+    /// Creates the tables in an empty database, or checks that existing tables are those of the model.
     ///
-    /// - Parameter path: the file, for messages.
-    /// - Returns: whether they were made now.
+    /// - Parameter path: the path of the file, for messages.
+    /// - Returns: whether the tables were created.
     /// - Throws: ``StoreError``.
     func prepare(in database: Database, path: String) throws -> Bool {
         var hash = QueryHash()

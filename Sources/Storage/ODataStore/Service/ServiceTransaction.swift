@@ -4,29 +4,29 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// The store inside one transaction, for the code of a service: operations and interceptors.
+/// The store inside a transaction, for the handlers of operations and for interceptors.
 ///
-/// What is done here is done by the service itself: authorisation and capabilities do not restrict it, ETags,
-/// versions, constraints and interceptors work as for any change.
+/// Authorization and capabilities do not restrict these reads and changes. ETags, constraints and interceptors
+/// work as in other changes.
 public struct ServiceTransaction {
     let core: ServiceCore
     let database: Database
-    /// The request on whose behalf all this happens.
+    /// The request that caused the transaction.
     let request: ODataRequest
 
-    /// The model.
+    /// The model of the service.
     public var model: EntityDataModel { core.mapping.model }
 
-    /// Reads what a relative URL addresses: a collection with its query, or one entity.
+    /// Returns the entities at a relative URL: a collection with query options, or one entity.
     ///
-    /// - Throws: ``ODataError``; an entity that is not there gives no entities.
+    /// - Throws: ``ODataError``. For a missing entity the result is empty.
     public func entities(_ url: String) throws -> [ODataEntity] {
         let parsed: ODataURL
         do throws(QueryError) { parsed = try ODataURL(parsing: url) } catch { throw ODataError(error) }
         return try entities(try core.bind(parsed))
     }
 
-    /// Reads one entity; `nil` when it is not there.
+    /// Returns the entity at a relative URL; `nil` if there is none.
     public func entity(_ url: String) throws -> ODataEntity? { try entities(url).first }
 
     func entities(_ bound: BoundURL, limit: Int = .max) throws -> [ODataEntity] {
@@ -45,7 +45,7 @@ public struct ServiceTransaction {
             compiled, query, mapping: core.mapping, options: options, in: database, limit: limit)
     }
 
-    /// The number of entities that a collection's URL addresses, whatever `$top` and `$skip` say.
+    /// Returns the number of entities in the collection at a relative URL, regardless of `$top` and `$skip`.
     public func count(_ url: String) throws -> Int {
         let parsed: ODataURL
         do throws(QueryError) { parsed = try ODataURL(parsing: url) } catch { throw ODataError(error) }
@@ -59,7 +59,7 @@ public struct ServiceTransaction {
         return Int(try StoreReader.count(compiled, in: database))
     }
 
-    /// Makes an entity of a set's declared type with nothing in it.
+    /// Returns a new entity of a set's declared type with some properties.
     public func newEntity(in set: String, _ properties: [String: ODataValue] = [:]) throws -> ODataEntity {
         guard let shape = core.mapping.tables[set]?.shape else { throw ODataError.notFound(set) }
         return ODataEntity(shape: shape, properties)
@@ -67,8 +67,8 @@ public struct ServiceTransaction {
 
     /// Creates an entity.
     ///
-    /// - Returns: the entity as it is stored, with its id.
-    /// - Throws: ``ODataError`` when refused.
+    /// - Returns: the stored entity with its id.
+    /// - Throws: ``ODataError`` if the change is refused.
     @discardableResult
     public func create(_ entity: ODataEntity, in set: String) throws -> ODataEntity {
         try core.trustedWriter.create(entity, in: set, request: own(.create), database: database).entity
@@ -77,9 +77,10 @@ public struct ServiceTransaction {
     /// Changes properties of an entity.
     ///
     /// - Parameters:
-    ///   - entity: an entity that was read here; its key counts, and what was set since.
-    ///   - properties: further properties to set.
-    /// - Throws: ``ODataError`` when refused.
+    ///   - entity: an entity that was read in this transaction. Its key identifies the row; its changed
+    ///     properties are written.
+    ///   - properties: further properties to write.
+    /// - Throws: ``ODataError`` if the change is refused.
     @discardableResult
     public func update(_ entity: ODataEntity, _ properties: [String: ODataValue] = [:]) throws -> ODataEntity {
         guard let id = entity.control.id else {
@@ -96,7 +97,7 @@ public struct ServiceTransaction {
 
     /// Deletes an entity by its id.
     ///
-    /// - Throws: ``ODataError`` when refused.
+    /// - Throws: ``ODataError`` if the change is refused.
     public func delete(_ id: String) throws {
         let target = try target(id)
         try core.trustedWriter.delete(

@@ -4,15 +4,17 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Requests that change something: each, and each change set, one transaction with its answer to repeats.
+/// Changes of a service. Each request, and each change set, runs in one transaction, which also stores the
+/// response for repeated requests.
 extension StoreService {
-    /// Answers a request that changes something.
+    /// Returns the response to a request that changes the store.
     func change(_ request: ODataRequest) async throws -> ODataResponse {
         let provider = provider(for: request.context.principal)
         let bound = try provider.bind(request)
         try checkBound(bound, request)
         try refuseVirtual(bound, request)
-        // A repeat must not send its stream again: it acted already.
+        // The stream of a repeated request is uploaded as well, because its digest identifies the request, and is
+        // then discarded.
         let uploaded = try await uploaded(request, bound)
         let request = uploaded.request
         do {
@@ -40,15 +42,15 @@ extension StoreService {
         }
     }
 
-    /// What came of a request within its transaction.
+    /// The result of a request within its transaction.
     enum Performed: Sendable {
-        /// The answer, and what is remembered of it where that is not all in it.
+        /// A response, and the stored response if the two differ.
         case response(ODataResponse, remembered: RememberedRequests.Answer? = nil)
-        /// The result of an action, which is read when everything is committed, and what is remembered of it.
+        /// The result of an action, which is read after the commit, and the stored response.
         case result(ComposedResult, RememberedRequests.Answer)
     }
 
-    /// Performs one request inside a transaction.
+    /// Performs a request inside a transaction.
     private func perform(
         _ uploaded: Uploaded, _ bound: BoundURL, provider: StoreProvider, in database: Database
     ) throws -> Performed {
@@ -65,9 +67,10 @@ extension StoreService {
         return .response(try provider.perform(uploaded.request, bound, in: database))
     }
 
-    /// What lies within an entity that the caller does not see is not there either.
+    /// Checks that the caller sees the parents of contained entities. Contained entities of an invisible parent
+    /// are treated as missing.
     ///
-    /// - Parameter reader: one for the caller.
+    /// - Parameter reader: the reader of the caller.
     /// - Throws: ``ODataError`` 404.
     func checkParents(of steps: [BoundSegment], _ reader: StoreReader, in database: Database) throws {
         guard core.definition.authorization != nil else { return }
@@ -75,7 +78,8 @@ extension StoreService {
         try reader.checkParents(steps, reader.restricting(compiler), in: database)
     }
 
-    /// Refuses what the caller may not even address, or ask of the members that it changes.
+    /// Checks that the caller may address the resource and, in a change of members, use the properties in the
+    /// query options.
     private func checkBound(_ bound: BoundURL, _ request: ODataRequest) throws {
         guard core.definition.authorization != nil else { return }
         var path = bound
@@ -84,8 +88,8 @@ extension StoreService {
         _ = try AccessRestriction(core: core, principal: request.context.principal).restrict(path)
     }
 
-    /// The answer as the request wants it: entities read again where it selects or expands, streams described,
-    /// hidden properties left out.
+    /// Returns the response in the requested form: with `$select` and `$expand` applied, stream information
+    /// added and hidden properties removed.
     private func completed(
         _ performed: Performed, _ request: ODataRequest, bound: BoundURL, provider: StoreProvider
     ) async -> ODataResponse {
@@ -102,18 +106,18 @@ extension StoreService {
             read.ifMatch = nil
             // The next link of a page would call the action again.
             read.preferences.maxPageSize = nil
-            // It acted, whatever the caller may see, or the store can read, of the result.
+            // The action has succeeded even if its result cannot be read.
             return (try? await answer(result, operation, at: position, of: bound, request: read, provider: provider))
                 ?? ODataResponse(status: 204)
         case .response(let response, _):
-            // It was made, whatever can be read of it by now.
+            // The change has succeeded even if the entity cannot be read.
             if let again = try? await readAgain(response, request, provider: provider) { return again }
             return await shown(response, request)
         }
     }
 
-    /// The answer read again where the request says by `$select` and `$expand` what it wants of it; `nil` where it does
-    /// not.
+    /// Returns the response with the entity read again according to `$select` and `$expand`; `nil` if the
+    /// request has neither.
     private func readAgain(
         _ response: ODataResponse, _ request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse? {
@@ -130,8 +134,8 @@ extension StoreService {
         return response
     }
 
-    /// The answer as it was made, with streams described and hidden properties left out; without its body where these
-    /// cannot be told, for it was made all the same.
+    /// Returns the response with stream information and without hidden properties. If the reading fails, the
+    /// response has no body, because the change itself has succeeded.
     private func shown(_ response: ODataResponse, _ request: ODataRequest) async -> ODataResponse {
         if let shown = try? await described(response, request) { return shown }
         var bare = response
@@ -157,23 +161,24 @@ extension StoreService {
 
     // MARK: Transactions
 
-    /// How many transactions are made before the log of changes is looked at again.
+    /// The number of transactions between two cleanups of the log of changes.
     static let changesBetweenCleanups = 1000
 
-    /// What came of a transaction.
+    /// The outcome of a transaction.
     struct Outcome: Sendable {
         var performed: [Performed]
-        /// Whether it had acted before, and this is the answer of that time.
+        /// Whether the requests were repeated and the responses are the stored ones.
         var isRepeat = false
     }
 
-    /// Runs one transaction that acts once, however often it is asked for with the same id
-    /// (OData Repeatable Requests 1.0).
+    /// Runs a transaction that takes effect once, even if its request is repeated (OData Repeatable Requests
+    /// 1.0).
     ///
     /// - Parameters:
     ///   - requests: the requests, for their identification.
-    ///   - bound: for a repeat, what they address, seen what they were answered the first time; actions are answered by it.
-    ///   - body: acts.
+    ///   - bound: a closure that resolves the URLs of repeated requests from their stored responses. Actions
+    ///     need it.
+    ///   - body: a closure that makes the changes.
     private func transact(
         _ requests: [ODataRequest], _ bound: @escaping @Sendable ([ODataResponse]) throws -> [BoundURL?],
         body: @escaping @Sendable (Database) throws -> [Performed]
@@ -229,14 +234,14 @@ extension StoreService {
             return outcome
         } catch {
             var refusal = ODataError(translating: error)
-            // The request was taken as a repeatable one, whatever became of it.
+            // The request was processed as a repeatable request, even though it failed.
             if refusal.repeatabilityResult == nil { refusal.repeatabilityResult = .accepted }
             throw refusal
         }
     }
 
-    /// The answer to an action of a change set: what it gave, read while the transaction is still open, as far as the
-    /// caller may see it.
+    /// Returns the response to an action in a change set. The result is read in the open transaction, with the
+    /// access of the caller.
     private func response(
         to result: ComposedResult, _ request: ODataRequest, in database: Database
     ) throws -> ODataResponse {
@@ -251,7 +256,7 @@ extension StoreService {
             let target: BoundResource.Target =
                 place.isCollection ? .entities(place.shape, set: place.set) : .entity(place.shape, set: place.set)
             let whole = BoundURL(resource: BoundResource(steps: place.steps, target: target), query: query)
-            // It was done, whatever may be seen of it.
+            // The action has succeeded even if the caller may not see its result.
             guard let bound = try? restricted(whole, request), let query = bound.query else {
                 return ODataResponse(status: 204)
             }
@@ -280,7 +285,7 @@ extension StoreService {
         return ODataResponse(body: .entity(entity), etag: entity.control.etag)
     }
 
-    /// What requests were answered the first time, with the entities as they are now.
+    /// Returns the stored responses to requests, with the current state of their entities.
     private func repeated(
         _ answers: [RememberedRequests.Answer], to requests: [ODataRequest],
         _ bound: @Sendable ([ODataResponse]) throws -> [BoundURL?]
@@ -303,7 +308,7 @@ extension StoreService {
         return performed
     }
 
-    /// What an action gave the first time; `nil` for any other request.
+    /// Returns the stored result of an action; `nil` for other requests.
     private func repeated(
         _ answer: RememberedRequests.Answer, _ bound: BoundURL?, request: ODataRequest
     ) async throws -> ComposedResult? {
@@ -319,9 +324,9 @@ extension StoreService {
 
     // MARK: Batches
 
-    /// Answers the requests of a batch in order; each change set is one transaction.
+    /// Returns the responses to the requests of a batch in order. Each change set is one transaction.
     ///
-    /// Under snapshot isolation all of them show one state, but for what they change themselves.
+    /// Under snapshot isolation, all requests see the same state, apart from their own changes.
     func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
         guard request.isolation == .snapshot, !ChangeGate.isOwner else { return try await run(items, of: request) }
         return try await gate.alone { try await run(items, of: request) }
@@ -391,7 +396,7 @@ extension StoreService {
                 }
             }
             var response: ODataResponse
-            // It was made, whatever can be read of it by now.
+            // The change has succeeded even if the entity cannot be read.
             if let again = try? await readAgain(made, request, provider: provider) {
                 response = again
             } else {

@@ -4,7 +4,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Requests that read.
+/// Reads of a service.
 extension StoreService {
     func read(_ request: ODataRequest) async throws -> ODataResponse {
         if let response = try await trackedRead(request) { return response }
@@ -18,13 +18,13 @@ extension StoreService {
             if bound.resource.operation != nil { return try await callFunction(allowed, request, provider: provider) }
             if let response = try await readVirtual(allowed, request) { return response }
             if let response = try await readStream(allowed, request, provider: provider) { return response }
-            // The rights of a caller decide what is compiled: only statements that all may use are kept.
+            // Compiled statements depend on the access of the caller; only those without restrictions are cached.
             return try await read(
                 allowed, request, provider: provider, entry: core.definition.authorization == nil ? entry : nil)
         }
     }
 
-    /// Reads rows, with what belongs to their streams.
+    /// Reads rows and the information about their streams.
     func read(
         _ bound: BoundURL, _ request: ODataRequest, provider: StoreProvider, entry: QueryCache.Entry? = nil
     ) async throws -> ODataResponse {
@@ -39,8 +39,8 @@ extension StoreService {
         }
         var hasStreams = selection.isInline
         if !hasStreams { hasStreams = try await self.hasStreams(bound) }
-        // Encoded pages leave the store as they are; what streams have beside them is added to entities.
-        // What a batch shows under snapshot isolation is read while nobody changes anything.
+        // The information about streams is added to entities, so these pages are not encoded directly. The
+        // responses of a batch under snapshot isolation are read before other changes continue.
         if hasStreams || ChangeGate.isOwner { plain.format = nil }
         var response = try await provider.reader.read(bound, request: plain, in: database, cache: entry)
         if hasStreams {
@@ -50,9 +50,9 @@ extension StoreService {
         return response
     }
 
-    // MARK: Authorisation
+    // MARK: Authorization
 
-    /// Checks that the caller may read what a request addresses, and takes hidden properties out of it.
+    /// Checks that the caller may read the addressed resource, and removes hidden properties from the request.
     func restricted(_ bound: BoundURL, _ request: ODataRequest) throws -> BoundURL {
         for set in bound.resource.sets where !model.allows("ReadRestrictions", "Readable", on: set) {
             throw ODataError.methodNotAllowed(.read, allowed: core.writer.allowedMethods(of: set, isEntity: false))
@@ -63,7 +63,7 @@ extension StoreService {
 }
 
 extension BoundResource {
-    /// The operation in the path, with its position.
+    /// The operation in the path and its position.
     var operation: (operation: ODataOperation, position: Int)? {
         for (position, step) in steps.enumerated() {
             if case .operation(let operation, _) = step { return (operation, position) }
@@ -71,7 +71,7 @@ extension BoundResource {
         return nil
     }
 
-    /// The entity sets and singletons that the path leads through.
+    /// The entity sets and singletons along the path.
     var sets: [String] {
         steps.compactMap { step in
             switch step {

@@ -6,19 +6,19 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Filling a service with rows.
+/// The seeding of a service with rows.
 extension StoreService {
-    /// Puts rows in, in one transaction: a JSON object with a member for each entity set, an array of entities in OData
-    /// JSON, and for each singleton, its entity.
+    /// Inserts rows in one transaction from a JSON object. The object has a member for each entity set, an
+    /// array of entities in OData JSON, and for each singleton, its entity.
     ///
-    /// Values that the service would give are taken as they come and given where they are missing; capabilities,
-    /// interceptors and authorisation do not count. `$content` of a media entity is its stream in base64.
+    /// Values that the service would set are accepted, and set if missing. Capabilities, interceptors and
+    /// authorization do not apply. `$content` of a media entity is its stream in base64.
     ///
     /// - Parameters:
     ///   - json: the object.
-    ///   - references: members that are no properties, but say by some property which entity is related.
-    ///   - replacesAll: whether the rows there are deleted first.
-    /// - Throws: ``ODataError`` with the set and the place in it; nothing is changed then.
+    ///   - references: members that identify a related entity by one of its properties.
+    ///   - replacesAll: whether existing rows are deleted first.
+    /// - Throws: ``ODataError`` with the set and the position; nothing is changed then.
     public func seed(
         json: [UInt8], references: [SeedReference] = [], replacesAll: Bool = false
     ) async throws {
@@ -33,7 +33,7 @@ extension StoreService {
         try await seed(rows, replacesAll: replacesAll)
     }
 
-    /// Puts rows in that were read before, as for a service that can be put back to its beginnings.
+    /// Inserts rows that were read in advance, for example to reset a service to its initial state.
     ///
     /// - Throws: ``ODataError``; nothing is changed then.
     public func seed(_ rows: SeedRows, replacesAll: Bool = false) async throws {
@@ -48,23 +48,23 @@ extension StoreService {
 }
 
 extension ServiceTransaction {
-    /// Puts every row back as ``StoreService/seed(_:replacesAll:)`` does, in this transaction: what an action does
-    /// that starts a service anew.
+    /// Inserts rows in this transaction, as ``StoreService/seed(_:replacesAll:)`` does; for example, in an
+    /// action that resets a service.
     public func seed(_ rows: SeedRows, replacesAll: Bool = false) throws {
         try rows.insert(core: core, replacesAll: replacesAll, in: database)
     }
 }
 
-/// A member of a seed row that names a related entity by one of its properties.
+/// A member of a seed row that identifies a related entity by one of its properties.
 public struct SeedReference: Hashable, Sendable {
     /// The name of the member, such as `CategoryName`.
     public var member: String
-    /// The navigation property that it stands for, such as `Category`.
+    /// The navigation property that the member sets, such as `Category`.
     public var navigation: String
-    /// The property of the related entity that has the value, such as `Name`.
+    /// The property of the related entity that is compared, such as `Name`.
     public var property: String
 
-    /// Makes a reference.
+    /// Creates a reference.
     public init(_ member: String, to navigation: String, by property: String) {
         self.member = member
         self.navigation = navigation
@@ -72,9 +72,8 @@ public struct SeedReference: Hashable, Sendable {
     }
 }
 
-/// Rows for the sets and singletons of a service, read from JSON.
+/// The rows of entity sets and singletons, read from JSON.
 public struct SeedRows: Sendable {
-    /// One row.
     struct Row: Sendable {
         var set: String
         var entity: ODataEntity
@@ -85,13 +84,13 @@ public struct SeedRows: Sendable {
 
     private(set) var rows: [Row] = []
 
-    /// Reads rows.
+    /// Reads rows from JSON.
     ///
     /// - Parameters:
     ///   - json: a JSON object with a member for each entity set and singleton.
-    ///   - references: members that name related entities.
+    ///   - references: members that identify related entities.
     ///   - model: the model.
-    /// - Throws: `JSONError` with the place.
+    /// - Throws: `JSONError` with the position.
     public init(_ json: [UInt8], references: [SeedReference] = [], model: EntityDataModel) throws {
         let reader = EntityPayloadReader(model: model)
         rows = try JSONScanner.scan(json) { (scanner) throws(JSONError) -> [Row] in
@@ -130,7 +129,7 @@ public struct SeedRows: Sendable {
         _ scanner: inout JSONScanner, _ set: String, type: QualifiedName, references: [SeedReference],
         reader: EntityPayloadReader
     ) throws(JSONError) -> Row {
-        // Once for the members that the model does not know, and once as what it is.
+        // The object is read twice: for the members that the model does not know, and as an entity.
         let wanted = Set(references.map(\.member) + ["$content", "ContentType"])
         var members: [String: ODataValue] = [:]
         var ahead = scanner
@@ -204,7 +203,7 @@ public struct SeedRows: Sendable {
         }
     }
 
-    /// The rows, those that others refer to first.
+    /// Returns the rows so that referenced sets precede the sets that refer to them.
     private func ordered(_ model: EntityDataModel) -> [Row] {
         var waiting = Set(rows.map(\.set))
         var order: [String] = []
@@ -218,7 +217,7 @@ public struct SeedRows: Sendable {
             }
         }
         while !waiting.isEmpty {
-            // A circle is broken anywhere.
+            // A circle is broken at its first set in alphabetical order.
             let next = waiting.sorted().first { needs[$0]?.isDisjoint(with: waiting.subtracting([$0])) ?? true }
             guard let set = next ?? waiting.min() else { break }
             order.append(set)
@@ -227,7 +226,7 @@ public struct SeedRows: Sendable {
         return order.flatMap { set in rows.filter { $0.set == set } }
     }
 
-    /// The id of the entity that a member names.
+    /// Returns the id of the entity that a member identifies.
     private static func id(
         _ reference: SeedReference, _ value: ODataValue, of entity: ODataEntity, in set: String, writer: RowWriter,
         database: Database

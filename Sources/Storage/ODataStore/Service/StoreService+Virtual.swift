@@ -4,22 +4,22 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// A read of an entity set whose entities a closure gives.
+/// A read of a virtual entity set.
 public struct VirtualRead {
     /// The request.
     public let request: ODataRequest
-    /// The key, where one entity is asked for: what saves making the others.
+    /// The key if a single entity is addressed. The closure need not create the other entities.
     public let key: EntityKey?
-    /// Reads the store in the transaction of the request.
+    /// The transaction of the request, in which the store can be read.
     public let transaction: ServiceTransaction
 
-    /// Who asks.
+    /// The caller.
     public var principal: Principal? { request.context.principal }
 }
 
-/// Entity sets that no table holds.
+/// Virtual entity sets.
 extension StoreService {
-    /// Whether a request addresses a virtual entity set, and its closure.
+    /// Returns the virtual entity set that a request addresses, and its closure.
     private func virtualSet(_ bound: BoundURL) -> (EntitySet, ServiceDefinition.VirtualRows)? {
         guard case .entitySet(let set, _)? = bound.resource.steps.first,
             let rows = core.definition.virtualSets[set.name]
@@ -27,13 +27,13 @@ extension StoreService {
         return (set, rows)
     }
 
-    /// Refuses a change of a virtual entity set.
+    /// Throws if a request would change a virtual entity set.
     func refuseVirtual(_ bound: BoundURL, _ request: ODataRequest) throws {
         guard virtualSet(bound) != nil, bound.resource.operation == nil else { return }
         throw ODataError.methodNotAllowed(request.method, allowed: ["GET"])
     }
 
-    /// Answers a read of a virtual entity set; `nil` for any other.
+    /// Returns the response to a read of a virtual entity set; `nil` for other reads.
     func readVirtual(_ bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse? {
         guard let (set, rows) = virtualSet(bound) else { return nil }
         var key: EntityKey?
@@ -53,7 +53,7 @@ extension StoreService {
         return try virtual.answer(bound, request)
     }
 
-    /// A page of entities in memory.
+    /// Returns a page of entities in memory.
     func page(
         _ memory: EntitiesInMemory, _ query: BoundQuery, request: ODataRequest
     ) throws -> ODataResponse {

@@ -6,7 +6,7 @@ import ODataSQL
 import ODataService
 import Synchronization
 
-/// A complete OData service on a model of its own, in a file or in memory.
+/// A complete OData service with its own model, stored in a file or in memory.
 ///
 /// ```swift
 /// let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)
@@ -15,62 +15,62 @@ import Synchronization
 /// let response = try await service.execute(ODataRequest(.read, url))
 /// ```
 ///
-/// Beside the query language it has what a service has to have: ETags, server-given keys and values, deep inserts
-/// and updates, referential actions, media, delta links, snapshot isolation, repeatable requests, operations and
-/// authorisation, as its ``ServiceDefinition`` says.
+/// The service supports the query language, ETags, generated keys and values, deep inserts and updates, and
+/// referential actions. It also supports media, delta links, snapshot isolation, repeatable requests,
+/// operations and authorization. The ``ServiceDefinition`` configures these features.
 public final class StoreService: ODataProvider {
-    /// Where the data lie.
+    /// The storage of a service.
     public enum Place: Sendable {
-        /// In memory, gone when the service is.
+        /// Memory. The rows are lost when the service is released.
         case memory
-        /// In a file, which is made when it is missing.
+        /// A file, which is created if it does not exist.
         case file(String, StoreProtection)
     }
 
-    /// Sizes, times and how strict the service is; the settings of ``ServingOptions`` included.
+    /// The limits, lifetimes and checks of a service, including the settings of ``ServingOptions``.
     public struct Options: ServingSettings {
-        /// Sizes, limits, the clock, and whether changes are refused.
+        /// The limits, the clock, and whether the service is read-only.
         public var serving = ServingOptions()
-        /// Whether changes of all entities that have an ETag must state it (428). Those of sets with the term
-        /// `Core.OptimisticConcurrency` must in any case (OData Protocol 4.01, 11.4.1.1).
+        /// Whether changes of all entities with an ETag must state it; otherwise they are refused with 428.
+        /// Sets with the term `Core.OptimisticConcurrency` always require the ETag (OData Protocol 4.01,
+        /// 11.4.1.1).
         public var requiresETags = false
-        /// Whether a foreign key must lead to an entity (400; OData Protocol 4.01, 11.4.3). Rows that seed a service are not
-        /// checked.
+        /// Whether foreign keys must refer to existing entities; otherwise changes are refused with 400 (OData
+        /// Protocol 4.01, 11.4.3). Seed rows are not checked.
         public var requiresPrincipals = true
-        /// How long the answers to repeatable requests are remembered, in seconds; 50 days by default.
+        /// The time for which the responses to repeatable requests are kept, in seconds; 50 days by default.
         public var repeatabilityLifetime = RepeatableRequest.lifetime
-        /// How long deletions are remembered for delta links, in seconds; 30 days by default.
+        /// The time for which deletions are kept for delta links, in seconds; 30 days by default.
         public var deletionLifetime: Int64 = 30 * 86_400
-        /// How long a snapshot that nobody reads any more is kept, in seconds.
+        /// The time after which an unused snapshot is removed, in seconds.
         public var snapshotLifetime: Int64 = 600
-        /// The snapshots that are kept for each caller and for all of them.
+        /// The limits of the snapshots of each caller and of all callers.
         public var snapshotLimits = SnapshotLimits()
-        /// The most bytes of a stream; `nil` for no limit.
+        /// The maximum size of a stream in bytes; `nil` for no limit.
         public var streamSizeLimit: Int64?
-        /// Sizes of the connections to a file.
+        /// The options of the database file.
         public var database = StoreDatabase.Options()
 
-        /// Makes options with the defaults.
+        /// Creates options with the default values.
         public init() {}
     }
 
-    /// The connections.
     let database: any DatabaseWriter
     let core: ServiceCore
     let schema: ServiceSchema
     let streams: StreamStore
     let snapshots: SnapshotSpool
-    /// Keeps changes and batches under snapshot isolation apart.
+    /// The lock between changes and batches under snapshot isolation.
     let gate = ChangeGate()
-    /// Answers requests in the name of a caller who may see everything, without the features of the service as a whole.
+    /// The provider of requests with full access, without the additional features of the service.
     private let provider: StoreProvider
-    /// Whether the tables were made when the service was opened: then it has no rows yet.
+    /// Whether opening the service created the tables, so that it has no rows yet.
     public let isNew: Bool
     private let store: StoreDatabase?
-    /// The number of transactions that changed something since the service was opened.
+    /// The number of transactions with changes since the service was opened.
     let changeCount = Atomic<Int>(0)
 
-    /// The whole query language, deep changes, delta links, snapshots and repeatable requests.
+    /// The full query language, deep changes, delta links, snapshots and repeatable requests.
     public let traits: ProviderTraits
 
     private static func capabilities(_ core: ServiceCore) -> PublishedCapabilities {
@@ -87,9 +87,9 @@ public final class StoreService: ODataProvider {
         return capabilities
     }
 
-    /// Opens a service, or makes its empty store.
+    /// Opens a service, or creates its store.
     ///
-    /// - Throws: ``StoreError``; ``StoreError/notAStore(path:)`` also for a store of another model.
+    /// - Throws: ``StoreError``; ``StoreError/notAStore(path:)`` also if the store has another model.
     public static func open(
         _ definition: ServiceDefinition, at place: Place, options: Options = Options()
     ) async throws(StoreError) -> StoreService {
@@ -151,15 +151,15 @@ public final class StoreService: ODataProvider {
         try await forgetOldChanges()
     }
 
-    /// The model; reading it never fails.
+    /// The model of the service; access never throws.
     public var model: EntityDataModel { schema.mapping.model }
 
-    /// The present options.
+    /// The options of the service.
     var options: Options { core.options }
 
-    /// Answers a request.
+    /// Executes a request.
     ///
-    /// - Throws: ``ODataError`` alone: what the database refuses is translated.
+    /// - Throws: ``ODataError``; errors of the database are translated.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         do {
             var request = try request.parsingLink()
@@ -176,15 +176,16 @@ public final class StoreService: ODataProvider {
         }
     }
 
-    /// Answers requests in the name of one caller, without the features of the service as a whole.
+    /// Returns the provider for a caller, without the additional features of the service.
     func provider(for principal: Principal?) -> StoreProvider {
         guard core.definition.authorization != nil else { return provider }
         return StoreProvider(provider, reader: core.reader(for: principal))
     }
 
-    /// Deletes all rows, links and streams; delta links tell of it, snapshots that are out are refused afterwards.
+    /// Deletes all rows, links and streams. Delta links report the deletions; links of existing snapshots are
+    /// refused.
     ///
-    /// - Throws: ``StoreError``.
+    /// - Throws: an error of the database.
     public func removeAll() async throws {
         try await gate.change { [database, core] in
             try await database.write { try ServiceSchema.removeAllRows(core.mapping, in: $0) }
@@ -194,7 +195,7 @@ public final class StoreService: ODataProvider {
 
     /// Closes all connections.
     ///
-    /// - Throws: ``StoreError/locked`` while a statement is still running.
+    /// - Throws: ``StoreError/locked`` if a statement of a file is still running.
     public func close() async throws {
         snapshots.removeAll()
         if let store { try store.close() } else { try database.close() }
@@ -202,7 +203,6 @@ public final class StoreService: ODataProvider {
 }
 
 extension ServiceSchema {
-    /// Deletes all rows, links and streams.
     static func removeAllRows(_ mapping: StorageMapping, in database: Database) throws {
         let links = Set(
             mapping.tables.values.flatMap { table in

@@ -1,44 +1,44 @@
 import ODataModel
 import ODataService
 
-/// A value that the service gives: a time stamp, a default, a property of an uploaded stream.
+/// A value that the service sets: a time stamp, a default, or a property of an uploaded stream.
 public struct ValueRule: Sendable {
-    /// When it is given.
+    /// The event at which a value is set.
     public enum Moment: Hashable, Sendable {
-        /// When an entity is created.
+        /// The creation of an entity.
         case insert
-        /// When an entity is created or changed.
+        /// The creation or change of an entity.
         case change
-        /// When the stream of a media entity is uploaded.
+        /// The upload of a media entity's stream.
         case upload
     }
 
-    /// What a value is made from.
+    /// The input of a rule.
     public struct Context: Sendable {
-        /// What is inserted or changed.
+        /// The entity to insert, or the changes of an update.
         public var entity: ODataEntity
-        /// The entity as it was; `nil` for an insert.
+        /// The entity before the change; `nil` for an insert.
         public var before: ODataEntity?
-        /// The request.
+        /// The request that causes the change.
         public var request: ODataRequest
-        /// The present time.
+        /// The current time.
         public var now: ODataDateTimeOffset
-        /// The stream that was uploaded.
+        /// The uploaded stream.
         public var stream: StreamInfo?
     }
 
     /// The name of the property.
     public var property: String
-    /// The type that declares or inherits it; `nil` for all types that have it.
+    /// The type that declares or inherits the property; `nil` for all types with the property.
     public var type: QualifiedName?
-    /// When it is given.
+    /// The event at which the value is set.
     public var moment: Moment
-    /// Whether it stands against what a request gives.
+    /// Whether the value replaces one in the request.
     public var overrides: Bool
-    /// Makes the value; `nil` leaves the property alone.
+    /// A closure that returns the value; `nil` leaves the property unchanged.
     public var value: @Sendable (Context) throws -> ODataValue?
 
-    /// Makes a rule.
+    /// Creates a rule.
     public init(
         _ property: String, of type: QualifiedName? = nil, when moment: Moment, overrides: Bool = true,
         _ value: @escaping @Sendable (Context) throws -> ODataValue?
@@ -50,32 +50,34 @@ public struct ValueRule: Sendable {
         self.value = value
     }
 
-    /// The time of the insert.
+    /// Returns a rule that sets a property to the time of the insert.
     public static func created(_ property: String, of type: QualifiedName? = nil) -> ValueRule {
         ValueRule(property, of: type, when: .insert) { .dateTimeOffset($0.now) }
     }
 
-    /// The time of the last change.
+    /// Returns a rule that sets a property to the time of the last change.
     public static func modified(_ property: String, of type: QualifiedName? = nil) -> ValueRule {
         ValueRule(property, of: type, when: .change) { .dateTimeOffset($0.now) }
     }
 
-    /// The value of a property that an insert leaves out, where the model states no default.
+    /// Returns a rule that sets a property missing from an insert, for properties without a default value in
+    /// the model.
     public static func initial(_ property: String, of type: QualifiedName? = nil, _ value: ODataValue) -> ValueRule {
         ValueRule(property, of: type, when: .insert, overrides: false) { _ in value }
     }
 
-    /// The media type of the stream.
+    /// Returns a rule that sets a property to the media type of the stream.
     public static func contentType(_ property: String, of type: QualifiedName? = nil) -> ValueRule {
         ValueRule(property, of: type, when: .upload) { context in context.stream.map { .string($0.contentType) } }
     }
 
-    /// The length of the stream in bytes.
+    /// Returns a rule that sets a property to the length of the stream in bytes.
     public static func contentLength(_ property: String, of type: QualifiedName? = nil) -> ValueRule {
         ValueRule(property, of: type, when: .upload) { context in context.stream.map { .integer($0.length) } }
     }
 
-    /// What `Slug` proposes as a name for an entity created by its stream (RFC 5023, 9.7), else some text.
+    /// Returns a rule that sets a property when a media entity is created: to the name in the `Slug` header
+    /// (RFC 5023, 9.7), or to a fallback.
     public static func slug(_ property: String, of type: QualifiedName? = nil, or fallback: String) -> ValueRule {
         ValueRule(property, of: type, when: .upload, overrides: false) { context in
             let slug = context.request.headers.first { $0.key.lowercased() == "slug" }?.value
@@ -85,21 +87,21 @@ public struct ValueRule: Sendable {
         }
     }
 
-    /// Whether the rule is about a property of a type.
+    /// Returns whether the rule applies to a type.
     func applies(to shape: TypeShape, in model: EntityDataModel) -> Bool {
         shape.ordinal(of: property) != nil && (type.map { model.isType(shape.name, $0) } ?? true)
     }
 }
 
-/// What is known of a stream.
+/// The description of a stream.
 public struct StreamInfo: Hashable, Sendable {
-    /// The row of the stream.
+    /// The id of the stream's row.
     var id: Int64
     /// The media type.
     public var contentType: String
     /// The length in bytes.
     public var length: Int64
 
-    /// The ETag of the bytes: a stream is never changed, only replaced by another one.
+    /// The ETag of the stream. A stream is never changed, only replaced by another one.
     public var etag: String { "\"s\(String(id, radix: 36))\"" }
 }

@@ -3,47 +3,47 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Finds the rows of a tracked result that may have come, changed or gone since a version: those that changed
-/// themselves, and those to which changed rows are or were related. It costs what changed.
+/// A search for the rows of a tracked result that may have been added, changed or removed since a version.
+/// These are changed rows, and rows that are or were related to changed ones. The cost depends only on the
+/// number of changes.
 struct CandidateSearch {
     let query: TrackedQuery
     let mapping: StorageMapping
     let log: ChangeLog
-    /// Entries after this one count.
+    /// The version after which entries are considered.
     let since: Int64
-    /// Entries up to this one count.
+    /// The last version that is considered.
     let upTo: Int64
     let database: Database
 
-    /// A row that may have come, changed or gone.
+    /// A row that may have been added, changed or removed.
     struct Candidate {
         var rowID: Int64
-        /// The key, as ``StoredKey`` writes it.
+        /// The values of the key, as ``StoredKey`` encodes them.
         var key: [DatabaseValue]
-        /// Whether the row is deleted.
         var isDeleted: Bool
-        /// The version that inserted it, when that is among those that count.
+        /// The version of the insert; `nil` if the row was inserted earlier.
         var insertedAt: Int64?
         /// Whether the row may have been a member of the collection before.
         var mayHaveBeenMember: Bool
     }
 
-    /// The candidates behind a row, in the order of their row ids.
+    /// Returns the candidates after a row, in the order of their row ids.
     ///
-    /// - Parameter limit: the most candidates.
+    /// - Parameter limit: the maximum number of candidates.
     func candidates(after rowID: Int64, limit: Int) throws -> [Candidate] {
         let found = try rowIDs().filter { $0 > rowID }.sorted().prefix(limit)
         return try candidates(Array(found))
     }
 
-    /// How many candidates there are.
+    /// Returns the number of candidates.
     func count() throws -> Int { try rowIDs().count }
 
     private func rowIDs() throws -> Set<Int64> {
         try affected(query.root).union(try movedLinks())
     }
 
-    /// The rows whose link to the entity that holds the collection came or went.
+    /// Returns the rows whose link to the parent entity of the collection was added or removed.
     private func movedLinks() throws -> Set<Int64> {
         guard case .linked(let table, let rowIsSource, _) = query.membership else { return [] }
         return try Int64.fetchSet(
@@ -54,13 +54,13 @@ struct CandidateSearch {
                 """, arguments: [table, since, upTo])
     }
 
-    /// The rows that are linked to the entity that holds the collection, of those in a list.
+    /// Returns the rows of a list that are linked to the parent entity of the collection.
     private func linked(among list: String) throws -> Set<Int64> {
         guard case .linked(let link, let rowIsSource, let holder) = query.membership,
             let table = mapping.tables[holder.set]
         else { return [] }
         let (row, other) = rowIsSource ? ("source", "target") : ("target", "source")
-        // Keys do not depend on the time.
+        // Key conditions do not depend on the time.
         let compiler = ExpressionCompiler(
             mapping: mapping, options: SQLCompiler.Options(now: ODataDateTimeOffset(seconds: 0)))
         let scope = SQLScope(alias: table.table, source: .table(table), from: "\(name: table.table)")
@@ -72,7 +72,7 @@ struct CandidateSearch {
             arguments: StatementArguments(holders.arguments))
     }
 
-    /// Whether the columns of a row, as they are or were, make it a member.
+    /// Returns whether a row with these column values is a member of the collection.
     private func isMember(_ columns: [String], _ values: [DatabaseValue]) -> Bool {
         guard case .joined(let wanted) = query.membership else { return false }
         return wanted.allSatisfy { column, value in
@@ -122,9 +122,9 @@ struct CandidateSearch {
         }
     }
 
-    // MARK: Walking back
+    // MARK: Related rows
 
-    /// The rows of a node's table that changed, or whose related rows did.
+    /// Returns the rows of a node's table that have changed or whose related rows have changed.
     private func affected(_ node: TrackedQuery.Node) throws -> Set<Int64> {
         guard let table = mapping.tables[node.set] else { return [] }
         var sql = "SELECT row_id FROM \(ChangeLog.table) WHERE name = ? AND version > ? AND version <= ?"
@@ -145,7 +145,8 @@ struct CandidateSearch {
         return result
     }
 
-    /// The rows that a join leads from to some rows: as they are related now, and as they were.
+    /// Returns the rows from which a join leads to changed rows, by their current and their previous column
+    /// values.
     private func parents(
         of changed: Set<Int64>, _ table: TableStorage, pairs: [NavigationStorage.ColumnPair], target: TableStorage
     ) throws -> Set<Int64> {
@@ -192,7 +193,7 @@ struct CandidateSearch {
         return result
     }
 
-    /// The rows that a link table leads from to some rows, and those whose links changed themselves.
+    /// Returns the rows from which a link table leads to changed rows, and rows whose links have changed.
     private func linked(_ changed: Set<Int64>, _ link: String, source: String, target: String) throws -> Set<Int64> {
         var result = try Int64.fetchSet(
             database,
@@ -208,7 +209,7 @@ struct CandidateSearch {
         return result
     }
 
-    /// Works on row ids a few at a time: their list stands in the SQL.
+    /// Calls a closure with SQL lists of at most 500 row ids.
     private func forChunks(_ rowIDs: [Int64], _ body: (String) throws -> Void) throws {
         for start in stride(from: 0, to: rowIDs.count, by: 500) {
             try body(rowIDs[start..<min(start + 500, rowIDs.count)].map(String.init).joined(separator: ","))

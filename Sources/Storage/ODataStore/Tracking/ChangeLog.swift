@@ -3,18 +3,17 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The log of all changes of a service's rows, written by triggers in the transaction that makes them, whoever
-/// makes them: what delta links are answered from.
+/// The log of all changes of a service's rows, from which delta links are answered. Triggers write the log in
+/// the transaction of each change, regardless of the code that makes the change.
 ///
-/// Each entry has a number that only grows, the table and row, the entity's key where it has one, and for a row
-/// that is changed or deleted the values that its relations hung on before: with them the rows that it was
-/// related to are found. For a row that is changed it says which columns (``ChangedColumns``).
+/// Each entry has an increasing version, the table, the row id and the key of the entity. Entries of changes
+/// and deletions contain the previous values of the join columns, by which formerly related rows are found.
+/// Entries of changes also contain the changed columns (``ChangedColumns``).
 struct ChangeLog: Sendable {
     static let table = "outpost_change"
 
-    /// The columns whose values an entry keeps, by table: both ends of joins.
+    /// The columns at both ends of joins, by table. An entry contains their values.
     let joinColumns: [String: [String]]
-    /// The link tables.
     let links: [String]
     private let mapping: StorageMapping
 
@@ -37,7 +36,7 @@ struct ChangeLog: Sendable {
         self.links = links.sorted()
     }
 
-    /// The statements that make the log and its triggers.
+    /// The statements that create the log and its triggers.
     var statements: [String] {
         var statements = [
             """
@@ -67,7 +66,7 @@ struct ChangeLog: Sendable {
         return statements
     }
 
-    /// What happened to a row.
+    /// The kind of a change.
     enum Kind: Int, Sendable {
         case insert = 0
         case update = 1
@@ -91,7 +90,7 @@ struct ChangeLog: Sendable {
             \(ServiceSchema.nowFunction)());
             """
         }
-        // A row's ETag is written after its values: that alone is no change.
+        // The ETag is written after the values of a row and is not a change by itself.
         let columns = table.digestColumns
         let watched = columns.isEmpty ? "" : " OF \(columns.map(\.sqlIdentifier).joined(separator: ", "))"
         return [
@@ -107,7 +106,7 @@ struct ChangeLog: Sendable {
         }
     }
 
-    /// Notes that a row is another version although none of its columns says so, as when it was linked.
+    /// Records a change of a row without a change of its columns, such as a new link.
     static func note(_ rowID: Int64, of table: TableStorage, in database: Database) throws {
         try database.cachedStatement(
             sql: """
@@ -118,7 +117,7 @@ struct ChangeLog: Sendable {
 
     // MARK: Versions
 
-    /// Where the log stands.
+    /// Returns the current position of the log.
     static func position(in database: Database) throws -> ChangePosition {
         let meta = Dictionary(
             try Row.fetchAll(
@@ -132,13 +131,13 @@ struct ChangeLog: Sendable {
             horizon: meta["horizon"].flatMap { Int64.fromDatabaseValue($0) } ?? 0)
     }
 
-    /// Whether anything happened before a time that can be forgotten.
+    /// Returns whether the log has entries older than a time.
     static func reaches(before seconds: Int64, in database: Database) throws -> Bool {
         let first = try Int64.fetchOne(database, sql: "SELECT at FROM \(table) ORDER BY version LIMIT 1")
         return first.map { $0 < seconds } ?? false
     }
 
-    /// Forgets what happened before a time; delta links from before it are refused from then on.
+    /// Removes entries older than a time. Delta links from before that time are refused afterwards.
     static func forget(before seconds: Int64, in database: Database) throws {
         guard
             let last = try Int64.fetchOne(

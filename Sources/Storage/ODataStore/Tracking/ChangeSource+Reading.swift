@@ -4,9 +4,9 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Delta links (OData Protocol 4.01, 11.3).
+/// The delta links of a service (OData Protocol 4.01, 11.3).
 extension ChangeSource {
-    /// Answers a read that is tracked, or asks for changes; `nil` for any other.
+    /// Returns the response to a tracked read or a request for changes; `nil` for other requests.
     package func trackedRead(_ request: ODataRequest) async throws -> ODataResponse? {
         if let text = request.url.options.deltaToken {
             if text == "latest" { return try await latest(request) }
@@ -26,7 +26,7 @@ extension ChangeSource {
 
     // MARK: The first result
 
-    /// The version that a tracked result starts from, fixed before its first page is read.
+    /// Returns the token at the start of a tracked result, with the position before its first page is read.
     private func start(_ request: ODataRequest, _ result: TrackedResult<Scope>) async throws -> ChangeToken {
         let position = try await position(of: result)
         return ChangeToken(
@@ -34,7 +34,7 @@ extension ChangeSource {
             seen: position.version, stage: .page(request.url.options.skipToken ?? ""))
     }
 
-    /// The link to what changes from now on, without what there is (11.3.1).
+    /// Returns a page with only a delta link for later changes (11.3.1).
     private func latest(_ request: ODataRequest) async throws -> ODataResponse {
         guard let result = try tracked(request.withoutTokens) else {
             throw ODataError.notImplemented("$deltatoken for this query")
@@ -43,13 +43,13 @@ extension ChangeSource {
             body: .page(EntityPage(deltaLink: deltaLink(request, try await start(request, result)))))
     }
 
-    /// A page of a tracked result; its links carry the version on.
+    /// Returns a page of a tracked result. The links of the page contain the position.
     private func trackedPage(_ request: ODataRequest, _ token: ChangeToken) async throws -> ODataResponse {
         guard case .page(let inner) = token.stage else { throw ChangeToken.invalid }
         guard token.query == ChangeToken.hash(of: request.url) else { throw ChangeToken.foreign }
         let limit = min(request.preferences.maxPageSize ?? .max, trackedPageSize, ChangeLimits.pageSize)
         var plain = request
-        // Links stand in the page, so that it has to be decoded here.
+        // The page must be decoded, because links are added.
         plain.format = nil
         plain.preferences.trackChanges = false
         plain.preferences.maxPageSize = limit
@@ -75,7 +75,7 @@ extension ChangeSource {
         return response
     }
 
-    /// A link to the same query. An inline count is not encoded (11.3.1).
+    /// Returns a link to the same query. The link does not contain `$count` (11.3.1).
     private func link(_ request: ODataRequest, _ change: (inout QueryOptions) -> Void) -> String {
         var url = request.withoutTokens.url
         url.options.count = nil
@@ -91,7 +91,7 @@ extension ChangeSource {
 
     // MARK: Changes
 
-    /// A page of what changed since a delta link was given out, or with `/$count` how much that is.
+    /// Returns a page of changes since a delta link, or their number for `/$count`.
     private func changes(since token: ChangeToken, _ request: ODataRequest) async throws -> ODataResponse {
         var request = request
         var isCount = false
@@ -132,7 +132,8 @@ extension ChangeSource {
         return response
     }
 
-    /// The entities behind changed rows: those that the query holds as they are now, the others as removed.
+    /// Returns the entities of changed rows: those in the result of the query with their current state, the
+    /// other ones as removed.
     private func deltaPage(
         _ rows: [ChangedRow], _ result: TrackedResult<Scope>, request: ODataRequest
     ) async throws -> EntityPage {
@@ -159,14 +160,15 @@ extension ChangeSource {
         let found = Set(page.entities.compactMap(\.control.id))
         for (row, key) in keyed {
             let id = EntityID.canonical(set: table.set, key: key, shape: table.shape, model: model)
-            // Another row may have the key by now; and who came after the last page was never seen.
+            // Another row may have the same key. A row that was inserted after the last page was never seen by the
+            // client.
             guard !found.contains(id), row.mayHaveBeenSeen else { continue }
             page.removed.append(RemovedEntity(id: id, key: key, reason: row.isDeleted ? .deleted : .changed))
         }
         return page
     }
 
-    /// The key of an entity from the values of its columns.
+    /// Returns the key of an entity from its column values.
     private func entityKey(_ values: [DatabaseValue], of table: TableStorage) throws -> EntityKey {
         EntityKey(
             try zip(table.shape.key, values).map { property, value in
@@ -180,16 +182,16 @@ extension ChangeSource {
     }
 }
 
-/// How many changes are told at once.
+/// The limits of a page of changes.
 enum ChangeLimits {
-    /// The most entities of a page of a tracked result or of changes.
+    /// The maximum number of entities on a page of a tracked result or of changes.
     static let pageSize = 1000
-    /// The same where the key has several parts: each is a condition of its own.
+    /// The maximum number of entities if the key has several parts, each of which needs its own condition.
     static let compositeKeys = 200
 }
 
 extension ODataRequest {
-    /// The request as it was before it was given tokens.
+    /// The request without `$skiptoken` and `$deltatoken`.
     fileprivate var withoutTokens: ODataRequest {
         var plain = self
         plain.url.options.skipToken = nil
@@ -199,7 +201,7 @@ extension ODataRequest {
 }
 
 extension ODataError {
-    /// The same error with the place where the client can go on.
+    /// Returns the error with a `Location` header at which the client can continue.
     fileprivate func leading(to link: String) -> ODataError {
         var error = self
         error.headers["Location"] = link

@@ -4,40 +4,43 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Where changes are known from: the log of a service's own store, or the row versions beside a foreign database.
-/// What a client sees of them, results, links and pages, is the same (``trackedRead(_:)``).
+/// A source of changes: the log of a service's own store, or the row versions beside a served database. Both
+/// have the same results, links and pages (``trackedRead(_:)``).
 package protocol ChangeSource: Sendable {
-    /// What a source keeps of a query to find its changes by.
+    /// The data by which a source finds the changes of a query.
     associatedtype Scope: Sendable
 
     var model: EntityDataModel { get }
-    /// The most rows of a page.
+    /// The maximum number of rows on a page.
     var trackedPageSize: Int { get }
 
-    /// A request without tokens, as one whose result can be tracked; `nil` when it cannot.
+    /// Returns the tracked result of a request without tokens; `nil` if the result cannot be tracked.
     func tracked(_ request: ODataRequest) throws -> TrackedResult<Scope>?
 
-    /// Where the changes of a result stand now: what a result starts from, fixed before its first page is read.
+    /// Returns the current position of a result's changes. The position is determined before the first page is
+    /// read.
     func position(of result: TrackedResult<Scope>) async throws -> ChangePosition
 
-    /// The last version by now, where rows that came after a page was read are told from those that were in it.
+    /// Returns the current version if the source distinguishes rows that were inserted after a page was read;
+    /// otherwise `nil`.
     func version(of result: TrackedResult<Scope>) async throws -> Int64?
 
-    /// A page of a result, whose token is one of the reader's: rows as they are at a moment whose changes are known.
+    /// Returns a page of a result. The page token in the request is that of the reader. The source must know
+    /// all changes after the page was read.
     func plainPage(_ request: ODataRequest, of result: TrackedResult<Scope>) async throws -> ODataResponse
 
-    /// The entities of a query.
+    /// Returns the entities of a query.
     func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse
 
-    /// A page of what changed since a token was given out.
+    /// Returns a page of the changes since a token.
     func changes(
         of result: TrackedResult<Scope>, _ token: ChangeToken, _ wanted: WantedChanges
     ) async throws -> ChangeBatch
 }
 
-/// A query whose result is tracked.
+/// A query with a tracked result.
 package struct TrackedResult<Scope: Sendable>: Sendable {
-    /// The table of its rows.
+    /// The table of the rows.
     package let table: TableStorage
     package let bound: BoundURL
     package let scope: Scope
@@ -49,13 +52,14 @@ package struct TrackedResult<Scope: Sendable>: Sendable {
     }
 }
 
-/// Where changes stand.
+/// A position in the changes of a source.
 package struct ChangePosition: Sendable {
-    /// What tells these versions from others that stood here before.
+    /// The identifier of the version sequence, which distinguishes it from that of another file in the same
+    /// place.
     package var instance: String
     /// The last version.
     package var version: Int64
-    /// Changes up to this version are forgotten.
+    /// The version up to which changes have been removed.
     package var horizon: Int64
 
     package init(instance: String, version: Int64, horizon: Int64) {
@@ -64,29 +68,31 @@ package struct ChangePosition: Sendable {
         self.horizon = horizon
     }
 
-    /// - Throws: ``ChangeToken/gone`` when what changed since a token is not known any more.
+    /// Checks that the changes since a token are known.
+    ///
+    /// - Throws: ``ChangeToken/gone`` if they are not.
     package func check(_ token: ChangeToken) throws {
         guard instance == token.instance, token.since >= horizon, token.since <= version, token.seen <= version
         else { throw ChangeToken.gone }
     }
 }
 
-/// How much of the changes is asked for.
+/// The requested changes.
 package struct WantedChanges: Sendable {
-    /// The most rows; none when only their number is wanted.
+    /// The maximum number of rows; 0 if only the number of changes is requested.
     package var limit: Int
-    /// Whether their number is wanted.
+    /// Whether the number of changes is requested.
     package var count: Bool
 }
 
 /// A page of changes.
 package struct ChangeBatch: Sendable {
-    /// The version that the delta ends at.
+    /// The version at the end of the delta.
     package var last: Int64
     package var rows: [ChangedRow]
-    /// What the next page goes on behind; `nil` on the last one.
+    /// The position after which the next page starts; `nil` on the last page.
     package var next: Int64?
-    /// How many rows all pages have, where that was asked for.
+    /// The number of rows on all pages, if requested.
     package var total: Int?
 
     package init(last: Int64, rows: [ChangedRow]) {
@@ -95,13 +101,12 @@ package struct ChangeBatch: Sendable {
     }
 }
 
-/// A row that changed, or may have.
+/// A row that has changed or may have changed.
 package struct ChangedRow: Sendable {
-    /// The values of its key, as stored.
+    /// The stored values of the key.
     package var key: [DatabaseValue]
-    /// Whether it is deleted.
     package var isDeleted: Bool
-    /// Whether the client may have seen it in the result.
+    /// Whether the row may have been in a result that the client has read.
     package var mayHaveBeenSeen: Bool
 
     package init(key: [DatabaseValue], isDeleted: Bool, mayHaveBeenSeen: Bool) {

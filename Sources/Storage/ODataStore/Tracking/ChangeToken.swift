@@ -3,32 +3,33 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// The content of `$deltatoken`, and of `$skiptoken` while a tracked result is read page by page: opaque to clients,
-/// good for one query on one database only, ordered by the numbers of changes and never by time.
+/// The content of `$deltatoken`, and of `$skiptoken` on the pages of a tracked result. A token is opaque to
+/// clients and is valid for one query on one database. Tokens contain version numbers, not times.
 package struct ChangeToken: Hashable {
-    /// Where in the protocol the token stands.
+    /// The stage of change tracking.
     package enum Stage: Hashable {
-        /// A next link of the first result, with the page's own token.
+        /// A next link of the first result, with the page token of the reader.
         case page(String)
         /// A delta link.
         case delta
-        /// A next link of a delta: where it ends, and what it goes on behind: the row of a log, else a version.
+        /// A next link of a delta, with the last version and the position after which it continues: the row id
+        /// in a log, or a version.
         case deltaPage(last: Int64, after: Int64)
     }
 
-    /// What the numbers are of.
+    /// The identifier of the version sequence.
     var instance: String
-    /// The query's hash.
+    /// The hash of the query.
     var query: String
-    /// Changes behind this version are wanted; fixed before the first page is read.
+    /// The version after which changes are requested, determined before the first page is read.
     package var since: Int64
-    /// The version when the last page was read: who came later was never seen.
+    /// The version at which the last page was read. Rows inserted later were never seen by the client.
     package var seen: Int64
     package var stage: Stage
 
     private static let mark = "~"
 
-    /// The token as text.
+    /// The encoded token.
     var text: String {
         var fields: [String]
         switch stage {
@@ -48,9 +49,9 @@ package struct ChangeToken: Hashable {
         self.stage = stage
     }
 
-    /// Reads a token; `nil` when the text is a page token of the reader.
+    /// Decodes a token; `nil` for a page token of the reader.
     ///
-    /// - Throws: ``ODataError`` with status 400 when it is no token of this service.
+    /// - Throws: ``ODataError`` 400 if the text is not a token of the service.
     init?(_ text: String) throws {
         guard text.hasPrefix(Self.mark) else { return nil }
         guard let bytes = Base64URL.decode(String(text.dropFirst())),
@@ -78,23 +79,23 @@ package struct ChangeToken: Hashable {
 
     // MARK: Refusals
 
-    /// 400 for a text that is no token.
+    /// Status 400: the text is not a token of the service.
     static let invalid = ODataError(
         status: 400, code: "InvalidDeltaToken", message: "The delta token is none that this service gave out.",
         target: "$deltatoken")
 
-    /// 400 for a token of another query.
+    /// Status 400: the token belongs to another query.
     static let foreign = ODataError(
         status: 400, code: "InvalidDeltaToken", message: "The delta token belongs to another query.",
         target: "$deltatoken")
 
-    /// 410 for a token whose changes are no longer known (OData Protocol 4.01, 11.3).
+    /// Status 410: the changes since the token have been removed (OData Protocol 4.01, 11.3).
     package static let gone = ODataError(
         status: 410, code: "DeltaTokenExpired",
         message: "The changes since this delta link are no longer known; read the collection again.",
         target: "$deltatoken")
 
-    /// What tells one tracked query from another: its text without tokens.
+    /// Returns the hash of a tracked query's URL, without tokens, `$format` and `$count`.
     static func hash(of url: ODataURL) -> String {
         var url = url
         url.options.skipToken = nil

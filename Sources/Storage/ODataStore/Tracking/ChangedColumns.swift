@@ -1,17 +1,17 @@
 import ODataModel
 import ODataSQL
 
-/// Which columns of a row an update has changed, as the bits of one number: what lets a delta leave out rows of which
-/// nothing changed that its query shows (OData Protocol 4.01, 11.3.1).
+/// The columns that an update has changed, as the bits of a number. With them, a delta omits rows without
+/// changes in the columns of the query (OData Protocol 4.01, 11.3.1).
 struct ChangedColumns {
-    /// The bit that all columns share which have none of their own.
+    /// The bit that all columns after the first 62 share.
     static let lastBit = 62
 
     private let columns: [String]
 
     init(_ table: TableStorage) { columns = table.digestColumns }
 
-    /// The number, in an update's trigger.
+    /// The SQL expression of the number, in the trigger of an update.
     var expression: String {
         var terms = columns.prefix(Self.lastBit).enumerated().map { bit, column in
             "((OLD.\(column.sqlIdentifier) IS NOT NEW.\(column.sqlIdentifier)) << \(bit))"
@@ -26,7 +26,7 @@ struct ChangedColumns {
         return terms.isEmpty ? "NULL" : terms.joined(separator: " | ")
     }
 
-    /// The bits of some columns.
+    /// Returns the bits of some columns.
     func mask(of names: Set<String>) -> Int64 {
         columns.enumerated().reduce(0) { mask, column in
             names.contains(column.element) ? mask | 1 << Int64(min(column.offset, Self.lastBit)) : mask

@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Changes are known from the log that every change of a row writes.
+/// Change tracking by the log that triggers write.
 extension StoreService: ChangeSource {
     package var trackedPageSize: Int { options.maxPageSize ?? .max }
 
@@ -64,8 +64,8 @@ extension StoreService: ChangeSource {
         }
     }
 
-    /// Forgets what nobody is promised to be told of any more: when the service is opened, when delta links are asked
-    /// for, and now and then while it is changed.
+    /// Removes expired entries of the log: when the service is opened, when delta links are requested, and
+    /// after every ``changesBetweenCleanups`` transactions.
     func forgetOldChanges() async throws {
         let time = options.now().seconds - options.deletionLifetime
         guard try await database.read({ try ChangeLog.reaches(before: time, in: $0) }) else { return }

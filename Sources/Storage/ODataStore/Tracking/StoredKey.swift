@@ -1,16 +1,17 @@
 import Foundation
 import GRDB
 
-/// The key of a row as one BLOB: the values of its key columns as SQLite stores them, which can be taken out
-/// again to look the row up or to say which entity is gone.
+/// The key of a row as one BLOB of its stored column values. The values can be decoded to look up the row or to
+/// report its deletion.
 ///
-/// Each value is a byte for its storage class (0 NULL, 1 INTEGER, 2 REAL, 3 TEXT, 4 BLOB), then eight bytes
-/// big-endian: the integer, the bits of the real, or the length, then the bytes of text and blob.
+/// Each value has one byte for its storage class (0 NULL, 1 INTEGER, 2 REAL, 3 TEXT, 4 BLOB), followed by eight
+/// bytes in big-endian order: the integer, the bits of the real, or the length. The bytes of texts and blobs
+/// follow.
 package enum StoredKey {
-    /// The SQL function that makes a key of its arguments.
+    /// The SQL function that encodes its arguments as a key.
     package static let functionName = "outpost_key"
 
-    /// Adds the SQL function that makes a key of its arguments.
+    /// Registers the SQL function.
     package static func register(in database: Database) {
         database.add(function: DatabaseFunction(functionName, pure: true) { encode($0) })
     }
@@ -38,7 +39,7 @@ package enum StoredKey {
         withUnsafeBytes(of: number.bigEndian) { key.append(contentsOf: $0) }
     }
 
-    /// The values of a key; `nil` when the bytes are none.
+    /// Returns the values of a key; `nil` if the bytes are malformed.
     package static func decode(_ key: Data) -> [DatabaseValue]? {
         var values: [DatabaseValue] = []
         var rest = key[...]

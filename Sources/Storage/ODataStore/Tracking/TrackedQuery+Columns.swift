@@ -2,13 +2,14 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// What a change must have touched for the result to look otherwise (OData Protocol 4.01, 11.3.1: the projection may
-/// limit what is reported to the rows that have changed within the selected fields).
+/// The columns that affect a tracked result. The projection may limit the reported rows to those with changes
+/// in the selected properties (OData Protocol 4.01, 11.3.1).
 extension TrackedQuery {
-    /// The columns that a query shows of its own rows or that its conditions look at; `nil` when any change counts.
+    /// Returns the columns of a query's own rows in its projection and conditions; `nil` if a change of any
+    /// column is reported.
     ///
-    /// An ETag that grows with every change is shown too: a client that was not told of it would have its next change
-    /// refused. Such rows are always reported.
+    /// If an ETag changes with every change, all changes are reported. A client without the current ETag would
+    /// have its next change refused.
     static func shownColumns(
         _ query: BoundQuery, _ conditions: [BoundExpression], of set: String, core: ServiceCore
     ) -> Set<String>? {
@@ -39,8 +40,8 @@ extension TrackedQuery {
         return columns
     }
 
-    /// The columns of a table that an expression looks at, those of other tables left out; `nil` when that is not
-    /// told by its paths.
+    /// Returns the columns of a table in an expression, without those of other tables; `nil` if they cannot be
+    /// determined.
     private static func columns(_ expression: BoundExpression, of table: TableStorage) -> Set<String>? {
         var columns: Set<String> = []
         for child in expression.children {
@@ -57,12 +58,13 @@ extension TrackedQuery {
     }
 
     private static func columns(_ path: BoundPath, of table: TableStorage) -> Set<String>? {
-        // The row itself, as in a test of its type, is all of it.
+        // A reference to the row itself, such as a type test, depends on all columns.
         if path.steps.isEmpty { return nil }
         var columns: Set<String> = []
         for step in path.steps {
             switch step {
-            // Wherever the path starts: a property of the table's type is taken for one of its rows'.
+            // A property of the table's type is assumed to belong to its rows, even if the path starts at another
+            // entity.
             case .property(let property, let ordinal, let shape):
                 guard shape == table.shape else { continue }
                 guard ordinal < table.properties.count, shape.properties[ordinal] == property else { return nil }
@@ -76,7 +78,7 @@ extension TrackedQuery {
 }
 
 extension PropertyStorage {
-    /// The names of all its columns.
+    /// The names of all columns.
     fileprivate var columns: [String] {
         switch self {
         case .column(let column): [column.name]

@@ -4,36 +4,37 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// What the result of a query hangs on: the rows of its own table, and those that its filters and expands lead to.
+/// The rows on which the result of a query depends: those of its own table, and those reached by filters and
+/// expands.
 package struct TrackedQuery: Sendable {
-    /// A table with what is reached from it.
+    /// A table and the tables reached from it.
     package struct Node: Sendable {
         package var set: String
         /// The tables reached by navigation, by the path of the navigation property.
         package var related: [String: Node] = [:]
-        /// The columns that the result shows or hangs on, besides those of joins; `nil` when all count.
+        /// The columns that affect the result, in addition to those of joins; `nil` for all.
         var shownColumns: Set<String>?
 
-        /// The sets of the node and of all that is reached from it.
+        /// The sets of the node and its descendants.
         package var sets: Set<String> { related.values.reduce([set]) { $0.union($1.sets) } }
     }
 
-    /// The root.
     package private(set) var root: Node
-    /// Which rows of the root's table are members at all.
+    /// The membership of the root table's rows in the collection.
     private(set) var membership = Membership.all
 
-    /// Which rows of a table are members of the collection that a path addresses.
+    /// The membership of a table's rows in an addressed collection.
     enum Membership: Sendable {
-        /// All of them.
+        /// All rows are members.
         case all
-        /// Those that a link table leads to from one entity; its entries say which came or went.
+        /// Rows linked to a parent entity by a link table are members. The log of the link table reports added
+        /// and removed members.
         case linked(table: String, rowIsSource: Bool, holder: Holder)
-        /// Those whose columns have the values of one entity's key.
+        /// Rows whose columns have the key values of a parent entity are members.
         case joined([(column: String, value: DatabaseValue)])
     }
 
-    /// The entity that a collection hangs on.
+    /// The parent entity of a collection.
     struct Holder: Sendable {
         var set: String
         var key: EntityKey
@@ -41,10 +42,10 @@ package struct TrackedQuery: Sendable {
 
     private let mapping: StorageMapping
 
-    /// Judges a request.
+    /// Creates the tracked query of a request.
     ///
-    /// - Returns: `nil` when its result cannot be tracked: aggregations, searches, limits, what depends on the time,
-    ///   and what the caller sees only some rows of.
+    /// - Returns: `nil` if the result cannot be tracked. Aggregations, searches, limits and expressions that
+    ///   depend on the time cannot be tracked, nor sets of which the caller sees only some rows.
     init?(_ bound: BoundURL, core: ServiceCore, principal: Principal?) throws {
         mapping = core.mapping
         guard let query = bound.query, query.apply.isEmpty, query.search == nil, query.top == nil, query.skip == nil
@@ -56,7 +57,8 @@ package struct TrackedQuery: Sendable {
             switch step {
             case .key, .cast, .filter: continue
             case .navigation(let navigation, _, _):
-                // Only from one entity that the path names: whether it comes or goes is an error, not a change.
+                // The parent must be named by its key. If it is missing, the response is an error, and not a
+                // change.
                 guard navigation.isCollection, case .key(let key) = steps[position - 1], case .all = membership,
                     let storage = mapping.tables[set]?.navigation[navigation.name]
                 else { return nil }
@@ -86,13 +88,14 @@ package struct TrackedQuery: Sendable {
         guard add(query, to: \.root) else { return nil }
         let conditions = steps.compactMap { if case .filter(let condition, _) = $0 { condition } else { nil } }
         root.shownColumns = Self.shownColumns(query, conditions, of: set, core: core)
-        // A row that the caller does not see may be one that it saw before: to tell it would give away its key.
+        // A row that became invisible to the caller cannot be reported: the report would reveal its key.
         guard try Self.seesAll(root, core: core, principal: principal) else { return nil }
     }
 
-    /// Judges a query for the rows of an entity set, where everybody sees all rows.
+    /// Creates the tracked query of an entity set whose rows are visible to all callers.
     ///
-    /// - Returns: `nil` when its result cannot be tracked: aggregations, searches, limits, and what depends on the time.
+    /// - Returns: `nil` if the result cannot be tracked: for aggregations, searches, limits, and expressions
+    ///   that depend on the time.
     package init?(_ query: BoundQuery, of set: String, mapping: StorageMapping) {
         guard query.apply.isEmpty, query.search == nil, query.top == nil, query.skip == nil else { return nil }
         self.mapping = mapping
@@ -105,8 +108,8 @@ package struct TrackedQuery: Sendable {
         return try node.related.values.allSatisfy { try seesAll($0, core: core, principal: principal) }
     }
 
-    /// The values that a foreign key has which refers to the entity with a key; `nil` when it refers to anything
-    /// but the key, which could change.
+    /// Returns the foreign key values that refer to the entity with a key; `nil` if they refer to columns
+    /// outside the key, which could change.
     private static func values(
         _ pairs: [NavigationStorage.ColumnPair], of key: EntityKey, in table: TableStorage?
     ) -> [(column: String, value: DatabaseValue)]? {
@@ -145,7 +148,7 @@ package struct TrackedQuery: Sendable {
         return (names + [navigation.name]).joined(separator: "/")
     }
 
-    /// The node of a related table, which is added when it is new.
+    /// Returns the node of a related table, adding it if necessary.
     private mutating func step(
         to name: String, in node: WritableKeyPath<TrackedQuery, Node>
     ) -> WritableKeyPath<TrackedQuery, Node>? {
@@ -158,14 +161,14 @@ package struct TrackedQuery: Sendable {
         return node.appending(path: \Node.related[name].orRoot)
     }
 
-    /// Adds what an expression leads to; `false` when its value depends on more than rows.
+    /// Adds the tables in an expression; `false` if the value depends on more than rows.
     private mutating func add(
         _ expression: BoundExpression, to node: WritableKeyPath<TrackedQuery, Node>
     ) -> Bool {
         !expression.calls(.now) && !expression.isOpaque && follow(expression, from: node, variables: [:])
     }
 
-    /// Adds what the paths of an expression lead to; `false` when one of them leads to more than related rows.
+    /// Adds the tables in the paths of an expression; `false` if a path leads to more than related rows.
     private mutating func follow(
         _ expression: BoundExpression, from node: WritableKeyPath<TrackedQuery, Node>,
         variables: [RangeVariable: WritableKeyPath<TrackedQuery, Node>]
@@ -188,7 +191,7 @@ package struct TrackedQuery: Sendable {
         return true
     }
 
-    /// The node at the end of a path.
+    /// Returns the node at the end of a path.
     private mutating func follow(
         _ path: BoundPath, from start: WritableKeyPath<TrackedQuery, Node>
     ) -> WritableKeyPath<TrackedQuery, Node>? {
@@ -211,7 +214,7 @@ package struct TrackedQuery: Sendable {
 }
 
 extension Optional<TrackedQuery.Node> {
-    /// The node; key paths lead only through those that are there.
+    /// The node. Key paths lead only through existing nodes.
     fileprivate var orRoot: TrackedQuery.Node {
         get { self ?? TrackedQuery.Node(set: "") }
         set { self = newValue }
@@ -219,6 +222,7 @@ extension Optional<TrackedQuery.Node> {
 }
 
 extension EntityDataModel {
-    /// Whether changes of a set are tracked: unless `Capabilities.ChangeTracking` denies it.
+    /// Returns whether changes of a set are tracked. They are, unless `Capabilities.ChangeTracking` states
+    /// otherwise.
     func tracksChanges(of set: String) -> Bool { allows("ChangeTracking", "Supported", on: set) }
 }
