@@ -3,34 +3,32 @@ import GRDB
 import GRDBSQLite
 import ODataSQL
 
-/// The connections to a database that is not ours: one that writes and a few that only read, each opened by
-/// itself in the journal mode found, never by a pool that would convert the file to a write-ahead log.
+/// The connections to a served database: one writer and several readers. Each is opened separately in the
+/// existing journal mode, because a `DatabasePool` would convert the file to a write-ahead log.
 final class ForeignConnections: Sendable {
-    /// The file.
     let path: String
-    /// The connection that writes, with foreign keys enforced; it only reads where the file allows no more.
+    /// The writing connection, with foreign keys enforced. If the file is read-only, the connection only reads.
     let writer: DatabaseQueue
-    /// The connections that read.
+    /// The reading connections.
     let readers: [DatabaseQueue]
-    /// Whether the database uses a write-ahead log.
     let isWAL: Bool
-    /// Whether the file may not be written.
+    /// Whether the database is served read-only.
     let isReadOnly: Bool
 
     /// Opens a database.
     ///
     /// - Parameters:
-    ///   - path: the file, which must be there.
-    ///   - isReadOnly: whether nothing is to be written, though it might.
-    ///   - busyTimeout: how long a lock of another program is waited for, in seconds.
-    ///   - prepare: readies each connection: functions.
+    ///   - path: the file, which must exist.
+    ///   - isReadOnly: whether the database is served read-only even if the file is writable.
+    ///   - busyTimeout: the time to wait for a lock of another program, in seconds.
+    ///   - prepare: a closure that registers functions with each connection.
     /// - Throws: ``ForeignDatabaseError``.
     init(
         path: String, isReadOnly: Bool, readerCount: Int, busyTimeout: TimeInterval,
         prepare: @escaping @Sendable (Database) throws -> Void
     ) throws {
         self.path = path
-        // SQLite would make a file that is missing.
+        // SQLite would create a missing file.
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             throw ForeignDatabaseError.notFound(path: path)
@@ -40,7 +38,7 @@ final class ForeignConnections: Sendable {
         func configuration(readonly: Bool) -> Configuration {
             var configuration = Configuration()
             configuration.readonly = readonly
-            // The constraints that the database declares are enforced; only an offline store's are not.
+            // The constraints of the database are enforced, unlike those of an offline store.
             configuration.foreignKeysEnabled = true
             configuration.busyMode = .timeout(busyTimeout)
             configuration.label = "outpost.foreign"
@@ -49,7 +47,7 @@ final class ForeignConnections: Sendable {
         }
         do {
             let writer = try DatabaseQueue(path: path, configuration: configuration(readonly: isReadOnly))
-            // The first read of a page is where a file that is no database shows.
+            // SQLite only detects other file formats when it reads the first page.
             let (journal, readonly) = try writer.read { database in
                 _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
                 let journal: String = try database.pragma(.journalMode, of: "main") ?? ""
@@ -66,13 +64,15 @@ final class ForeignConnections: Sendable {
         }
     }
 
-    /// Looks at how the file begins before it is opened together with the log beside it.
+    /// Checks the first page of the file before the file is opened with its write-ahead log.
     ///
-    /// SQLite takes the log of a file that it cannot read for an old one and deletes it: opening an encrypted
-    /// database without its key, a clone's among them, would destroy all that is only in its log. An immutable
-    /// file's log is left alone. SQLite does the reading, since closing a file by other means would drop the locks
-    /// that this process may hold on it.
-    /// - Throws: ``ForeignDatabaseError``; everything but the beginning is left to the opening itself.
+    /// If SQLite cannot read the file, it deletes the log as outdated. An encrypted database that is opened
+    /// without its key, such as an offline store, would lose all changes in its log. SQLite ignores the log of
+    /// an immutable file. The check uses SQLite, because closing the file by other means would release the
+    /// locks of this process.
+    ///
+    /// - Throws: ``ForeignDatabaseError`` if the file is not a database. Other errors appear when the file is
+    ///   opened.
     private static func checkBeginning(_ path: String) throws(ForeignDatabaseError) {
         let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#;"))
         let absolute = URL(fileURLWithPath: path).path

@@ -3,30 +3,30 @@ import Foundation
 import GRDB
 import ODataSQL
 
-/// Why a database that is not ours cannot be served.
+/// An error of a served database.
 public enum ForeignDatabaseError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no file at the path.
+    /// The file does not exist.
     case notFound(path: String)
-    /// The file is something else than a SQLite database.
+    /// The file is not a SQLite database.
     case notADatabase(path: String)
-    /// The file may be a database, but it is encrypted or its pages are damaged.
+    /// The file is encrypted, or its pages are damaged.
     case encryptedOrDamaged(path: String, message: String)
-    /// Another program holds the database for longer than the time to wait.
+    /// Another program holds a lock for longer than the timeout.
     case locked(path: String)
-    /// The file may be read but not written, or a log beside it cannot be made.
+    /// The file cannot be written, or a log beside it cannot be created.
     case readOnly(path: String)
-    /// The process may not read the file.
+    /// The process has no permission to read the file.
     case noAccess(path: String)
-    /// A key was given for a view that the database does not have.
+    /// A key was given for a view that does not exist.
     case unknownView(String, known: [String])
-    /// A key names a column that the view does not have.
+    /// A key names a column that does not exist in the view.
     case unknownColumn(String, of: String, known: [String])
-    /// The file beside the database, which holds versions and remembered requests, cannot be used.
+    /// The side file with the versions and responses cannot be used.
     case sideFile(path: String, message: String)
-    /// The device failed, or SQLite refused for another reason; its extended result code.
+    /// The device failed, or SQLite reported another error with this extended result code.
     case database(code: Int, message: String)
 
-    /// What is wrong and where.
+    /// The description of the error in English.
     public var description: String {
         switch self {
         case .notFound(let path): "There is no file at \(path)."
@@ -48,7 +48,7 @@ public enum ForeignDatabaseError: Error, Hashable, Sendable, CustomStringConvert
 }
 
 extension ForeignDatabaseError {
-    /// Classifies what SQLite says of a file.
+    /// Classifies an error of SQLite.
     init(_ error: DatabaseError, path: String) {
         let message = error.message ?? "SQLite gave no reason"
         switch error.resultCode {
@@ -61,15 +61,15 @@ extension ForeignDatabaseError {
         case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
         case .SQLITE_READONLY: self = .readOnly(path: path)
         case .SQLITE_CANTOPEN, .SQLITE_PERM:
-            // The file was seen before it was opened, so that what cannot be opened may not be.
+            // The file exists, so the failure is one of permissions.
             self =
                 FileManager.default.isReadableFile(atPath: path) ? .readOnly(path: path) : .noAccess(path: path)
         default: self = .database(code: Int(error.extendedResultCode.rawValue), message: message)
         }
     }
 
-    /// Whether a file that is no plain database might be one under encryption: whole pages that start with
-    /// something else than text.
+    /// Returns whether a file that is not a plain database could be an encrypted one: it consists of whole
+    /// pages and does not start with text.
     private static func looksEncrypted(path: String) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
         defer { try? file.close() }
@@ -82,7 +82,7 @@ extension ForeignDatabaseError {
 }
 
 extension ForeignDatabaseError: CodedError {
-    /// `file.…`.
+    /// A code of the form `file.…`.
     public var errorCode: ErrorCode {
         let name =
             switch self {
@@ -100,7 +100,7 @@ extension ForeignDatabaseError: CodedError {
         return ErrorCode(rawValue: "file.\(name)")
     }
 
-    /// Another file, access to it, or a later time.
+    /// The kind of failure: a missing or damaged file, missing access, or a temporary lock.
     public var failureKind: FailureKind {
         switch self {
         case .notFound: .missing

@@ -1,46 +1,44 @@
 import ODataModel
 import ODataSQL
 
-/// The type and codec of a foreign column: what is declared where all values are of it, else a wider one.
+/// The type and codec of a served column: the declared type if all values have it, otherwise a wider one.
 ///
 /// | declared | when the values are | served as |
 /// |---|---|---|
 /// | integer | INTEGER | `Edm.Int64` |
 /// | | INTEGER and REAL | `Edm.Double`; `Edm.Decimal` when an integer is beyond 2^53 |
 /// | boolean | INTEGER 0 and 1 | `Edm.Boolean`; other INTEGER: `Edm.Int64` |
-/// | decimal | INTEGER, finite REAL, numeric TEXT | `Edm.Decimal` of any scale, whatever the declared one |
+/// | decimal | INTEGER, finite REAL, numeric TEXT | `Edm.Decimal` of any scale, regardless of the declared one |
 /// | floating point | INTEGER, REAL | `Edm.Double` |
 /// | date, date and time | `YYYY-MM-DD` | `Edm.Date` |
 /// | | one form of date and time: separator, fractional digits, `Z` or none | `Edm.DateTimeOffset` in UTC |
-/// | | INTEGER | `Edm.DateTimeOffset`, the unit (s, ms, µs, ns) told by the greatest |
+/// | | INTEGER | `Edm.DateTimeOffset`; the greatest value determines the unit (s, ms, µs, ns) |
 /// | time | `hh:mm[:ss[.f]]` | `Edm.TimeOfDay` |
 /// | GUID | text, or BLOBs of 16 bytes | `Edm.Guid` |
 /// | binary | BLOB | `Edm.Binary` |
-/// | string | any but BLOBs that are no UTF-8 | `Edm.String`, its length where all fit |
-/// | unknown | INTEGER; numbers; BLOB; else | `Edm.Int64`; `Edm.Double`; `Edm.Binary`; `Edm.String` |
+/// | string | any, except BLOBs that are not UTF-8 | `Edm.String`, with the declared length if all values fit |
+/// | unknown | INTEGER; numbers; BLOB; other | `Edm.Int64`; `Edm.Double`; `Edm.Binary`; `Edm.String` |
 ///
-/// A value of another storage class in a string column is served as the text of the number, or as the UTF-8 text of the
-/// bytes, and compared as that text (``ColumnCodec/anyText(_:)``).
+/// Values of other storage classes in a string column are served and compared as text: that of the number, or
+/// the UTF-8 text of the bytes (``ColumnCodec/anyText(_:)``).
 ///
-/// Whatever does not fit its row is `Edm.String`, with a warning. A column of texts and of BLOBs that are no
-/// text has no type that holds both and is left out, with a warning. A column without values is served as
-/// declared; dates are then written as `YYYY-MM-DD`, dates and times as `YYYY-MM-DD hh:mm:ss`.
+/// Columns that match no row are served as `Edm.String`, with a warning. A column with both texts and BLOBs
+/// that are not text has no common type and is omitted, with a warning. A column without values is served as
+/// declared. Its dates are then written as `YYYY-MM-DD`, its dates and times as `YYYY-MM-DD hh:mm:ss`.
 struct ColumnChoice {
-    /// The type of the property.
     var type: PrimitiveType
-    /// How values are written.
     var codec: ColumnCodec
-    /// The facets of the property.
     var facets = Facets()
-    /// What is not as declared, the beginning of a sentence cut off; `nil` when all is.
+    /// The difference from the declaration, as the end of a sentence; `nil` if there is none.
     var warning: String?
 
-    /// Chooses; `nil` in place of a choice when no type holds all values.
+    /// Returns the choice for a column; `nil` if no type can represent all values.
     ///
-    /// - Parameter isOfView: whether the column is one of a view, whose values are of any storage class whatever is declared.
+    /// - Parameter isOfView: whether the column belongs to a view, whose values can have any storage class
+    ///   regardless of the declaration.
     static func choose(_ declared: DeclaredType, _ probe: ColumnProbe, isOfView: Bool) -> ColumnChoice? {
         guard var choice = chosen(declared, probe) else { return nil }
-        // Other programs may put any value into a column that does not turn numbers into text.
+        // Other programs can store any value in a column without text affinity.
         if choice.type == .string, isOfView || declared.affinity != .text || probe.blobs > 0 {
             choice.codec = .anyText(isOfView ? .none : declared.affinity)
         }
@@ -57,7 +55,7 @@ struct ColumnChoice {
         }
         let hasOtherBytes = probe.forms[.bytes] != nil || probe.forms[.bytes16] != nil
         guard !hasOtherBytes else { return nil }
-        // Texts alone are no surprise in a column that declares nothing.
+        // A column without a declared type may contain text without a warning.
         let isPlain = declared.kind == .unknown && probe.integers + probe.reals + probe.blobs == 0
         let warning = isPlain ? nil : "holds \(found); it is served as \(PrimitiveType.string.rawValue)"
         return ColumnChoice(type: .string, codec: .string, warning: warning)
@@ -102,7 +100,7 @@ struct ColumnChoice {
         }
     }
 
-    /// A type that holds all values though it is not the declared one.
+    /// Returns a choice with a type that represents all values but is not the declared one.
     private static func wider(_ declared: DeclaredType, _ probe: ColumnProbe) -> ColumnChoice? {
         guard probe.texts + probe.blobs == 0 else { return nil }
         switch declared.kind {
@@ -113,7 +111,7 @@ struct ColumnChoice {
         }
     }
 
-    /// Integers and reals together: binary64 unless an integer has more digits than it holds.
+    /// Returns the choice for integers and reals: binary64, unless an integer exceeds its precision.
     private static func numbers(_ probe: ColumnProbe) -> ColumnChoice? {
         guard let range = probe.range, range.lowerBound < -(1 << 53) || range.upperBound > 1 << 53 else {
             return ColumnChoice(type: .double, codec: .double)
@@ -125,8 +123,8 @@ struct ColumnChoice {
     private static func decimal(_ probe: ColumnProbe) -> ColumnChoice? {
         let needed = probe.texts + probe.blobs + probe.reals > 0
         guard !needed || probe.consists(of: [.integer, .real, .number]) else { return nil }
-        // SQLite keeps to no precision and scale, and the sums of other programs leave 4.140000000000001 in a
-        // DECIMAL(8,2): a scale that is stated would make clients refuse such a row later.
+        // SQLite does not enforce precision and scale, and other programs can store a sum such as 4.140000000000001
+        // in a DECIMAL(8,2) column. With a stated scale, clients would refuse such rows later.
         return ColumnChoice(type: .decimal, codec: .numericDecimal, facets: Facets(scale: .variable))
     }
 
@@ -155,7 +153,8 @@ struct ColumnChoice {
             type: .dateTimeOffset, codec: .dateTimeText(form), facets: Facets(precision: form.fractionDigits))
     }
 
-    /// Seconds reach the year 5138 below 10^11; what is greater counts thousandths, and so on.
+    /// Returns the number of units per second. Seconds stay below 10^11 until the year 5138; greater values are
+    /// milliseconds, and so on.
     private static func unit(of range: ClosedRange<Int64>) -> Int {
         let greatest = max(range.upperBound.magnitude, range.lowerBound.magnitude)
         if greatest < 100_000_000_000 { return 1 }
@@ -165,7 +164,7 @@ struct ColumnChoice {
 
     private static func digits(of unit: Int) -> Int { unit == 1 ? 0 : unit == 1000 ? 3 : unit == 1_000_000 ? 6 : 9 }
 
-    /// What a column holds, for a warning: the kinds of values with the number of each and an example.
+    /// Returns the kinds of values in a column for a warning, with their numbers and examples.
     static func description(of probe: ColumnProbe) -> String {
         if probe.forms.isEmpty {
             let parts = [
@@ -181,7 +180,7 @@ struct ColumnChoice {
 }
 
 extension ColumnProbe {
-    /// Whether all values are written in some of these forms.
+    /// Returns whether all values have one of the forms.
     func consists(of allowed: Set<WrittenForm>) -> Bool {
         !forms.isEmpty && forms.keys.allSatisfy(allowed.contains)
     }

@@ -1,37 +1,37 @@
 import GRDB
 import ODataSQL
 
-/// What the values of a column look like, over the whole column: counted by SQL, never sampled.
+/// The statistics of a column's values. All rows are counted by SQL, without sampling.
 struct ColumnProbe {
-    /// How many values are written in each form; empty where the storage classes were enough to know.
+    /// The number of values of each form; empty if the storage classes determine the type.
     var forms: [WrittenForm: Int] = [:]
-    /// One value of each form, for messages.
+    /// An example of each form, for messages.
     var examples: [WrittenForm: String] = [:]
-    /// How many values are INTEGER.
+    /// The number of INTEGER values.
     var integers = 0
-    /// How many are REAL.
+    /// The number of REAL values.
     var reals = 0
-    /// How many are TEXT.
+    /// The number of TEXT values.
     var texts = 0
-    /// How many are BLOB.
+    /// The number of BLOB values.
     var blobs = 0
-    /// How many are NULL.
+    /// The number of NULL values.
     var nulls = 0
-    /// The least and the greatest INTEGER.
+    /// The range of the INTEGER values.
     var range: ClosedRange<Int64>?
-    /// The greatest length of a text in characters.
+    /// The maximum length of a text in characters.
     var maxLength = 0
 
-    /// Whether there is no value but NULL.
+    /// Whether all values are NULL.
     var isEmpty: Bool { integers + reals + texts + blobs == 0 }
 
-    /// Probes all columns of a table or view in one scan, and those whose storage classes do not settle the
-    /// matter in a second one.
+    /// Returns the statistics of all columns of a table or view, in their order.
     ///
-    /// - Returns: a probe for each column, in order.
+    /// One scan counts the storage classes of all columns. A second scan counts the forms of columns whose type
+    /// the storage classes do not determine.
     static func probe(_ table: ForeignSchema.Table, in database: Database) throws -> [ColumnProbe] {
         var probes: [ColumnProbe] = []
-        // SQLite allows 2000 result columns; seven are needed of each column.
+        // SQLite allows 2000 result columns, and each column needs seven.
         var start = 0
         while start < table.columns.count {
             let columns = Array(table.columns[start..<min(start + 200, table.columns.count)])
@@ -87,7 +87,7 @@ struct ColumnProbe {
         }
     }
 
-    /// Whether the storage classes alone do not tell the type.
+    /// Returns whether the forms are needed to determine the type.
     private func needsForms(_ declared: DeclaredType) -> Bool {
         switch declared.kind {
         case .date, .dateTime, .time, .guid: texts + blobs + reals > 0

@@ -1,9 +1,9 @@
 import ODataSQL
 
-/// What a column's declared type asks for. SQLite enforces none of it outside of STRICT tables, so that the
-/// values have the last word (``ColumnProbe``).
+/// The declared type of a column. SQLite enforces it only in STRICT tables, so the values take precedence
+/// (``ColumnProbe``).
 ///
-/// The words of the type are compared without regard to case, the numbers in parentheses apart:
+/// The words of the type are compared without regard to case and without the numbers in parentheses:
 ///
 /// | words | kind |
 /// |---|---|
@@ -16,23 +16,21 @@ import ODataSQL
 /// | containing `CHAR`, `CLOB`, `TEXT`; `STRING`, `JSON`, `XML`, `ENUM` | string |
 /// | containing `BLOB`, `BINARY`; `IMAGE`, `BYTEA`, `RAW` | binary |
 /// | starting with `REAL`, `DOUBLE`, `FLOAT`, `SINGLE` | floating point |
-/// | anything else, or nothing | unknown: the values decide |
+/// | other words, or none | unknown: determined by the values |
 struct DeclaredType: Hashable {
-    /// The kinds of values.
     enum Kind: Hashable {
         case boolean, guid, dateTime, date, time, integer, decimal, string, binary, double, unknown
     }
 
-    /// What kind of values is asked for.
     var kind: Kind
     /// The first number in parentheses: a length or precision.
     var size: Int?
-    /// The second number: a scale.
+    /// The second number in parentheses: a scale.
     var scale: Int?
-    /// The storage class that a column of the type prefers.
+    /// The storage class that SQLite prefers for the column.
     var affinity: ColumnAffinity
 
-    /// Reads a declared type.
+    /// Parses a declared type.
     init(_ text: String) {
         affinity = ColumnAffinity(declaredType: text)
         let upper = text.uppercased()

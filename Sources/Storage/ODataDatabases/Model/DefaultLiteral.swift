@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import ODataModel
 
-/// Reads the default of a column where it is a literal: what an expression gives is known to SQLite alone.
+/// Literal default values of columns. Only SQLite can evaluate other expressions.
 enum DefaultLiteral {
-    /// The default in the lexical form of the property's type; `nil` when it is an expression, NULL, or no
-    /// value of the type.
+    /// Returns the default value in the lexical form of the property's type. The result is `nil` for
+    /// expressions, NULL and values of another type.
     static func lexical(_ expression: String, choice: ColumnChoice, model: EntityDataModel) -> String? {
         guard let stored = stored(expression), !stored.isNull,
             let value = try? choice.codec.decode(stored, as: .primitive(choice.type), in: model)
@@ -14,10 +14,10 @@ enum DefaultLiteral {
         return value.lexicalText
     }
 
-    /// Whether leaving the column out gives something else than NULL.
+    /// Returns whether the default value is a NULL literal.
     static func isNull(_ expression: String) -> Bool { stored(expression)?.isNull ?? false }
 
-    /// What SQLite stores for a literal; `nil` for other expressions.
+    /// Returns the stored value of a literal; `nil` for other expressions.
     static func stored(_ expression: String) -> DatabaseValue? {
         var text = expression.trimmingCharacters(in: .whitespacesAndNewlines)
         while text.hasPrefix("("), text.hasSuffix(")") {

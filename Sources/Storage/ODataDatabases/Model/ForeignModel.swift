@@ -2,67 +2,68 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// A database that is not ours, as an OData service: the model made of its schema and values, and where each
-/// property lies.
+/// An existing SQLite database as an OData service: a model of its schema and values, and the mapping of
+/// properties to columns.
 ///
 /// ```swift
 /// let foreign = try await queue.read { try ForeignModel(reading: $0) }
 /// foreign.model.entitySet("Order_Details")
-/// foreign.warnings    // what is not as declared
+/// foreign.warnings    // differences from the declarations
 /// ```
 ///
-/// Names follow ``ForeignNames``, types ``ColumnChoice``; each element whose name had to change carries
-/// ``originalNameTerm``. Tables are entity sets; a table without a usable primary key has the computed key
-/// `_rowid`. A view is an entity set when a key is given for it, else a function that returns complex values.
-/// Foreign keys are navigation properties in both directions.
+/// Names follow ``ForeignNames``, types follow ``ColumnChoice``. Elements with a changed name have the
+/// annotation ``originalNameTerm``. Tables become entity sets; a table without a usable primary key has the
+/// computed key `_rowid`. A view with a given key becomes an entity set; any other view becomes a function that
+/// returns complex values. Foreign keys become navigation properties in both directions.
 public struct ForeignModel: Sendable {
-    /// The term that gives the name of a table, view or column where the model's name differs.
+    /// The annotation term with the original name of a table, view or column, if the model uses another name.
     public static let originalNameTerm = "io.outpost.V1.OriginalName"
 
-    /// What is chosen by whoever serves the database.
+    /// The options of a model.
     public struct Options: Sendable {
         /// The namespace of the model.
         public var namespace = "Database"
-        /// The key columns of the views that are to be entity sets, by the view's name.
+        /// The key columns of views that become entity sets, by the name of the view.
         public var viewKeys: [String: [String]] = [:]
-        /// Whether nothing may be changed.
+        /// Whether the service is read-only.
         public var isReadOnly = false
 
-        /// Makes options with the defaults.
+        /// Creates options with the default values.
         public init() {}
     }
 
-    /// A view without a key: what its function returns.
+    /// The function that returns the rows of a view without a key.
     public struct ViewFunction: Sendable {
         /// The name of the function import.
         public var name: String
-        /// The function that it calls.
+        /// The name of the function.
         public var operation: QualifiedName
-        /// The view.
+        /// The name of the view.
         public var view: String
-        /// The shape of the rows.
+        /// The type of the rows.
         public var shape: TypeShape
-        /// The columns by ordinal.
+        /// The columns, by ordinal.
         public var columns: [ColumnStorage]
     }
 
-    /// The schema that was read.
+    /// The schema of the database.
     public let schema: ForeignSchema
-    /// The model.
+    /// The model of the service.
     public let model: EntityDataModel
-    /// Where each property lies.
+    /// The mapping of properties to columns.
     public let mapping: StorageMapping
-    /// The views without keys, by function import.
+    /// The functions of views without keys, by function import.
     public let functions: [String: ViewFunction]
-    /// What is not as declared or not served, in sentences that name table and column.
+    /// Sentences about omitted elements and differences from declarations, with the names of table and column.
     public let warnings: [String]
 
-    /// Reads the schema of a database, probes the values of all its columns, and makes a model of them.
+    /// Creates a model from the schema of a database and the values of all columns.
     ///
-    /// This scans every table; it must run in one read transaction.
+    /// This initializer scans every table and must run in one read transaction.
+    ///
     /// - Throws: ``ForeignDatabaseError/unknownView(_:known:)`` and
-    ///   ``ForeignDatabaseError/unknownColumn(_:of:known:)`` for keys of views that are not there, and what
-    ///   SQLite throws.
+    ///   ``ForeignDatabaseError/unknownColumn(_:of:known:)`` for keys of missing views or columns, and errors
+    ///   of SQLite.
     public init(reading database: Database, options: Options = Options()) throws {
         schema = try ForeignSchema(reading: database)
         var builder = try ForeignModelBuilder(schema: schema, options: options)

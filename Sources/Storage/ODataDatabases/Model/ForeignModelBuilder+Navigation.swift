@@ -3,18 +3,17 @@ import ODataSQL
 
 /// Foreign keys as navigation properties, in both directions.
 ///
-/// The names, for a foreign key from table D to table P:
+/// The names for a foreign key from table D to table P:
 ///
-/// 1. The property of D that leads to P is called like P's type when it is the only one from D to P and D is
-///    not P (`Order.Customer`); else like its column without `ID` or `_id` at the end (`ShipTo`), and where
-///    nothing is left to cut or there are several columns, like the columns followed by P's type
+/// 1. The property of D is named after the type of P if this is the only foreign key from D to another table P
+///    (`Order.Customer`). Otherwise, it is named after its column without `ID` or `_id` at the end (`ShipTo`).
+///    If the column has no such ending, or there are several columns, the columns are followed by the type of P
 ///    (`ReportsToEmployee`).
-/// 2. The property of P that leads back is called like D's set (`Customer.Orders`), or like D's type when the
-///    columns are unique in D and it leads to one; where there are several foreign keys from D to P, followed
-///    by an underscore and the name of the property by rule 1 (`Orders_ShipTo`).
-/// 3. A name that a column or an earlier navigation property has gets `_2`, `_3` and so on.
+/// 2. The property of P is named after the set of D (`Customer.Orders`), or after its type if the columns are
+///    unique in D. If there are several foreign keys from D to P, an underscore and the name by rule 1 follow
+///    (`Orders_ShipTo`).
+/// 3. If a column or an earlier navigation property has the same name, `_2`, `_3` and so on are appended.
 extension ForeignModelBuilder {
-    /// Adds the navigation properties.
     mutating func addNavigation() {
         for dependent in drafts.indices where !drafts[dependent].table.isView {
             for key in drafts[dependent].table.foreignKeys {
@@ -26,7 +25,7 @@ extension ForeignModelBuilder {
         }
     }
 
-    /// Adds one foreign key; what stands in the way otherwise.
+    /// Adds a foreign key; otherwise, returns the reason for which it cannot be served.
     private mutating func add(_ key: ForeignSchema.ForeignKey, of dependent: Int) -> String? {
         let folded = ForeignSchema.folded(key.table)
         guard let principal = drafts.firstIndex(where: { ForeignSchema.folded($0.table.name) == folded }),
@@ -83,7 +82,7 @@ extension ForeignModelBuilder {
         return nil
     }
 
-    /// Two columns that are equal where rows are related: as the service's clients see their values.
+    /// Returns the pair of columns that are equal in related rows, compared as the values that clients see.
     private static func pair(_ source: ColumnStorage, _ target: ColumnStorage) -> NavigationStorage.ColumnPair {
         var pair = NavigationStorage.ColumnPair(source: source.name, target: target.name)
         if source.codec.isAnyText || target.codec.isAnyText {
@@ -94,7 +93,7 @@ extension ForeignModelBuilder {
         return pair
     }
 
-    /// A name made of the referencing columns.
+    /// Returns a name made of the referencing columns.
     private func columnName(_ properties: [String], _ principal: Int) -> String {
         let type = drafts[principal].type
         guard properties.count == 1, let name = properties.first else { return properties.joined() + type }

@@ -2,7 +2,7 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Makes a model and a mapping of a foreign schema, step by step.
+/// A builder of the model and mapping of an existing database.
 struct ForeignModelBuilder {
     let schema: ForeignSchema
     let options: ForeignModel.Options
@@ -10,14 +10,14 @@ struct ForeignModelBuilder {
     var drafts: [ForeignTableDraft] = []
     private let emptyModel: EntityDataModel
 
-    /// The types that a key property may have (OData CSDL 4.01, 6.5).
+    /// The permitted types of key properties (OData CSDL 4.01, 6.5).
     private static let keyTypes: Set<PrimitiveType> = [
         .boolean, .date, .dateTimeOffset, .decimal, .guid, .int64, .string, .timeOfDay,
     ]
 
-    /// Names the sets and functions.
+    /// Creates a builder and the names of the entity sets and functions.
     ///
-    /// - Throws: ``ForeignDatabaseError`` for keys of views that are not there.
+    /// - Throws: ``ForeignDatabaseError`` for keys of missing views or columns.
     init(schema: ForeignSchema, options: ForeignModel.Options) throws {
         self.schema = schema
         self.options = options
@@ -52,7 +52,7 @@ struct ForeignModelBuilder {
         }
     }
 
-    /// The annotation that keeps a name that had to change.
+    /// Returns the annotation with the original name, if the name has changed.
     static func originalName(_ original: String, servedAs name: String) -> [Annotation] {
         original == name
             ? []
@@ -63,7 +63,7 @@ struct ForeignModelBuilder {
 
     // MARK: Columns
 
-    /// Looks at the values of all columns and gives each column its property, each table its key.
+    /// Reads the values of all columns, and determines the properties and the key of each table.
     mutating func probe(in database: Database) throws {
         var served: [ForeignTableDraft] = []
         for var draft in drafts {
@@ -135,7 +135,7 @@ struct ForeignModelBuilder {
 
     // MARK: Keys
 
-    /// Settles the key of an entity set; `false` when the table cannot be served.
+    /// Determines the key of an entity set; `false` if the table cannot be served.
     private mutating func chooseKey(
         _ draft: inout ForeignTableDraft, _ probes: [ColumnProbe], in database: Database
     ) throws -> Bool {
@@ -190,8 +190,8 @@ struct ForeignModelBuilder {
         return true
     }
 
-    /// How many keys, as they are served, several rows have. SQLite keeps keys apart by what is stored: the number 10 and
-    /// the text "10" are two to it.
+    /// Returns the number of served keys that occur in several rows. SQLite compares stored values: the number
+    /// 10 and the text "10" are different keys.
     private func repeatedKeys(_ draft: ForeignTableDraft, in database: Database) throws -> Int {
         let members = draft.keyColumns.compactMap(draft.member)
         guard draft.table.isView || members.contains(where: { $0.storage.codec.hasSeveralForms }) else { return 0 }
@@ -221,8 +221,8 @@ struct ForeignModelBuilder {
 
     // MARK: Types
 
-    /// Gives each table the name of its type: the singular of the set's name where that is trivial and no other
-    /// table's, else the set's name.
+    /// Names the type of each table: the singular of the set's name if it is trivial and unique, otherwise the
+    /// name of the set.
     mutating func nameTypes() {
         var names = ForeignNames(reserved: ["Container"])
         let sets = Set(drafts.map { $0.set.lowercased() })
@@ -242,7 +242,7 @@ struct ForeignModelBuilder {
 
     // MARK: Results
 
-    /// The model, the mapping and the functions.
+    /// Returns the model, the mapping and the functions.
     func finish() throws -> (
         model: EntityDataModel, mapping: StorageMapping, functions: [String: ForeignModel.ViewFunction],
         warnings: [String]
@@ -303,7 +303,8 @@ struct ForeignModelBuilder {
         return (model, StorageMapping(model: model, tables: tables), functions, warnings)
     }
 
-    /// What a set does not allow whoever asks (Capabilities vocabulary); what it can do beyond, whoever serves it says.
+    /// Returns the restrictions of a set (Capabilities vocabulary) that apply to all callers. The server adds
+    /// its own capabilities.
     private func capabilities(of draft: ForeignTableDraft) -> [Annotation] {
         func restriction(_ term: String, _ property: String, value: Bool) -> Annotation {
             Annotation(

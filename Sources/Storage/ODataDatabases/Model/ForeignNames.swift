@@ -1,25 +1,25 @@
 import ODataModel
 
-/// Makes OData identifiers of the names of tables and columns, which may be any text.
+/// The OData identifiers of tables and columns, whose names may be any text.
 ///
-/// The rule, the same always for the same database:
+/// The identifiers of a database are always the same:
 ///
-/// 1. A name that is an identifier already stays: letters (of any script), digits and underscores, not
-///    starting with a digit, at most 128 characters.
-/// 2. Otherwise each run of other characters becomes one underscore, none at either end; a leading digit gets
-///    an underscore before it; what is then empty is `Unnamed`; what is too long is cut.
-/// 3. Of names that then differ in nothing but the case of letters, one that was an identifier already keeps
-///    it; the others, in the order of declaration, get `_2`, `_3` and so on.
+/// 1. A name that is an identifier is kept: letters (of any script), digits and underscores, not starting with
+///    a digit, at most 128 characters.
+/// 2. Otherwise, each run of other characters becomes one underscore, except at either end. A leading digit is
+///    preceded by an underscore. An empty name becomes `Unnamed`, and long names are truncated.
+/// 3. If names differ only in case, a name that was an identifier before is kept. The remaining ones get `_2`,
+///    `_3` and so on, in the order of declaration.
 struct ForeignNames {
-    /// The greatest length of an identifier (OData CSDL 4.01, 15.1).
+    /// The maximum length of an identifier (OData CSDL 4.01, 15.1).
     static let maxLength = 128
 
     private var taken: Set<String>
 
-    /// Makes a set of names, some of them taken already.
+    /// Creates a set of names with reserved ones.
     init(reserved: some Sequence<String> = []) { taken = Set(reserved.map { $0.lowercased() }) }
 
-    /// The identifier of a name, by steps 1 and 2.
+    /// Returns the identifier of a name by steps 1 and 2.
     static func identifier(_ name: String) -> String {
         if isIdentifier(name) { return name }
         var result = ""
@@ -38,7 +38,7 @@ struct ForeignNames {
         return String(result.unicodeScalars.prefix(maxLength))
     }
 
-    /// Whether a name is an identifier as it is.
+    /// Returns whether a name is an identifier.
     static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, isStart(first) else { return false }
         return name.unicodeScalars.count <= maxLength && name.unicodeScalars.allSatisfy(isPart)
@@ -61,7 +61,7 @@ struct ForeignNames {
         }
     }
 
-    /// Identifiers for several names at once, in their order.
+    /// Returns distinct identifiers for several names, in their order.
     mutating func names(_ originals: [String]) -> [String] {
         var result = [String?](repeating: nil, count: originals.count)
         for (index, name) in originals.enumerated() where Self.isIdentifier(name) {
@@ -70,12 +70,12 @@ struct ForeignNames {
         return originals.indices.map { result[$0] ?? distinct(Self.identifier(originals[$0])) }
     }
 
-    /// Takes a name as it is; `nil` when it is taken already.
+    /// Reserves a name and returns it; `nil` if it is taken.
     mutating func exactly(_ name: String) -> String? {
         taken.insert(name.lowercased()).inserted ? name : nil
     }
 
-    /// A name like `wish` that nothing else has.
+    /// Reserves and returns a distinct name, with a number appended if necessary.
     mutating func distinct(_ wish: String) -> String {
         var candidate = wish
         var number = 2
@@ -91,11 +91,11 @@ struct ForeignNames {
     private static let unchanged: Set<String> = ["series", "species", "news", "means", "lens", "always"]
     private static let withFinalE: Set<String> = ["movies", "cookies", "ties", "pies", "lies", "zombies", "calories"]
 
-    /// The singular of an English plural where that is trivial; `nil` where it is not.
+    /// Returns the singular of an English plural if it is trivial; otherwise `nil`.
     ///
-    /// Judged by the last word: `-ies` after a consonant gives `-y`, `-sses`, `-xes`, `-shes` and `-tches` lose
-    /// `es`, any other `-s` loses it, unless `ss`, `us`, `is`, `uses` or `ches` stand at the end, where English has
-    /// no rule.
+    /// The last word is used: `-ies` after a consonant becomes `-y`; `-sses`, `-xes`, `-shes` and `-tches` lose
+    /// `es`; any other word loses its `-s`. There is no rule for words that end with `ss`, `us`, `is`, `uses`,
+    /// `ches` or `zzes`.
     static func singular(_ name: String) -> String? {
         let word = lastWord(of: name)
         guard word.count > 3, word.hasSuffix("s"), !unchanged.contains(word) else { return nil }
@@ -111,8 +111,8 @@ struct ForeignNames {
         return String(name.dropLast())
     }
 
-    /// The last word of a name in lower case: what follows the last underscore or, before a lower-case
-    /// letter, the last capital. A name all in capitals is no plural that can be cut with small letters.
+    /// Returns the last word of a name in lower case: the part after the last underscore, or from the last
+    /// capital letter. A name in capitals only has no singular.
     private static func lastWord(of name: String) -> String {
         guard let last = name.last, last.isLowercase else { return "" }
         let part = name.split(separator: "_").last.map(String.init) ?? name

@@ -1,9 +1,9 @@
 import ODataModel
 import ODataSQL
 
-/// One table or view on its way to a type of the model.
+/// The draft of a table's or view's type.
 struct ForeignTableDraft {
-    /// One column that is served.
+    /// A served column.
     struct Member {
         /// The column; `nil` for the rowid of a table without a key.
         var column: ForeignSchema.Column?
@@ -11,7 +11,7 @@ struct ForeignTableDraft {
         var storage: ColumnStorage
     }
 
-    /// What the table becomes.
+    /// The element of the model that represents the table.
     enum Role {
         case entitySet, function
     }
@@ -23,7 +23,7 @@ struct ForeignTableDraft {
     /// The name of the entity or complex type.
     var type = ""
     var members: [Member] = []
-    /// The key columns, by the names in the database.
+    /// The names of the key columns in the database.
     var keyColumns: [String] = []
     var navigation: [NavigationProperty] = []
     var navigationStorage: [String: NavigationStorage] = [:]
@@ -37,13 +37,12 @@ struct ForeignTableDraft {
         self.set = set
     }
 
-    /// The served column with a name.
+    /// Returns the served column with a name.
     func member(_ column: String) -> Member? {
         let folded = ForeignSchema.folded(column)
         return members.first { ForeignSchema.folded($0.storage.name) == folded }
     }
 
-    /// The structured type.
     func structuredType(namespace: String) -> StructuredType {
         StructuredType(
             name: QualifiedName(namespace, type), kind: role == .entitySet ? .entity : .complex,

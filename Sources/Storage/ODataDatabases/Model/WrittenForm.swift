@@ -3,36 +3,36 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The form in which one value of a foreign column is written.
+/// The written form of a value in a served column.
 enum WrittenForm: Hashable, Sendable {
     /// An INTEGER.
     case integer
-    /// A REAL that is finite.
+    /// A finite REAL.
     case real
     /// An infinite REAL.
     case infinity
-    /// A BLOB of sixteen bytes that is no text.
+    /// A BLOB of 16 bytes that is not text.
     case bytes16
-    /// Another BLOB that is no UTF-8 text.
+    /// A BLOB of another length that is not UTF-8 text.
     case bytes
     /// A BLOB that is UTF-8 text.
     case textBytes
-    /// A BLOB that is UTF-8 text of sixteen bytes, which a GUID may be by chance.
+    /// A BLOB of 16 bytes that is UTF-8 text, possibly a GUID by chance.
     case textBytes16
-    /// Text like `2026-11-21`.
+    /// Text such as `2026-11-21`.
     case date
-    /// Text like `13:20` or `13:20:00.5`.
+    /// Text such as `13:20` or `13:20:00.5`.
     case time
-    /// Text like `2026-11-21 13:20:00.000`.
+    /// Text such as `2026-11-21 13:20:00.000`.
     case dateTime(ColumnCodec.DateTimeTextForm)
-    /// Text like `01234567-89ab-cdef-0123-456789abcdef`.
+    /// Text such as `01234567-89ab-cdef-0123-456789abcdef`.
     case guid
-    /// Text that is a number.
+    /// Numeric text.
     case number
     /// Other text.
     case text
 
-    /// The form of a value; `nil` for NULL.
+    /// Creates the form of a value; `nil` for NULL.
     init?(_ value: DatabaseValue) {
         switch value.storage {
         case .null: return nil
@@ -62,7 +62,7 @@ enum WrittenForm: Hashable, Sendable {
         return ODataDecimal(text) != nil ? .number : .text
     }
 
-    /// The one form that reads and writes this text alike; `nil` when there is none.
+    /// Returns the form that reads the text and writes it unchanged; `nil` if there is none.
     private static func dateTimeForm(of text: String) -> ColumnCodec.DateTimeTextForm? {
         let characters = Array(text.utf8)
         guard characters.count >= 19 else { return nil }
@@ -82,7 +82,7 @@ enum WrittenForm: Hashable, Sendable {
 }
 
 extension ColumnCodec.DateTimeTextForm {
-    /// Whether a text is a date and time of this form.
+    /// Returns whether a text is a date and time of this form.
     func parses(_ text: String) throws -> Bool {
         let codec = ColumnCodec.dateTimeText(self)
         let model = try EntityDataModel(schemas: [])
@@ -90,10 +90,10 @@ extension ColumnCodec.DateTimeTextForm {
     }
 }
 
-/// The aggregate function that tells in which forms the values of a column are written.
+/// The aggregate function that counts the written forms of a column's values.
 ///
-/// Its result is one line for each form: the number of the form in ``forms``, a tab, how many values have it,
-/// a tab, and one of them.
+/// The result has one line for each form: the code of the form, a tab, the number of values, a tab, and an
+/// example.
 struct FormCount: DatabaseAggregate {
     private var counts: [WrittenForm: (count: Int, example: String)] = [:]
 
@@ -121,7 +121,7 @@ struct FormCount: DatabaseAggregate {
 }
 
 extension WrittenForm {
-    /// A name for the result of the aggregate.
+    /// The name of the form in the result of the aggregate function.
     var code: String {
         switch self {
         case .integer: "integer"
@@ -140,7 +140,7 @@ extension WrittenForm {
         }
     }
 
-    /// The form with a name.
+    /// Creates the form with a code.
     init?(code: some StringProtocol) {
         let simple: [WrittenForm] = [
             .integer, .real, .infinity, .bytes16, .bytes, .textBytes, .textBytes16, .date, .time, .guid, .number, .text,
@@ -155,7 +155,7 @@ extension WrittenForm {
             .init(separator: parts[1] == "T" ? "T" : " ", fractionDigits: digits, suffix: String(parts[3])))
     }
 
-    /// What it is called in a warning.
+    /// The name of the form in a warning.
     var description: String {
         switch self {
         case .integer: "whole numbers"

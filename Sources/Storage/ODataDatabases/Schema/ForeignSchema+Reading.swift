@@ -2,13 +2,13 @@ import GRDB
 import GRDBSQLite
 
 extension ForeignSchema {
-    /// What the names of our own tables in a foreign database start with (``ServedDatabase`` with triggers).
+    /// The prefix of the tables that change tracking adds to a database (``ServedDatabase`` with triggers).
     static let ownPrefix = "outpost_"
 
-    /// Reads the schema of a database.
+    /// Reads the schema of a database, without tables of SQLite, shadow tables of virtual tables, and tables of
+    /// change tracking.
     ///
-    /// SQLite's own tables, the shadow tables of virtual tables and our own change tables are left out.
-    /// - Throws: what SQLite throws, for a view that names a missing table a warning instead.
+    /// - Throws: an error of SQLite. A view that refers to a missing table is a warning instead.
     public init(reading database: Database) throws {
         self.init(tables: [])
         let rows = try Row.fetchAll(
@@ -31,7 +31,7 @@ extension ForeignSchema {
                     try Self.table(
                         name, isView: kind == "view", isWithoutRowID: row["wr"], sql: row["sql"] ?? "", in: database))
             } catch let error as DatabaseError where kind == "view" && error.resultCode == .SQLITE_ERROR {
-                // A view is compiled only when it is used, so that a broken one can stand in a sound database.
+                // SQLite compiles a view when it is used, so an intact database can contain an invalid view.
                 warnings.append("The view \(name) is not served: \(error.message ?? "it is broken").")
             }
         }
@@ -45,7 +45,7 @@ extension ForeignSchema {
         var key: [(position: Int, name: String)] = []
         for row in try Row.fetchAll(database, sql: "SELECT * FROM pragma_table_xinfo(?)", arguments: [name]) {
             let hidden: Int = row["hidden"]
-            // 1 is a hidden column of a virtual table.
+            // The value 1 marks a hidden column of a virtual table.
             guard hidden != 1 else { continue }
             columns.append(
                 Column(
@@ -65,10 +65,10 @@ extension ForeignSchema {
             guard row["unique"], !(row["partial"] as Bool), origin != "pk" else { continue }
             let parts = try String?.fetchAll(
                 database, sql: "SELECT name FROM pragma_index_info(?) ORDER BY seqno", arguments: [row["name"]])
-            // An index on an expression has parts without a name and says nothing of columns.
+            // An index on an expression has parts without a column name.
             if !parts.contains(nil) { table.uniqueKeys.append(parts.compactMap { $0 }) }
         }
-        // A primary key without an index of its own is the rowid itself.
+        // A primary key without an index is an alias of the rowid.
         table.hasRowIDAlias = !isWithoutRowID && table.primaryKey.count == 1 && !hasKeyIndex
         if table.hasRowIDAlias {
             table.rowIDColumn = table.primaryKey.first
@@ -80,7 +80,7 @@ extension ForeignSchema {
         return table
     }
 
-    /// The collation that a column declares; `nil` when SQLite cannot tell.
+    /// Returns the declared collation of a column; `nil` if SQLite cannot determine it.
     private static func collation(of column: String, in table: String, database: Database) -> String? {
         var name: UnsafePointer<CChar>?
         let code = sqlite3_table_column_metadata(
@@ -101,11 +101,11 @@ extension ForeignSchema {
             if let referenced: String = row["to"] { key.referencedColumns.append(referenced) }
             keys[id] = key
         }
-        // SQLite numbers them from the last one written to the first.
+        // SQLite numbers foreign keys in reverse order of declaration.
         return keys.sorted { $0.key > $1.key }.map(\.value)
     }
 
-    /// Gives foreign keys that name no columns those of the primary key that they refer to.
+    /// Adds the referenced columns to foreign keys that name none: those of the primary key.
     private mutating func completeForeignKeys() {
         for index in tables.indices {
             for position in tables[index].foreignKeys.indices {

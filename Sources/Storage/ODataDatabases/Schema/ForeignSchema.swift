@@ -1,58 +1,58 @@
-/// What a SQLite database that is not ours declares: its tables and views as they stand, names unchanged.
+/// The schema of a SQLite database: its tables and views with their original names.
 ///
 /// ```swift
 /// let schema = try await queue.read { try ForeignSchema(reading: $0) }
 /// schema.table("order details")?.primaryKey    // ["OrderID", "ProductID"]
 /// ```
 ///
-/// SQLite compares names without regard to the case of ASCII letters, and so does every look-up here.
-/// CHECK constraints are not read: the database enforces them, and what it refuses becomes an error then.
+/// Like SQLite, look-ups ignore the case of ASCII letters. CHECK constraints are not read; a violation becomes
+/// an error of the database.
 public struct ForeignSchema: Hashable, Sendable {
-    /// The tables and views by name.
+    /// The tables and views, sorted by name.
     public var tables: [Table]
-    /// What was passed over, in sentences: virtual tables.
+    /// Sentences about omitted elements, such as virtual tables and invalid views.
     public var warnings: [String]
 
-    /// Makes a schema.
+    /// Creates a schema.
     public init(tables: [Table], warnings: [String] = []) {
         self.tables = tables
         self.warnings = warnings
     }
 
-    /// The table or view with a name.
+    /// Returns the table or view with a name.
     public func table(_ name: String) -> Table? {
         let folded = Self.folded(name)
         return tables.first { Self.folded($0.name) == folded }
     }
 
-    /// A name as SQLite compares it: ASCII letters in lower case.
+    /// Returns a name with ASCII letters in lower case, as SQLite compares names.
     static func folded(_ name: String) -> String {
         String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
     }
 
     /// A table or view.
     public struct Table: Hashable, Sendable {
-        /// The name as declared.
+        /// The declared name.
         public var name: String
         /// Whether it is a view.
         public var isView: Bool
-        /// The columns in declared order, generated ones included.
+        /// The columns in the order of declaration, including generated ones.
         public var columns: [Column]
-        /// The columns of the primary key in key order; empty when none is declared.
+        /// The columns of the primary key in key order; empty if none is declared.
         public var primaryKey: [String]
-        /// The name by which the rowid is addressed: the column that is an alias of it, else `rowid`,
-        /// `_rowid_` or `oid`, whichever no column hides; `nil` for views and tables WITHOUT ROWID.
+        /// The name of the rowid: the column that is an alias of it, or the first of `rowid`, `_rowid_` and
+        /// `oid` that is not a column. It is `nil` for views and tables WITHOUT ROWID.
         public var rowIDColumn: String?
         /// Whether the primary key is an alias of the rowid (`INTEGER PRIMARY KEY`).
         public var hasRowIDAlias: Bool
-        /// Whether the rowid is never used twice (`AUTOINCREMENT`).
+        /// Whether SQLite never reuses a rowid (`AUTOINCREMENT`).
         public var isAutoincrement: Bool
-        /// The foreign keys in declared order.
+        /// The foreign keys in the order of declaration.
         public var foreignKeys: [ForeignKey]
-        /// The columns of each unique index without a condition, the primary key's excepted.
+        /// The columns of each unique index without a condition, except that of the primary key.
         public var uniqueKeys: [[String]]
 
-        /// Makes a table.
+        /// Creates a table.
         public init(
             name: String, isView: Bool = false, columns: [Column], primaryKey: [String] = [],
             rowIDColumn: String? = nil, hasRowIDAlias: Bool = false, isAutoincrement: Bool = false,
@@ -69,13 +69,13 @@ public struct ForeignSchema: Hashable, Sendable {
             self.uniqueKeys = uniqueKeys
         }
 
-        /// The column with a name.
+        /// Returns the column with a name.
         public func column(_ name: String) -> Column? {
             let folded = ForeignSchema.folded(name)
             return columns.first { ForeignSchema.folded($0.name) == folded }
         }
 
-        /// Whether no two rows have the same values in these columns.
+        /// Returns whether the values in these columns are unique.
         public func isUnique(_ names: [String]) -> Bool {
             let wanted = Set(names.map(ForeignSchema.folded))
             return ([primaryKey] + uniqueKeys).contains { key in
@@ -86,20 +86,20 @@ public struct ForeignSchema: Hashable, Sendable {
 
     /// A column.
     public struct Column: Hashable, Sendable {
-        /// The name as declared.
+        /// The declared name.
         public var name: String
-        /// The declared type as written; empty when there is none.
+        /// The declared type; empty if there is none.
         public var declaredType: String
-        /// Whether it is declared NOT NULL.
+        /// Whether the column is declared NOT NULL.
         public var isNotNull: Bool
-        /// The SQL text of the default; `nil` when there is none.
+        /// The SQL expression of the default value; `nil` if there is none.
         public var defaultExpression: String?
-        /// Whether its value is computed from others (`GENERATED ALWAYS AS`).
+        /// Whether the value is computed from other columns (`GENERATED ALWAYS AS`).
         public var isGenerated: Bool
-        /// The collation by which the column's texts compare; `nil` where it is not known, as in views.
+        /// The collation of the column's texts; `nil` if it is unknown, as in views.
         public var collation: String?
 
-        /// Makes a column.
+        /// Creates a column.
         public init(
             name: String, declaredType: String, isNotNull: Bool = false, defaultExpression: String? = nil,
             isGenerated: Bool = false, collation: String? = nil
@@ -117,14 +117,15 @@ public struct ForeignSchema: Hashable, Sendable {
     public struct ForeignKey: Hashable, Sendable {
         /// The referencing columns.
         public var columns: [String]
-        /// The referenced table as written.
+        /// The name of the referenced table as written.
         public var table: String
-        /// The referenced columns, pairwise with ``columns``; those of the primary key where none are written.
+        /// The referenced columns, in the order of ``columns``; those of the primary key if the declaration
+        /// names none.
         public var referencedColumns: [String]
-        /// What happens to the referencing rows on deletion, such as `CASCADE`.
+        /// The action on deletion of the referenced row, such as `CASCADE`.
         public var onDelete: String
 
-        /// Makes a foreign key.
+        /// Creates a foreign key.
         public init(columns: [String], table: String, referencedColumns: [String], onDelete: String = "NO ACTION") {
             self.columns = columns
             self.table = table

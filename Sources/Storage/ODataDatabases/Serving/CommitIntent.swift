@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import ODataStore
 
-/// What a repeatable request is about to commit to a database with a write-ahead log, written beside it first:
-/// the request, its answers, and each row's digest before and after.
+/// The intent to commit a repeatable request to a database with a write-ahead log. Before the commit, the side
+/// file records the request, its responses, and the digests of the rows before and after.
 struct CommitIntent: Codable {
-    /// One row that changes.
+    /// A changed row.
     struct ChangedRow: Codable {
         var set: String
         var key: Data
@@ -31,8 +31,7 @@ struct CommitIntent: Codable {
         self.rows = rows
     }
 
-    /// What touched rows are now, inside the transaction; those that are as they were say nothing and are left
-    /// out.
+    /// Returns the current digests of touched rows inside the transaction, without unchanged rows.
     static func rows(
         _ touched: [TouchedRows.Row], _ tracker: ChangeTracker, in database: Database
     ) throws -> [ChangedRow] {
@@ -44,35 +43,35 @@ struct CommitIntent: Codable {
 
     /// Writes the intent.
     ///
-    /// - Returns: its number.
+    /// - Returns: the number of the intent.
     func write(to side: SideTables) throws -> Int64 {
         let text = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
         try side.database.execute(sql: "INSERT INTO \(side.schema).intent (content) VALUES (?)", arguments: [text])
         return side.database.lastInsertedRowID
     }
 
-    /// Takes an intent away.
+    /// Deletes an intent.
     static func delete(_ number: Int64, in side: SideTables) throws {
         try side.database.execute(sql: "DELETE FROM \(side.schema).intent WHERE id = ?", arguments: [number])
     }
 
-    /// Settles all open intents where no transaction of ours follows.
+    /// Settles all open intents when no other transaction follows.
     ///
-    /// - Parameter database: the connection that writes, outside of a transaction.
+    /// - Parameter database: the writing connection, outside a transaction.
     static func settleAll(_ tracker: ChangeTracker, in database: Database, now: Int64, lifetime: Int64) throws {
         guard try areOpen(tracker, in: database) else { return }
         try database.inTransaction(.immediate) {
             try settleOpen(tracker, in: database, now: now, lifetime: lifetime)
-            // Nothing is written but the file beside, which is a part of this transaction where it is attached.
+            // The transaction writes only to the side file, which takes part in the transaction if it is attached.
             return .commit
         }
     }
 
-    /// Settles all open intents: rows that are as they were to be mean that the commit happened, rows that are
-    /// as they were before that it did not; anything else is in doubt.
+    /// Settles all open intents by comparing the rows. If they have the intended state, the commit succeeded;
+    /// if they have the previous state, it failed. In any other state, the outcome is unknown.
     ///
-    /// - Parameter database: the connection that writes, inside a transaction that has the lock for writing: no other server can
-    ///   stand between its intent and its commit then.
+    /// - Parameter database: the writing connection, inside a transaction with the write lock. Other servers
+    ///   cannot be between their intent and their commit then.
     static func settleOpen(_ tracker: ChangeTracker, in database: Database, now: Int64, lifetime: Int64) throws {
         guard try areOpen(tracker, in: database) else { return }
         try tracker.side.use(in: database) { side in

@@ -3,17 +3,17 @@ import GRDB
 import ODataService
 import ODataStore
 
-/// One transaction on a foreign database together with what is kept beside it.
+/// A transaction on a served database and its side file.
 ///
-/// With a rollback journal both files are in one transaction, which SQLite commits as one. With a write-ahead
-/// log the order is: intent beside, commit, mark beside; an intent that is still open after a crash is settled by
-/// comparing the rows (``CommitIntent``).
+/// With a rollback journal, SQLite commits both files in one transaction. With a write-ahead log, an intent is
+/// written to the side file, the transaction is committed, and the result is recorded in the side file. After a
+/// crash, open intents are settled by comparing the rows (``CommitIntent``).
 struct ServedCommit: Sendable {
-    /// What came of it.
+    /// The outcome of a transaction.
     enum Outcome: Sendable {
-        /// It acted now.
+        /// The requests were executed.
         case acted([ODataResponse])
-        /// It had acted before.
+        /// The requests had been executed before.
         case actedBefore([RememberedRequests.Answer])
     }
 
@@ -25,7 +25,7 @@ struct ServedCommit: Sendable {
 
     /// Runs the transaction.
     ///
-    /// - Parameter database: the connection that writes, outside of a transaction.
+    /// - Parameter database: the writing connection, outside a transaction.
     func run(in database: Database, _ body: (Database) throws -> [ODataResponse]) throws -> Outcome {
         if let outcome = try attempt(in: database, body) { return outcome }
         try tracker?.side.detach(from: database)
@@ -35,9 +35,9 @@ struct ServedCommit: Sendable {
         return outcome
     }
 
-    /// Runs the transaction, unless the file beside cannot be committed with it any more.
+    /// Runs the transaction, if the side file can still be committed with it.
     ///
-    /// - Returns: `nil` where another program has turned to a write-ahead log; nothing is done then.
+    /// - Returns: `nil` if another program has switched to a write-ahead log; nothing is done then.
     private func attempt(in database: Database, _ body: (Database) throws -> [ODataResponse]) throws -> Outcome? {
         var outcome = Outcome.acted([])
         var touched: [TouchedRows.Row] = []
@@ -50,8 +50,9 @@ struct ServedCommit: Sendable {
                     return .rollback
                 }
                 if let tracker, tracker.side.queue != nil {
-                    // An intent whose mark failed, or that another server left, is settled before anything is built on it:
-                    // one that is about to mark what it has committed left the lock to us.
+                    // Intents that were not recorded as committed, by this or another server, are settled first.
+                    // The server that wrote such an intent has released the write lock, so its transaction has
+                    // ended.
                     try CommitIntent.settleOpen(tracker, in: database, now: now, lifetime: lifetime)
                 }
                 if let tracker, let identification,
@@ -84,7 +85,7 @@ struct ServedCommit: Sendable {
             }
         } catch {
             if let intent, let tracker {
-                // Nothing was committed: the intent must not be taken for an open one.
+                // Nothing was committed, so the intent must not stay open.
                 try? tracker.side.use(in: database) { try CommitIntent.delete(intent, in: $0) }
             }
             throw error
@@ -99,15 +100,15 @@ struct ServedCommit: Sendable {
                 if let intent { try CommitIntent.delete(intent, in: side) }
             }
         } catch {
-            // The change is made, and that is the answer, whatever stands in the way of the mark: an error of the
-            // file beside, or that nobody waits for the answer any more. Versions come from a comparison then, the
-            // answer to repeats from the intent, which the next transaction settles.
+            // The change is committed, so the response is a success even if recording it fails or the caller has
+            // cancelled. A comparison then finds the versions. The next transaction settles the intent, which
+            // contains the responses for repeated requests.
             tracker.doubt()
         }
         return outcome
     }
 
-    /// The answers to an earlier transmission; `nil` when there was none.
+    /// Returns the responses to an earlier transmission; `nil` if there was none.
     private func remembered(
         _ identification: (request: RepeatableRequest, fingerprint: String), _ side: SideTables
     ) throws -> [RememberedRequests.Answer]? {
@@ -126,7 +127,7 @@ struct ServedCommit: Sendable {
         }
     }
 
-    /// Keeps versions and answers.
+    /// Records versions and responses in the side file.
     private func mark(
         _ responses: [ODataResponse], _ touched: [TouchedRows.Row], tracker: ChangeTracker, in database: Database,
         side: SideTables

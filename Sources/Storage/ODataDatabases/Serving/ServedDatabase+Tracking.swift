@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 import ODataStore
 
-/// Changes are known from the versions that rows have in the file beside the database.
+/// Change tracking by the row versions in the side file.
 extension ServedDatabase: ChangeSource {
     package var trackedPageSize: Int { options.maxPageSize ?? .max }
 
@@ -29,9 +29,9 @@ extension ServedDatabase: ChangeSource {
 
     package func version(of result: TrackedResult<TrackedScope>) async throws -> Int64? { nil }
 
-    /// What others change while the pages of a result are read is compared before each of them: a row that came, was in a
-    /// page and is gone again before the next comparison would never be told to be gone. Where others write while the page
-    /// itself is read, that is read again, some times.
+    /// The rows are compared before each page. Otherwise, a row that was inserted, read on a page and deleted
+    /// before the next comparison would never be reported as deleted. If another program writes while the page
+    /// is read, the page is read again, at most three times.
     package func plainPage(
         _ request: ODataRequest, of result: TrackedResult<TrackedScope>
     ) async throws -> ODataResponse {
@@ -58,7 +58,7 @@ extension ServedDatabase: ChangeSource {
         let (scope, set, now) = (result.scope, result.table.set, now)
         let (tracker, mapping) = (scope.tracker, foreign.mapping)
         return try await connections.writer.writeWithoutTransaction { database in
-            // A later page asks for what the first one fixed, and looks for nothing new.
+            // The first page determines the last version; later pages keep it.
             let position = try tracker.refresh(scope.query.root.sets, in: database, now: now)
             try position.check(token)
             var (last, reached): (Int64, Int64?) = (position.version, nil)
@@ -82,14 +82,14 @@ extension ServedDatabase: ChangeSource {
     }
 }
 
-/// What is kept of a tracked query on a served database.
+/// The data by which changes of a tracked query on a served database are found.
 package struct TrackedScope: Sendable {
     let tracker: ChangeTracker
     let query: TrackedQuery
 }
 
 extension ChangeTracker {
-    /// A page of the changed rows of a set whose result hangs on nothing else.
+    /// Returns a page of changed rows for a query without related tables.
     fileprivate func page(
         of set: String, since: Int64, after: Int64, upTo last: Int64, _ wanted: WantedChanges, _ side: SideTables
     ) throws -> ChangeBatch {
@@ -106,14 +106,14 @@ extension ChangeTracker {
 }
 
 extension RelatedCandidates {
-    /// A page of the candidates of a query.
+    /// Returns a page of the candidates of a query.
     fileprivate func page(of query: TrackedQuery, after rank: Int64?, _ wanted: WantedChanges) throws -> ChangeBatch {
         var batch = ChangeBatch(last: upTo, rows: [])
         let all = try candidates(of: query)
         if wanted.count { batch.total = all.count }
         guard wanted.limit > 0 else { return batch }
         let rest = all.drop { $0.rank <= rank ?? -1 }
-        // Those of one rank come together: the next page begins behind it.
+        // Candidates of the same rank are on the same page; the next page starts after them.
         let last = rest.dropFirst(wanted.limit - 1).first?.rank ?? .max
         let found = rest.prefix { $0.rank <= last }
         if found.count < rest.count { batch.next = last }

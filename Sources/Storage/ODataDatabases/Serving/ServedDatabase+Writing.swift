@@ -6,10 +6,10 @@ import ODataSQL
 import ODataService
 import ODataStore
 
-/// Requests that change something: each, and each change set, one transaction with its row versions and its
-/// answer to repeats.
+/// Changes of a served database. Each request, and each change set, runs in one transaction, which also records
+/// row versions and the response for repeated requests.
 extension ServedDatabase {
-    /// Answers a request that changes something.
+    /// Returns the response to a request that changes the database.
     func change(_ request: ODataRequest) async throws -> ODataResponse {
         let bound = try writing.bind(request)
         let prepared = try await writing.prepared(request, bound)
@@ -18,15 +18,15 @@ extension ServedDatabase {
             try budget.running(on: database) { [try writing.perform(prepared, bound, in: database)] }
         }
         guard let response = responses.first else { throw ODataError.notImplemented(request.method.rawValue) }
-        // It is committed: what cannot be read of it afterwards does not make it a failure.
+        // The change is committed, so a failure to read the entity does not make it fail.
         return (try? await writing.completed(response, request)) ?? response
     }
 
-    /// Runs one transaction that acts once, however often it is asked for with the same id.
+    /// Runs a transaction that takes effect once, even if its request is repeated.
     ///
     /// - Parameters:
     ///   - requests: the requests, for their identification.
-    ///   - body: changes the database and gives an answer to each request.
+    ///   - body: a closure that changes the database and returns a response to each request.
     func transact(
         _ requests: [ODataRequest], _ body: @escaping @Sendable (Database) throws -> [ODataResponse]
     ) async throws -> [ODataResponse] {
@@ -56,13 +56,13 @@ extension ServedDatabase {
             }
         } catch {
             var refusal = ODataError(translating: error)
-            // The request was taken as a repeatable one, whatever became of it.
+            // The request was processed as a repeatable request, even though it failed.
             if identification != nil, refusal.repeatabilityResult == nil { refusal.repeatabilityResult = .accepted }
             throw refusal
         }
     }
 
-    /// Answers to a repeat: as the first time, with the entities as they are now.
+    /// Returns the stored responses to repeated requests, with the current state of their entities.
     private func repeated(
         _ answers: [RememberedRequests.Answer], to requests: [ODataRequest]
     ) async throws -> [ODataResponse] {
@@ -76,7 +76,7 @@ extension ServedDatabase {
 
     // MARK: Batches
 
-    /// Answers the requests of a batch in order; each change set is one transaction.
+    /// Returns the responses to the requests of a batch in order. Each change set is one transaction.
     func batch(_ items: [BatchItem], of request: ODataRequest) async throws -> ODataResponse {
         let budget = request.context.budget
         budget?.share(among: items.count)
@@ -96,9 +96,10 @@ extension ServedDatabase {
 
     // MARK: After a crash
 
-    /// Settles what a process was about to commit when it died.
+    /// Settles the intents that a terminated process has left.
     func settleIntents() async throws {
-        // Also where there is a rollback journal now: it may have been a log when the process died.
+        // Intents are settled with a rollback journal, too: the database may have had a write-ahead log when the
+        // process terminated.
         guard let tracker, !options.isReadOnly else { return }
         let lifetime = Int64(options.repeatabilityLifetime)
         let now = now

@@ -7,8 +7,8 @@ import ODataService
 import ODataStore
 import Synchronization
 
-/// A SQLite database that is not ours, served as it is: the complete query language over its tables and views,
-/// changes under its own constraints, ETags, repeatable requests and delta links.
+/// An existing SQLite database, served as an OData service. It supports the full query language over tables and
+/// views, changes under the constraints of the database, ETags, repeatable requests and delta links.
 ///
 /// ```swift
 /// let database = try await ServedDatabase.open(path: "northwind.db")
@@ -18,62 +18,62 @@ import Synchronization
 /// try await database.close()
 /// ```
 ///
-/// Nothing in the database is altered without being asked for: it stays in the journal mode found, row versions
-/// and remembered requests live in `NAME.db-outpost` beside it, and other programs may go on
-/// working with it. The model is made when the database is opened; when its schema changes, open it again.
+/// By default, only requests change the database: the journal mode stays the same, and row versions and stored
+/// responses are in the side file `NAME.db-outpost`. Other programs may use the database at the same time. The
+/// model is created when the database is opened; after a change of the schema, open the database again.
 public final class ServedDatabase: ODataProvider {
-    /// How a database is served; the settings of ``ServingOptions`` included. With `isReadOnly`, the file is opened for
-    /// reading only.
+    /// The options of a served database, including the settings of ``ServingOptions``. With `isReadOnly`, the
+    /// file is opened read-only.
     public struct Options: ServingSettings {
-        /// Sizes, limits, the clock, and whether changes are refused.
+        /// The limits, the clock, and whether the service is read-only.
         public var serving = ServingOptions()
-        /// Whether triggers that note every change are put into the database, so that a pull never costs a
-        /// comparison of all rows; ``ChangeTriggers/remove(fromDatabaseAt:)`` takes them out again.
+        /// Whether triggers in the database record every change, so that requests for changes do not compare
+        /// all rows. ``ChangeTriggers/remove(fromDatabaseAt:)`` removes the triggers.
         public var installsTriggers = false
-        /// The key columns of the views that are to be entity sets, by the view's name.
+        /// The key columns of views that become entity sets, by the name of the view.
         public var viewKeys: [String: [String]] = [:]
         /// The namespace of the model.
         public var namespace = "Database"
-        /// How long the answers to repeatable requests are remembered, in seconds; 50 days by default.
+        /// The time for which the responses to repeatable requests are kept, in seconds; 50 days by default.
         public var repeatabilityLifetime = TimeInterval(RepeatableRequest.lifetime)
-        /// How many connections read at the same time.
+        /// The number of reading connections.
         public var readerCount = 2
-        /// How long a lock of another program is waited for, in seconds.
+        /// The time to wait for a lock of another program, in seconds.
         public var busyTimeout: TimeInterval = 5
-        /// Called between the steps of a commit, where tests kill the process.
+        /// A closure that is called between the steps of a commit. Tests terminate the process in it.
         var atStep: @Sendable (CommitStep) -> Void = { _ in }
 
-        /// Makes options with the defaults.
+        /// Creates options with the default values.
         public init() {}
     }
 
-    /// The steps between which a process may die.
+    /// The steps of a commit, between which a process may terminate.
     enum CommitStep: String, Codable, Sendable {
-        /// The rows are changed, nothing is committed.
+        /// The rows have changed; nothing is committed.
         case changed
-        /// With a write-ahead log: what is about to be committed stands beside it.
+        /// The intent has been written to the side file (write-ahead log only).
         case intended
         /// The database is committed.
         case committed
     }
 
-    /// The model as it was made, with what is not as declared.
+    /// The model and mapping of the database.
     public let foreign: ForeignModel
-    /// What is not as declared, not served, or not possible, in sentences.
+    /// Sentences about omitted elements, differences from declarations and missing features.
     public let warnings: [String]
     let options: Options
     let connections: ForeignConnections
-    /// Versions and remembered requests; `nil` where the file beside the database cannot be made.
+    /// The tracker of row versions and stored responses; `nil` if the side file cannot be created.
     let tracker: ChangeTracker?
-    /// Answers on the connection that writes.
+    /// The provider on the writing connection.
     let writing: StoreProvider
-    /// The whole query language; changes and delta links where the file can be written and its versions kept.
+    /// The full query language. Changes require a writable file; delta links require the side file.
     public let traits: ProviderTraits
-    /// Answers on the connections that read.
+    /// The providers on the reading connections.
     private let reading: [StoreProvider]
     private let turn = Atomic<Int>(0)
 
-    /// Opens a database and makes its model, which reads every value once.
+    /// Opens a database and creates its model, which reads every value once.
     ///
     /// - Throws: ``ForeignDatabaseError``.
     public static func open(path: String, options: Options = Options()) async throws -> ServedDatabase {
@@ -120,7 +120,7 @@ public final class ServedDatabase: ODataProvider {
                 side: side, path: connections.path, tables: tables,
                 readsTriggers: options.installsTriggers && !options.isReadOnly)
         } catch let error as ForeignDatabaseError where options.isReadOnly {
-            // Reading is possible without it; writing could not keep its promises.
+            // Reads do not need the side file; changes do.
             warnings.append("Changes are not tracked: \(error)")
         }
         if !options.isReadOnly {
@@ -150,12 +150,12 @@ public final class ServedDatabase: ODataProvider {
         try await settleIntents()
     }
 
-    /// The model; reading it never fails.
+    /// The model of the service; access never throws.
     public var model: EntityDataModel { foreign.model }
 
-    /// Answers a request.
+    /// Executes a request.
     ///
-    /// - Throws: ``ODataError`` alone: what the database refuses is translated.
+    /// - Throws: ``ODataError``; errors of the database are translated.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         do {
             let request = try request.parsingLink()
@@ -172,32 +172,34 @@ public final class ServedDatabase: ODataProvider {
     private func read(_ request: ODataRequest) async throws -> ODataResponse {
         let options = request.url.options
         if request.preferences.trackChanges || options.deltaToken != nil || options.skipToken != nil {
-            // What is found out about the rows is for all readers, and is not interrupted on the connection that writes.
+            // All readers use the resulting versions, so the work on the writing connection is not interrupted.
             let tracked = try await request.context.budget.shielding { try await self.trackedRead(request) }
             if let tracked { return tracked }
         }
         return try await reader.execute(request)
     }
 
-    /// One of the reading connections, in turn.
+    /// The next reading connection, in turn.
     var reader: StoreProvider {
         let index = turn.wrappingAdd(1, ordering: .relaxed).newValue
         return reading[Int(UInt(bitPattern: index) % UInt(reading.count))]
     }
 
-    /// The present time in seconds since 1970.
+    /// The current time in seconds since 1970.
     var now: Int64 { options.now().seconds }
 
-    /// Closes all connections; what was seen of the file is kept, so that the next start needs no scan.
+    /// Closes all connections. The fingerprint of the file is kept, so that the next start needs no comparison
+    /// of rows.
     ///
     /// - Throws: ``ForeignDatabaseError/locked(path:)`` while a response is still being read.
     public func close() async throws {
-        // Another program may have turned to a log meanwhile.
+        // Another program may have switched to a write-ahead log.
         let (tracker, isWAL) = (tracker, connections.isWAL || tracker?.side.queue != nil)
         do {
             try await connections.writer.writeWithoutTransaction { [connections] database in
                 if isWAL, !connections.isReadOnly {
-                    // What stands in the log is moved now; closing would do it after the file was looked at.
+                    // The log is moved before the fingerprint is read; closing the connection would move it
+                    // afterwards.
                     try? database.truncateLog()
                 }
                 try tracker?.settle(in: database)

@@ -5,15 +5,14 @@ import ODataSQL
 import ODataService
 
 extension ForeignModel.ViewFunction {
-    /// The most rows that a function returns: its result is no collection of entities that pages could be made
-    /// of.
+    /// The maximum number of returned rows. The result has no key, so it cannot be divided into pages.
     static let rowLimit = 100_000
 
-    /// The code that answers a call of the function.
+    /// Returns the handler of a function call.
     ///
     /// - Parameters:
-    ///   - model: the model that has the function.
-    ///   - now: the value of `now()`.
+    ///   - model: the model that contains the function.
+    ///   - now: a closure that returns the value of `now()`.
     func handler(
         in model: EntityDataModel, now: @escaping @Sendable () -> ODataDateTimeOffset
     ) -> StoreProvider.OperationHandler {
@@ -37,7 +36,7 @@ extension ForeignModel.ViewFunction {
         }
     }
 
-    /// The query options of a call over the rows. `$format` and custom options say nothing of rows.
+    /// Returns the query options of a call. `$format` and custom options do not affect the rows.
     ///
     /// - Throws: 501 with the name of an option that needs pages, entities or other columns.
     private func query(_ options: QueryOptions, _ model: EntityDataModel) throws -> BoundQuery {
@@ -59,7 +58,7 @@ extension ForeignModel.ViewFunction {
     }
 }
 
-/// The rows of a view that a call asks for.
+/// The requested rows of a view.
 private struct ViewRows {
     let function: ForeignModel.ViewFunction
     let scope: SQLScope
@@ -68,16 +67,16 @@ private struct ViewRows {
 
     private var source: SQLFragment { "FROM \(scope.fromClause)\(ExpressionCompiler.whereClause(conditions))" }
 
-    /// How many rows satisfy the conditions.
+    /// Returns the number of rows that satisfy the conditions.
     func count(in database: Database) throws -> Int64 {
         let sql: SQLFragment = "SELECT COUNT(*) \(source)"
         return try Int64.fetchOne(database, sql: sql.sql, arguments: StatementArguments(sql.arguments)) ?? 0
     }
 
-    /// The rows, in order.
+    /// Returns the rows in order.
     ///
-    /// - Throws: 501 for more rows than ``ForeignModel/ViewFunction/rowLimit``; ``StoredValueError`` with the number of
-    ///   the row whose value is not what its column declares.
+    /// - Throws: 501 for more rows than ``ForeignModel/ViewFunction/rowLimit``; ``StoredValueError`` with the
+    ///   row number for a value that its column cannot represent.
     func read(_ query: BoundQuery, in database: Database, model: EntityDataModel) throws -> [ODataEntity] {
         let limit = type(of: function).rowLimit
         var sql: SQLFragment = "SELECT \(list: function.columns.map { scope.sql($0.name) }) \(source)"

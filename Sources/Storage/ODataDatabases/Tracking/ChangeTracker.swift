@@ -6,28 +6,28 @@ import ODataService
 import ODataStore
 import Synchronization
 
-/// Gives the rows of a foreign database versions, whoever changes them, so that changes since a version can be
-/// told (OData Protocol 4.01, 11.3).
+/// The versions of the rows of a served database, from which the changes since a version can be determined
+/// (OData Protocol 4.01, 11.3).
 ///
-/// A set is watched from the first request that asks for its changes. What this server writes is versioned in
-/// the same transaction. What others wrote is found by comparing each row with the digest kept of it: only when
-/// the file was changed by somebody else, and then in one scan of each watched table.
+/// A set is watched from the first request for its changes. Changes of this server get their versions in the
+/// same transaction. Changes of other programs are found by comparing each row with its stored digest. The
+/// comparison scans the watched tables, and only happens if another program has changed the file.
 final class ChangeTracker: Sendable {
-    /// How long removed rows are remembered, in seconds: 30 days.
+    /// The time for which removed rows are kept, in seconds: 30 days.
     static let tombstoneLifetime: Int64 = 30 * 86_400
 
     let side: SideFile
     let path: String
     let tables: [String: TrackedTable]
-    /// Whether triggers in the database itself tell what changed.
+    /// Whether triggers in the database record the changes.
     let readsTriggers: Bool
     private let state = Mutex(State())
 
     private struct State {
-        /// The value of `PRAGMA data_version` at which all watched sets were compared; SQLite changes it for
-        /// this connection when another one commits, and only then.
+        /// The value of `PRAGMA data_version` when all watched sets were last compared. SQLite changes the
+        /// value for this connection only when another connection commits.
         var comparedAt: Int64?
-        /// How many whole-table comparisons were made, for tests.
+        /// The number of whole-table comparisons, for tests.
         var comparisons = 0
     }
 
@@ -38,17 +38,17 @@ final class ChangeTracker: Sendable {
         self.readsTriggers = readsTriggers
     }
 
-    /// How many tables were compared row by row so far.
+    /// The number of tables that were compared row by row.
     var comparisons: Int { state.withLock { $0.comparisons } }
 
     // MARK: Before a tracked read
 
-    /// Brings the versions of all watched sets up to date, and watches some sets from now on.
+    /// Updates the versions of all watched sets, and starts to watch the given sets.
     ///
     /// - Parameters:
-    ///   - sets: the sets that are asked for.
-    ///   - database: the connection that writes, outside of a transaction.
-    ///   - now: seconds since 1970.
+    ///   - sets: the requested sets.
+    ///   - database: the writing connection, outside a transaction.
+    ///   - now: the current time in seconds since 1970.
     func refresh(_ sets: Set<String>, in database: Database, now: Int64) throws -> ChangePosition {
         let tables = try sets.sorted().map { set in
             guard let table = self.tables[set] else { throw ODataError.notImplemented("Tracking changes of \(set)") }
@@ -56,7 +56,7 @@ final class ChangeTracker: Sendable {
         }
         var position = ChangePosition(instance: "", version: 0, horizon: 0)
         var dataVersion: Int64 = 0
-        // Deferred: the database itself is only read, others may go on with it.
+        // The transaction only reads the database itself, so it does not block other programs.
         try database.inTransaction(.deferred) {
             dataVersion = try Self.dataVersion(of: database)
             _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM main.sqlite_master")
@@ -70,7 +70,7 @@ final class ChangeTracker: Sendable {
                 try clock.save()
                 let known: String? = try side.meta("fingerprint")
                 if known != fingerprint { try side.setMeta("fingerprint", fingerprint) }
-                // Whatever the notes so far told is seen by now.
+                // The changes recorded so far are included in the versions.
                 if readsTriggers { try ChangeTriggers.skip(side, in: database) }
                 let horizon = try side.watched().filter { watched.contains($0.id) }.map(\.horizon).max() ?? 0
                 return ChangePosition(instance: try side.instance(), version: clock.version, horizon: horizon)
@@ -78,12 +78,13 @@ final class ChangeTracker: Sendable {
             return .commit
         }
         state.withLock { $0.comparedAt = dataVersion }
-        // What was noted is kept beside the database by now. Where another program writes, the next read deletes it.
+        // The recorded changes are stored in the side file. If another program is writing, the next read deletes
+        // the notes.
         if readsTriggers { try? pruneNotes(in: database) }
         return position
     }
 
-    /// Deletes the notes of triggers that were read, without waiting for other programs.
+    /// Deletes the processed notes of triggers, without waiting for other programs.
     private func pruneNotes(in database: Database) throws {
         guard try side.use(in: database, { try ChangeTriggers.hasReadNotes($0, in: database) }) else { return }
         let timeout: Int32 = try database.pragma(.busyTimeout) ?? 0
@@ -95,7 +96,7 @@ final class ChangeTracker: Sendable {
         }
     }
 
-    /// Brings the versions up to date where others have written since.
+    /// Updates the versions if other programs have written to the database.
     ///
     /// - Returns: the data version whose changes are all known.
     func compared(_ sets: Set<String>, in database: Database, now: Int64) throws -> Int64 {
@@ -105,7 +106,7 @@ final class ChangeTracker: Sendable {
         return state.withLock { $0.comparedAt } ?? current
     }
 
-    /// What SQLite changes for a connection whenever another one commits.
+    /// Returns the data version, which SQLite changes when another connection commits.
     static func dataVersion(of database: Database) throws -> Int64 {
         try database.pragma(.dataVersion, of: "main") ?? 0
     }
@@ -117,7 +118,8 @@ final class ChangeTracker: Sendable {
         let comparedAt = state.withLock { $0.comparedAt }
         if comparedAt == dataVersion { return }
         let known: String? = try side.meta("fingerprint")
-        // Once compared in this process, only the counter counts: our own changes alter the file too.
+        // After the first comparison in this process, only the data version counts, because changes of this process
+        // alter the file as well.
         if comparedAt == nil, let known, known == fingerprint { return }
         if readsTriggers, try ChangeTriggers.areComplete(Array(tables.values), in: database),
             let keys = try ChangeTriggers.take(side, in: database, tables: tables)
@@ -134,7 +136,7 @@ final class ChangeTracker: Sendable {
         }
     }
 
-    /// Watches a set when it is not watched yet, or its columns are others than they were.
+    /// Starts to watch a set, or restarts if its columns have changed.
     private func watch(
         _ table: TrackedTable, in database: Database, side: SideTables, clock: inout VersionClock, now: Int64
     ) throws -> Int64 {
@@ -148,7 +150,7 @@ final class ChangeTracker: Sendable {
                     """, arguments: [known.id, known.id])
             try RowLinks.forget(known.id, side)
         }
-        // Tokens from before cannot be answered: what the columns were then is not known.
+        // Earlier tokens are refused, because the earlier columns are unknown.
         let version = try clock.next()
         try side.database.execute(
             sql: "INSERT INTO \(side.schema).watched (set_name, definition, horizon) VALUES (?, ?, ?)",
@@ -183,7 +185,7 @@ final class ChangeTracker: Sendable {
 
     // MARK: Comparing
 
-    /// Compares every row of a table with the digest kept of it.
+    /// Compares every row of a table with its stored digest.
     private func compare(
         _ table: TrackedTable, _ watched: Int64, in database: Database, side: SideTables,
         clock: inout VersionClock, now: Int64
@@ -208,11 +210,12 @@ final class ChangeTracker: Sendable {
             try RowLinks.keep(
                 identity.links, of: identity.key, watched: watched, version: version, side: side, now: now)
         }
-        // Every digest that was kept has been met again: nothing is gone.
+        // If all stored digests were found, no row has been deleted.
         if found != known { try versionGone(table, watched, in: database, side: side, clock: &clock, now: now) }
     }
 
-    /// Finds what was replaced by a key for which no trigger looks: all else is noted, so that the number of rows tells.
+    /// Finds rows that were replaced by a key without a trigger. All other changes are recorded, so the number
+    /// of rows reveals such replacements.
     private func versionReplaced(
         in set: String, _ database: Database, side: SideTables, clock: inout VersionClock, now: Int64
     ) throws {
@@ -225,7 +228,7 @@ final class ChangeTracker: Sendable {
         }
     }
 
-    /// How many rows were there when they were last looked at.
+    /// Returns the number of rows at the last comparison.
     private func countKnown(_ watched: Int64, _ side: SideTables) throws -> Int? {
         try Int.fetchOne(
             side.database,
@@ -233,7 +236,7 @@ final class ChangeTracker: Sendable {
             arguments: [watched])
     }
 
-    /// Gives the rows that are no longer there their versions.
+    /// Records versions for deleted rows.
     private func versionGone(
         _ table: TrackedTable, _ watched: Int64, in database: Database, side: SideTables,
         clock: inout VersionClock, now: Int64
@@ -260,13 +263,13 @@ final class ChangeTracker: Sendable {
         """
     }
 
-    // MARK: After a change of ours
+    // MARK: After a change of this server
 
-    /// Gives the rows that a transaction touched their versions.
+    /// Records versions for the rows that a transaction has touched.
     ///
     /// - Parameters:
     ///   - touched: the rows.
-    ///   - database: the connection that writes, inside the transaction or right after it.
+    ///   - database: the writing connection, inside the transaction or directly after it.
     func record(_ touched: [TouchedRows.Row], in database: Database, _ side: SideTables, now: Int64) throws {
         guard !touched.isEmpty else { return }
         var clock = VersionClock(side: side)
@@ -296,17 +299,17 @@ final class ChangeTracker: Sendable {
 
     // MARK: Reading changes
 
-    /// One row that changed.
+    /// A changed row.
     struct Change: Sendable {
-        /// The values of its key, as stored.
+        /// The stored values of the key.
         var key: [DatabaseValue]
-        /// The version that the change gave it.
+        /// The version of the change.
         var version: Int64
-        /// Whether the row is gone.
+        /// Whether the row was deleted.
         var isRemoved: Bool
     }
 
-    /// The rows whose last change lies behind one version and up to another, in the order of their changes.
+    /// Returns the rows whose last change is in a range of versions, in the order of their changes.
     func changes(
         of set: String, after version: Int64, upTo last: Int64, limit: Int, _ side: SideTables
     ) throws -> [Change] {
@@ -321,7 +324,7 @@ final class ChangeTracker: Sendable {
         }
     }
 
-    /// How many rows ``changes(of:after:upTo:limit:_:)`` finds without a limit.
+    /// Returns the number of rows that ``changes(of:after:upTo:limit:_:)`` would find without a limit.
     func countChanges(of set: String, after version: Int64, upTo last: Int64, _ side: SideTables) throws -> Int {
         let sql = """
             SELECT COUNT(*) FROM \(side.schema).row_version AS r JOIN \(side.schema).watched AS w ON w.id = r.watched
@@ -330,12 +333,12 @@ final class ChangeTracker: Sendable {
         return try Int.fetchOne(side.database, sql: sql, arguments: [set, version, last]) ?? 0
     }
 
-    /// Forgets that the versions are up to date: the next tracked read looks at the file.
+    /// Marks the versions as outdated, so that the next tracked read checks the file.
     func doubt() { state.withLock { $0.comparedAt = nil } }
 
     // MARK: Closing
 
-    /// Keeps the file's fingerprint where all changes have been seen, so that the next start needs no scan.
+    /// Stores the fingerprint of the file if all changes are known, so that the next start needs no comparison.
     func settle(in database: Database) throws {
         guard let comparedAt = state.withLock({ $0.comparedAt }) else { return }
         try database.inTransaction(.immediate) {
@@ -347,8 +350,8 @@ final class ChangeTracker: Sendable {
     }
 }
 
-/// Hands out version numbers within one transaction: each change gets its own, so that a page of changes can end
-/// behind any of them.
+/// The version numbers within a transaction. Each change has its own number, so a page of changes can end after
+/// any change.
 struct VersionClock {
     private let side: SideTables
     private var current: Int64?
@@ -357,10 +360,10 @@ struct VersionClock {
 
     init(side: SideTables) { self.side = side }
 
-    /// The last version handed out, by this transaction or an earlier one.
+    /// The last assigned version, in this transaction or an earlier one.
     private(set) var version: Int64 = 0
 
-    /// The next version.
+    /// Returns the next version.
     mutating func next() throws -> Int64 {
         try load()
         version += 1
@@ -368,7 +371,7 @@ struct VersionClock {
         return version
     }
 
-    /// The entry of a watched set.
+    /// Returns the entry of a watched set.
     mutating func watched(_ set: String) throws -> SideTables.Watched? {
         let sets = try sets ?? Dictionary(side.watched().map { ($0.set, $0) }, uniquingKeysWith: { first, _ in first })
         self.sets = sets
@@ -381,7 +384,7 @@ struct VersionClock {
         current = version
     }
 
-    /// Keeps the last version.
+    /// Stores the last version.
     mutating func save() throws {
         try load()
         if isChanged { try side.setMeta("version", version) }

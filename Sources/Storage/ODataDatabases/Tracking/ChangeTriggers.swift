@@ -3,15 +3,16 @@ import GRDB
 import ODataSQL
 import ODataStore
 
-/// Triggers and a table in the foreign database itself that note which rows change, whoever changes them: put
-/// there only when it is asked for, so that a pull costs what changed and never a comparison of all rows.
+/// Triggers and a table in a served database that record changes of all programs. They are optional; with them,
+/// a request for changes does not compare all rows.
 ///
-/// They use nothing but SQLite's own functions, since other programs run them. The table `outpost_change` holds
-/// the table's name and `quote()` of each key value; what was read is deleted from it.
+/// The triggers use only built-in functions of SQLite, since other programs run them. The table
+/// `outpost_change` contains the name of the set and the `quote()` of each key value. Processed notes are
+/// deleted.
 public enum ChangeTriggers {
     static let table = "outpost_change"
 
-    /// The triggers of a table by their names.
+    /// Returns the triggers of a table with their names.
     private static func triggers(_ tracked: TrackedTable) -> [(name: String, sql: String)] {
         let name = tracked.storage.table
         func key(_ row: String) -> String {
@@ -22,18 +23,18 @@ public enum ChangeTriggers {
         var triggers: [(name: String, sql: String)] = []
         func add(_ label: String, _ start: String, body: String) {
             let trigger = "outpost_change_\(label)_\(name)"
-            // As SQLite keeps it.
+            // The text must be the one that SQLite stores.
             triggers.append((trigger, "CREATE TRIGGER \(trigger.sqlIdentifier) \(start) BEGIN \(body) END"))
         }
         let events = [("insert", note("NEW")), ("update", note("OLD") + note("NEW")), ("delete", note("OLD"))]
         for (event, body) in events { add(event, "AFTER \(event.uppercased()) ON \(name.sqlIdentifier)", body: body) }
-        // An index that stands on its own, and its column, can be dropped, which triggers that name them must not hinder.
+        // An index made by CREATE INDEX, and its column, can be dropped; triggers that name them would prevent it.
         let lasting = tracked.uniqueKeys.filter { $0.index == nil }
         for (number, unique) in lasting.enumerated() {
-            // What is replaced by its number alone has the key of the new row.
+            // A row that is replaced only by its rowid has the key of the new row.
             if unique.isRowID, unique.columns.map(\.name) == tracked.keyColumns { continue }
             for event in UniqueKey.Event.allCases {
-                // The row itself is noted in any case.
+                // Another trigger records the row itself.
                 let itself = event == .insert ? "NEW" : "OLD"
                 let body = """
                     \(insertion) SELECT \(tracked.storage.set.sqlLiteral), \(key("r")) FROM \(name.sqlIdentifier) AS r \
@@ -45,8 +46,7 @@ public enum ChangeTriggers {
         return triggers
     }
 
-    /// Puts the table and the triggers there where they are missing, or others than they were: an earlier version has made
-    /// them, or the table has got other keys since.
+    /// Creates the table and the triggers. Triggers of earlier versions, or for other keys, are replaced.
     static func install(_ tables: [TrackedTable], in database: Database) throws {
         try database.execute(
             sql: """
@@ -66,7 +66,7 @@ public enum ChangeTriggers {
         try database.execute(sql: "INSERT INTO \(table) (name, row) VALUES (?, '')", arguments: [gap])
     }
 
-    /// Our triggers that are there, by their names.
+    /// Returns the installed triggers by name.
     private static func installed(in database: Database) throws -> [String: String] {
         let rows = try Row.fetchAll(
             database,
@@ -74,17 +74,17 @@ public enum ChangeTriggers {
         return Dictionary(rows.map { ($0["name"], $0["sql"]) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What a note has for the name of a table where changes may not have been noted.
+    /// The table name in a note that marks a gap: changes before it may not be recorded.
     private static let gap = ""
 
-    /// Whether all triggers are in place: a table that was made anew has lost its own.
+    /// Returns whether all triggers are installed. A table that was recreated has lost its triggers.
     static func areComplete(_ tables: [TrackedTable], in database: Database) throws -> Bool {
         let known = try installed(in: database)
         return tables.allSatisfy { triggers($0).allSatisfy { known[$0.name] != nil } }
     }
 
-    /// The rows noted since the last call, each once; `nil` when the notes have a gap, as after a backup was
-    /// put back, or a table was made anew without its triggers.
+    /// Returns the rows recorded since the last call, without duplicates. The result is `nil` if the notes have
+    /// a gap, for example after a backup was restored or a table was recreated.
     static func take(
         _ side: SideTables, in database: Database, tables: [String: TrackedTable]
     ) throws -> [(set: String, key: Data)]? {
@@ -104,26 +104,26 @@ public enum ChangeTriggers {
         return keys
     }
 
-    /// Passes over the notes so far.
+    /// Marks all current notes as processed.
     static func skip(_ side: SideTables, in database: Database) throws {
         let newest = try newestNote(in: database)
         if try side.meta("trigger_seq") != newest { try side.setMeta("trigger_seq", newest) }
     }
 
-    /// Deletes the notes that were read.
+    /// Deletes the processed notes.
     static func prune(_ side: SideTables, in database: Database) throws {
         guard try hasReadNotes(side, in: database), let last: Int64 = try side.meta("trigger_seq") else { return }
         try database.execute(sql: "DELETE FROM main.\(table) WHERE seq <= ?", arguments: [last])
     }
 
-    /// Whether there are notes that were read.
+    /// Returns whether there are processed notes.
     static func hasReadNotes(_ side: SideTables, in database: Database) throws -> Bool {
         guard let last: Int64 = try side.meta("trigger_seq"), try hasTable(in: database) else { return false }
         return try Bool.fetchOne(
             database, sql: "SELECT EXISTS (SELECT 1 FROM main.\(table) WHERE seq <= ?)", arguments: [last]) ?? false
     }
 
-    /// Whether the table is there: `outpost untrack` may have taken it out while a server has the database open.
+    /// Returns whether the table exists. `outpost untrack` can remove it while a server uses the database.
     private static func hasTable(in database: Database) throws -> Bool {
         let sql = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?)"
         return try Bool.fetchOne(database, sql: sql, arguments: [table]) ?? false
@@ -136,13 +136,14 @@ public enum ChangeTriggers {
             ?? 0
     }
 
-    /// Takes the table and all triggers out of a database again.
+    /// Removes the table and all triggers from a database.
     ///
-    /// A server that has the database open with ``ServedDatabase/Options/installsTriggers`` goes on by comparing rows.
+    /// A server that uses the database with ``ServedDatabase/Options/installsTriggers`` falls back to comparing
+    /// rows.
     ///
-    /// - Parameter path: the database.
-    /// - Returns: how many triggers there were; the table is gone in any case.
-    /// - Throws: ``ForeignDatabaseError`` for a file that is no database, cannot be written or is locked.
+    /// - Parameter path: the path of the database.
+    /// - Returns: the number of removed triggers.
+    /// - Throws: ``ForeignDatabaseError`` for a file that is not a database, cannot be written or is locked.
     @discardableResult
     public static func remove(fromDatabaseAt path: String) throws -> Int {
         let connections = try ForeignConnections(
@@ -160,7 +161,8 @@ public enum ChangeTriggers {
         }
     }
 
-    /// The values of SQL literals as `quote()` writes them, separated by spaces; `nil` when the text is none.
+    /// Returns the values of SQL literals in the form of `quote()`, separated by spaces; `nil` if the text is
+    /// malformed.
     static func literals(_ text: String) -> [DatabaseValue]? {
         var values: [DatabaseValue] = []
         var rest = text.unicodeScalars[...]

@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// What tells without reading its pages that a database file is as it was: size, time of change, the change
-/// counter in its header (bytes 24 to 27), and of a write-ahead log its salts, the number of its frames and the
-/// checksum of the last one.
+/// The fingerprint of a database file, by which changes are detected without reading its pages. It consists of
+/// the size, the modification time and the change counter in the header (bytes 24 to 27). For a write-ahead
+/// log, the salts, the number of frames and the last checksum are added.
 ///
-/// It must be read inside a transaction, so that nobody commits meanwhile. The file itself is read through
-/// SQLite's own handle: opening and closing it here would drop the locks that SQLite holds (POSIX advisory
-/// locks belong to the process).
+/// The fingerprint must be read inside a transaction, so that no other connection commits meanwhile. The file
+/// is read through the handle of SQLite: closing another handle would release the locks of SQLite, because
+/// POSIX advisory locks belong to the process.
 enum FileFingerprint {
-    /// The fingerprint as text; `nil` when it cannot be had, which counts as changed.
+    /// Returns the fingerprint; `nil` if it cannot be read, in which case the file counts as changed.
     static func read(in database: Database, path: String) -> String? {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let size = attributes[.size] as? NSNumber, let date = attributes[.modificationDate] as? Date,
@@ -20,9 +20,10 @@ enum FileFingerprint {
         return "\(size) \(date.timeIntervalSinceReferenceDate.bitPattern) \(counter)\(log(path: path))"
     }
 
-    /// Salts, number of frames and last checksum of the log; nothing when it is missing or empty.
+    /// Returns the salts, number of frames and last checksum of the log; an empty text if it is missing or
+    /// empty.
     private static func log(path: String) -> String {
-        // No lock is ever taken on the log, so that it may be opened.
+        // SQLite takes no locks on the log, so it can be opened.
         guard let file = FileHandle(forReadingAtPath: path + "-wal") else { return "" }
         defer { try? file.close() }
         guard let header = try? file.read(upToCount: 32), header.count == 32 else { return "" }
@@ -39,7 +40,7 @@ enum FileFingerprint {
         return frames == 0 ? "" : " \(salts) \(frames) \(checksum)"
     }
 
-    /// Bytes of the main file, read through SQLite's handle.
+    /// Returns bytes of the main file, read through the handle of SQLite.
     private static func bytes(of database: Database, offset: Int64, count: Int32) -> [UInt8]? {
         guard let connection = database.sqliteConnection else { return nil }
         var file: UnsafeMutablePointer<sqlite3_file>?

@@ -3,37 +3,37 @@ import GRDB
 import ODataSQL
 import ODataStore
 
-/// Finds the rows of a tracked result that may have come, changed or gone since a version where the result hangs on other
-/// tables too: rows that changed themselves, and those to which changed rows are or were related.
+/// A search for the rows of a tracked result that may have been added, changed or removed, for results that
+/// depend on several tables. It finds changed rows, and rows that are or were related to changed ones.
 struct RelatedCandidates {
     let tracker: ChangeTracker
     let mapping: StorageMapping
-    /// Changes after this version count.
+    /// The version after which changes are considered.
     let since: Int64
-    /// Changes up to this version count.
+    /// The last version that is considered.
     let upTo: Int64
     let database: Database
     let side: SideTables
 
-    /// A row that may have come, changed or gone.
+    /// A row that may have been added, changed or removed.
     struct Candidate {
-        /// The place of the row in the order of all candidates, which pages follow.
+        /// The position of the row in the order of the pages.
         var rank: Int64
-        /// The key, as ``StoredKey`` writes it.
+        /// The key, as ``StoredKey`` encodes it.
         var key: Data
     }
 
-    /// How many conditions stand in one statement: an index serves each, and without one they share a scan.
+    /// The number of conditions in a statement. They are separate index look-ups, or share one scan.
     private static let chunk = 100
 
-    /// The candidates in an order that stays the same from page to page.
+    /// Returns the candidates in an order that is the same for all pages.
     func candidates(of query: TrackedQuery) throws -> [Candidate] {
         try affected(query.root).map { Candidate(rank: Self.rank($0), key: $0) }.sorted {
             $0.rank == $1.rank ? $0.key.lexicographicallyPrecedes($1.key) : $0.rank < $1.rank
         }
     }
 
-    /// Whether a row is gone.
+    /// Returns whether a row was deleted.
     func isRemoved(_ key: Data, of set: String) throws -> Bool {
         let sql = """
             SELECT r.digest IS NULL FROM \(side.schema).row_version AS r JOIN \(side.schema).watched AS w ON w.id = r.watched
@@ -43,15 +43,15 @@ struct RelatedCandidates {
     }
 
     private static func rank(_ key: Data) -> Int64 {
-        // FNV-1a, without the sign.
+        // The FNV-1a hash without the sign bit.
         Int64(
             truncatingIfNeeded: key.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
                 >> 1)
     }
 
-    // MARK: Walking back
+    // MARK: Related rows
 
-    /// The keys of the rows of a node's table that changed, or whose related rows did.
+    /// Returns the keys of rows in a node's table that have changed or whose related rows have changed.
     private func affected(_ node: TrackedQuery.Node) throws -> Set<Data> {
         let sql = """
             SELECT r.key FROM \(side.schema).row_version AS r JOIN \(side.schema).watched AS w ON w.id = r.watched
@@ -68,7 +68,7 @@ struct RelatedCandidates {
         return keys
     }
 
-    /// The values that rows have, or had, in the columns by which others lead to them.
+    /// Returns the current and former values of rows in the columns by which other rows refer to them.
     private func linkValues(
         of keys: Set<Data>, _ pairs: [NavigationStorage.ColumnPair], _ table: TrackedTable
     ) throws -> Set<StoredValues> {
@@ -97,7 +97,7 @@ struct RelatedCandidates {
         return result
     }
 
-    /// The keys of the rows whose columns have one of some combinations of values.
+    /// Returns the keys of rows whose columns have one of the given combinations of values.
     private func rows(
         of table: TrackedTable, _ pairs: [NavigationStorage.ColumnPair], leadingTo values: Set<StoredValues>
     ) throws -> Set<Data> {

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import ODataStore
 
-/// The values by which other rows lead to the rows of watched sets, as they are and as they were: a row that has left the
-/// result of a query because a related one moved away is found by the former ones.
+/// The current and former values by which other rows refer to the rows of watched sets. The former values
+/// reveal a row that has left a result because a related row changed.
 enum RowLinks {
-    /// The statements that make the tables, where they are not there.
+    /// The statements that create the tables if they do not exist.
     static let statements = """
         CREATE TABLE IF NOT EXISTS row_link (
           watched INTEGER NOT NULL, key BLOB NOT NULL, links BLOB NOT NULL, PRIMARY KEY (watched, key)
@@ -17,11 +17,11 @@ enum RowLinks {
         CREATE INDEX IF NOT EXISTS former_link_by_time ON former_link (at);
         """
 
-    /// Keeps the links of a row that has got a version.
+    /// Records the links of a changed row.
     ///
     /// - Parameters:
-    ///   - links: its links now; `nil` for a row that is gone.
-    ///   - version: the version that it got.
+    ///   - links: the current links; `nil` for a deleted row.
+    ///   - version: the version of the change.
     static func keep(
         _ links: Data?, of key: Data, watched: Int64, version: Int64, side: SideTables, now: Int64
     ) throws {
@@ -44,7 +44,7 @@ enum RowLinks {
                 arguments: [watched, key, links])
     }
 
-    /// The links that a row has, and those that it had after a version.
+    /// Returns the current links of a row, and its former links after a version.
     static func links(of key: Data, _ watched: Int64, since version: Int64, _ side: SideTables) throws -> [Data] {
         try Data.fetchAll(
             side.database.cachedStatement(
@@ -55,7 +55,7 @@ enum RowLinks {
                     """), arguments: [watched, key, version])
     }
 
-    /// Forgets what is known of a set that is watched no more.
+    /// Deletes the links of a set that is no longer watched.
     static func forget(_ watched: Int64, _ side: SideTables) throws {
         for table in ["row_link", "former_link"] {
             try side.database.execute(
@@ -63,9 +63,9 @@ enum RowLinks {
         }
     }
 
-    /// Forgets the former links from before a time.
+    /// Deletes former links older than a time.
     ///
-    /// - Returns: the last version of those, by the watched set.
+    /// - Returns: the last deleted version of each watched set.
     static func forget(before time: Int64, _ side: SideTables) throws -> [(watched: Int64, version: Int64)] {
         let old = try Row.fetchAll(
             side.database,

@@ -4,35 +4,34 @@ import ODataStore
 import SafeFiles
 import Synchronization
 
-/// The file beside a foreign database that keeps what the database has no place for: the versions of its rows,
-/// the requests that were answered, and what was about to be committed. `NAME.db-outpost` for
-/// `NAME.db`; without it everything starts anew, and delta links that are out are refused with 410.
+/// The side file of a served database: row versions, stored responses, and intents of commits. Its name is
+/// `NAME.db-outpost` for `NAME.db`. If the file is deleted, tracking starts again, and existing delta links are
+/// refused with 410.
 ///
-/// With a rollback journal the file is attached to the connection that writes, so that both commit together.
-/// With a write-ahead log SQLite does not commit two files together; then the file has a connection of its own.
-/// Another program may turn to a log while the database is served, which is found out within each transaction
+/// With a rollback journal, the file is attached to the writing connection, so that both files commit together.
+/// With a write-ahead log, SQLite cannot commit both files atomically, so the side file has its own connection.
+/// Another program may switch to a write-ahead log at any time; each transaction checks the mode
 /// (``isOutdated(in:)``).
 final class SideFile: Sendable {
-    /// What `PRAGMA application_id` holds: `OUTS`.
+    /// The value of `PRAGMA application_id`: `OUTS`.
     static let applicationID = 0x4F55_5453
-    /// The version of the layout, in `PRAGMA user_version`.
+    /// The version of the layout, stored in `PRAGMA user_version`.
     static let format = 1
-    /// The name under which the file is attached.
+    /// The schema name of the attached file.
     static let schemaName = "outpost_side"
 
-    /// The file.
     let path: String
     private let busyTimeout: TimeInterval
     private let connection: Mutex<DatabaseQueue?>
 
-    /// The file's own connection; `nil` when it is attached.
+    /// The connection of the file; `nil` if the file is attached.
     var queue: DatabaseQueue? { connection.withLock { $0 } }
 
-    /// Opens the file, or makes it.
+    /// Opens or creates the file.
     ///
     /// - Parameters:
-    ///   - path: the file.
-    ///   - main: the connections to the database beside it.
+    ///   - path: the path of the file.
+    ///   - main: the connections to the served database.
     /// - Throws: ``ForeignDatabaseError/sideFile(path:message:)``.
     init(path: String, main: ForeignConnections, busyTimeout: TimeInterval) throws {
         self.path = path
@@ -56,11 +55,13 @@ final class SideFile: Sendable {
         }
     }
 
-    /// Makes an empty file, if there is none, that those can read and write who can the database: it holds keys of its rows.
+    /// Creates an empty file if there is none, with the permissions of the database, because the file contains
+    /// keys of its rows.
     ///
-    /// SQLite would follow a link. A file that is there is therefore looked at first.
+    /// SQLite would follow a symbolic link, so an existing file is checked first.
     ///
-    /// - Throws: ``ForeignDatabaseError/sideFile(path:message:)`` for a link, and for anything but a regular file.
+    /// - Throws: ``ForeignDatabaseError/sideFile(path:message:)`` for links and anything else but a regular
+    ///   file.
     private static func make(_ path: String, like main: String) throws(ForeignDatabaseError) {
         var status = stat()
         if lstat(path, &status) == 0 {
@@ -80,12 +81,12 @@ final class SideFile: Sendable {
         guard let mode = try? FileManager.default.attributesOfItem(atPath: main)[.posixPermissions] as? NSNumber else {
             return
         }
-        // A database that is only read has one that is written all the same.
+        // The side file is writable even if the database is not.
         let mask = mode_t(truncatingIfNeeded: mode.intValue) & 0o777 | 0o600
-        // Nobody has a file open that comes into being here, so that closing it drops nobody's locks.
+        // The file is new, so closing it cannot release locks.
         let descriptor = Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mask)
         guard descriptor >= 0 else { return }
-        // Whatever the process leaves out of the modes of its files.
+        // The call overrides the umask of the process.
         fchmod(descriptor, mask)
         Foundation.close(descriptor)
     }
@@ -97,19 +98,19 @@ final class SideFile: Sendable {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Whether the file is attached to a database that has come to use a write-ahead log since.
+    /// Returns whether the file is attached to a database that has switched to a write-ahead log.
     ///
-    /// - Parameter main: the connection that writes, inside a transaction that has the lock for writing: nobody changes the
-    ///   journal mode then.
+    /// - Parameter main: the writing connection, inside a transaction with the write lock, so that the journal
+    ///   mode cannot change.
     func isOutdated(in main: Database) throws -> Bool {
         guard queue == nil else { return false }
         let mode: String? = try main.pragma(.journalMode, of: "main")
         return mode?.lowercased() == "wal"
     }
 
-    /// Gives the file a connection of its own, where it is attached.
+    /// Opens a separate connection if the file is attached.
     ///
-    /// - Parameter main: the connection that writes, outside of a transaction.
+    /// - Parameter main: the writing connection, outside a transaction.
     func detach(from main: Database) throws {
         guard queue == nil else { return }
         let own = try Self.open(path, busyTimeout)
@@ -154,8 +155,8 @@ final class SideFile: Sendable {
             sql: "INSERT INTO meta VALUES ('instance', ?), ('version', 1)", arguments: [instance])
     }
 
-    /// Works on the file: in the transaction of `main` where it is attached, else in one of its own that is
-    /// committed when the call returns.
+    /// Calls a closure with the tables of the file. If the file is attached, the closure runs in the
+    /// transaction of `main`; otherwise, in its own transaction, which is committed when the method returns.
     func use<Value>(in main: Database, _ body: (SideTables) throws -> Value) throws -> Value {
         guard let queue else { return try body(SideTables(database: main, schema: Self.schemaName)) }
         return try queue.write { try body(SideTables(database: $0, schema: "main")) }
@@ -165,36 +166,36 @@ final class SideFile: Sendable {
     func close() throws { try queue?.close() }
 }
 
-/// The tables of a ``SideFile``, wherever it is attached.
+/// The tables of a ``SideFile``, attached or not.
 extension SideTables {
-    /// A value by name.
+    /// Returns the value with a name.
     func meta<Value: DatabaseValueConvertible>(_ name: String) throws -> Value? {
         try Value.fetchOne(
             database.cachedStatement(sql: "SELECT value FROM \(schema).meta WHERE name = ?"), arguments: [name])
     }
 
-    /// Sets a value; `nil` takes it away.
+    /// Sets the value with a name; `nil` clears it.
     func setMeta(_ name: String, _ value: (any DatabaseValueConvertible)?) throws {
         try database.cachedStatement(sql: "INSERT OR REPLACE INTO \(schema).meta VALUES (?, ?)").execute(
             arguments: [name, value])
     }
 
-    /// What tells this file from one that stood here before.
+    /// Returns the identifier of the file, which distinguishes it from earlier files of the same name.
     func instance() throws -> String { try meta("instance") ?? "" }
 
-    /// The number of the last change.
+    /// Returns the version of the last change.
     func version() throws -> Int64 { try meta("version") ?? 1 }
 
-    /// A set whose rows have versions.
+    /// A watched set.
     struct Watched {
         var id: Int64
         var set: String
         var definition: String
-        /// Delta links older than this version are refused: what was removed before is forgotten.
+        /// The oldest version from which delta links are answered; removed rows before it are forgotten.
         var horizon: Int64
     }
 
-    /// The sets whose rows have versions.
+    /// Returns the watched sets.
     func watched() throws -> [Watched] {
         try Row.fetchAll(database, sql: "SELECT * FROM \(schema).watched ORDER BY id").map {
             Watched(id: $0["id"], set: $0["set_name"], definition: $0["definition"], horizon: $0["horizon"])

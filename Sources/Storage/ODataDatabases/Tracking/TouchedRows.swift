@@ -2,23 +2,23 @@ import Foundation
 import GRDB
 import ODataSQL
 
-/// Learns which rows a change of ours touches, those among them that the database's own triggers and foreign
-/// key actions change, and those that others replace: by triggers that exist for our connection alone (TEMP), which
-/// alter nothing in the file.
+/// The rows that a transaction of this server touches, including rows changed by triggers and foreign key
+/// actions of the database, and replaced rows. Temporary triggers of the writing connection record them and
+/// leave the file unchanged.
 enum TouchedRows {
     private static let table = "outpost_touched"
 
-    /// One row that was touched.
+    /// A touched row.
     struct Row: Sendable {
-        /// The set.
+        /// The entity set.
         var set: String
-        /// The row's key.
+        /// The encoded key of the row.
         var key: Data
-        /// The digest of the row before the transaction; `nil` when it was not there.
+        /// The digest of the row before the transaction; `nil` if the row did not exist.
         var before: Data?
     }
 
-    /// Puts the triggers on all tables, once per connection.
+    /// Creates the triggers of all tables, once for each connection.
     static func install(_ tables: [TrackedTable], in database: Database) throws {
         try database.setPragma(.temporaryStore, "MEMORY")
         try database.execute(
@@ -29,10 +29,10 @@ enum TouchedRows {
                 """)
         for (index, tracked) in tables.enumerated() {
             let name = tracked.storage.table.sqlIdentifier
-            // The set's name is an identifier, so that it has no quotes to double.
+            // The name of a set is an identifier and needs no quoting.
             let set = tracked.storage.set.sqlLiteral
-            // What is noted first holds. OR IGNORE would not see to it: where a trigger of the database's own makes the
-            // change, the conflict clause of its statement goes for all statements of the triggers that it fires.
+            // The first note of a row is kept. OR IGNORE would not ensure it: if a trigger of the database makes
+            // the change, the conflict clause of its statement takes precedence in the triggers that it fires.
             func note(_ row: String, before: String, _ source: String = "") -> String {
                 """
                 INSERT INTO \(table) SELECT \(set), n.key, n.before
@@ -63,7 +63,7 @@ enum TouchedRows {
         }
     }
 
-    /// The rows touched in the present transaction; they are forgotten then.
+    /// Returns the rows touched in the current transaction, and clears them.
     static func take(in database: Database) throws -> [Row] {
         let rows = try GRDB.Row.fetchAll(database, sql: "SELECT set_name, key, before FROM temp.\(table)").map {
             Row(set: $0[0], key: $0[1], before: $0[2])

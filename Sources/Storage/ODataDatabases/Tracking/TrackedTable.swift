@@ -3,35 +3,35 @@ import GRDB
 import ODataSQL
 import ODataStore
 
-/// The SQL by which the rows of a foreign table are identified and compared.
+/// The SQL by which rows of a served table are identified and compared.
 struct TrackedTable: Sendable {
-    /// The greatest number of arguments that every SQLite allows a function to have.
+    /// The maximum number of function arguments in every build of SQLite.
     static let maxArguments = 100
     /// The SQL function that digests its arguments.
     static let digestFunctionName = "outpost_row_digest"
 
-    /// Where the table's data lies.
+    /// The mapping of the table.
     let storage: TableStorage
-    /// The key's columns.
+    /// The columns of the key.
     let keyColumns: [String]
-    /// The columns that are compared.
+    /// The compared columns.
     let columns: [String]
-    /// What versions depend on besides the values: when it changes, the versions start anew.
+    /// The hash of the table's definition. When it changes, tracking of the table starts again.
     let definition: String
-    /// The keys by which triggers find the row that another one replaces.
+    /// The keys by which triggers find replaced rows.
     let uniqueKeys: [UniqueKey]
-    /// Whether there are keys by which those in the database itself do not.
+    /// Whether there are keys that triggers in the database cannot use.
     let hasOtherKeys: Bool
-    /// The columns outside of the key by which rows of other tables lead to this one.
+    /// The columns outside the key by which rows of other tables refer to this table.
     let linkColumns: [String]
     /// The positions of ``linkColumns`` among the columns of ``selection``.
     private let linkPositions: [Int]
 
-    /// Makes the SQL of a table.
+    /// Creates the SQL of a table.
     ///
     /// - Parameters:
-    ///   - mapping: the tables that lead to this one.
-    ///   - database: a connection that sees the table, for its keys.
+    ///   - mapping: the mapping of all tables, for the tables that refer to this one.
+    ///   - database: a connection from which the keys of the table are read.
     init(_ storage: TableStorage, of mapping: StorageMapping, in database: Database) throws {
         self.storage = storage
         let (keys, hasOthers) = try UniqueKey.all(of: storage, in: database)
@@ -52,21 +52,22 @@ struct TrackedTable: Sendable {
         definition = hash.text
     }
 
-    /// Adds the functions that the expressions below call.
+    /// Registers the functions in the expressions.
     static func register(in database: Database) {
         StoredKey.register(in: database)
         database.add(
             function: DatabaseFunction(digestFunctionName, pure: true) { Data(bytes(of: $0)) })
     }
 
-    /// The digest of some values.
+    /// Returns the digest of values.
     static func bytes(of values: [DatabaseValue]) -> [UInt8] {
         var digest = RowDigest()
         for value in values { digest.add(value) }
         return digest.bytes()
     }
 
-    /// The digest of a row; one of digests where there are more columns than a function takes.
+    /// Returns the digest of a row; a digest of digests if the row has more columns than a function can have
+    /// arguments.
     static func digest(_ values: [DatabaseValue]) -> Data {
         guard values.count > maxArguments else { return Data(bytes(of: values)) }
         let parts = stride(from: 0, to: values.count, by: maxArguments).map {
@@ -75,12 +76,12 @@ struct TrackedTable: Sendable {
         return Data(bytes(of: parts))
     }
 
-    /// The key of the row `OLD` or `NEW` of a trigger.
+    /// Returns the expression for the key of `OLD` or `NEW` in a trigger.
     func keyExpression(_ row: String) -> String {
         "\(StoredKey.functionName)(\(keyColumns.map { "\(row).\($0.sqlIdentifier)" }.joined(separator: ", ")))"
     }
 
-    /// The digest of the row `OLD` or `NEW` of a trigger.
+    /// Returns the expression for the digest of `OLD` or `NEW` in a trigger.
     func digestExpression(_ row: String) -> String {
         let names = columns.map { "\(row).\($0.sqlIdentifier)" }
         func call(_ arguments: some Sequence<String>) -> String {
@@ -93,25 +94,25 @@ struct TrackedTable: Sendable {
             })
     }
 
-    /// `SELECT` of the key's columns, then those that are compared.
+    /// The `SELECT` statement of the key columns, followed by the compared columns.
     var selection: String {
         "SELECT \((keyColumns + columns).map(\.sqlIdentifier).joined(separator: ", ")) FROM main.\(storage.table.sqlIdentifier)"
     }
 
-    /// The condition for one row.
+    /// The condition that selects a row by its key.
     var keyCondition: String { keyColumns.map { "\($0.sqlIdentifier) = ?" }.joined(separator: " AND ") }
 
-    /// A row as it is kept beside the database.
+    /// The stored form of a row.
     struct Identity {
-        /// The key, as ``StoredKey`` writes it.
+        /// The key, as ``StoredKey`` encodes it.
         var key: Data
         /// The digest of all values.
         var digest: Data
-        /// The values of ``linkColumns``, written like a key; `nil` where there are none.
+        /// The encoded values of ``linkColumns``; `nil` if there are none.
         var links: Data?
     }
 
-    /// Key, digest and links of a selected row.
+    /// Returns the key, digest and links of a selected row.
     func identify(_ row: Row) -> Identity {
         let values = (0..<row.count).map { row[$0] as DatabaseValue }
         return Identity(
@@ -120,14 +121,14 @@ struct TrackedTable: Sendable {
             links: linkPositions.isEmpty ? nil : StoredKey.encode(linkPositions.map { values[$0] }))
     }
 
-    /// The digest of the row with a key as it is now; `nil` when there is none.
+    /// Returns the current digest of the row with a key; `nil` if there is none.
     ///
-    /// A collation may find a row whose key is written otherwise; that is another key.
+    /// A collation may find a row with a different spelling of the key. Such a row has another key.
     func currentDigest(of key: Data, in database: Database) throws -> Data? {
         try current(key, in: database)?.digest
     }
 
-    /// The row with a key as it is now; `nil` when there is none.
+    /// Returns the current row with a key; `nil` if there is none.
     func current(_ key: Data, in database: Database) throws -> Identity? {
         guard let values = StoredKey.decode(key), values.count == keyColumns.count else { return nil }
         let statement = try database.cachedStatement(sql: "\(selection) WHERE \(keyCondition)")

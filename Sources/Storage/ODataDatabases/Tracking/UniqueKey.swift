@@ -1,32 +1,34 @@
 import GRDB
 import ODataSQL
 
-/// Columns whose values no two rows of a table have in common.
+/// Columns with unique values in a table.
 ///
-/// A statement with `OR REPLACE`, or a conflict clause `REPLACE`, takes out the row that is in the way, and SQLite fires no
-/// trigger for it unless `recursive_triggers` is on, which would alter what the database's own triggers do. So triggers
-/// look that row up beforehand, by each key of its table.
+/// A statement with `OR REPLACE`, or a conflict clause `REPLACE`, deletes conflicting rows. SQLite fires no
+/// triggers for them unless `recursive_triggers` is on, and that setting would change the effect of the
+/// database's own triggers. Therefore, triggers look up such rows beforehand, by each key of the table.
 struct UniqueKey: Sendable {
-    /// The columns with the collations by which their values are the same; none for the number of a row.
+    /// The columns with their collations; `nil` for the rowid.
     let columns: [(name: String, collation: String?)]
-    /// Whether it is the number by which SQLite finds rows.
+    /// Whether the key is the rowid.
     let isRowID: Bool
-    /// Whether a column is computed from others, which a statement changes without naming it.
+    /// Whether a column is computed from other columns. A statement changes such a column without naming it.
     let isGenerated: Bool
-    /// The index where it stands on its own and may be dropped: without it, each look-up would read the whole table.
+    /// The name of an index made by CREATE INDEX, which may be dropped. Without the index, each look-up would
+    /// read the whole table.
     let index: String?
 
-    /// What is done that may replace a row.
+    /// An event that may replace a row.
     enum Event: String, CaseIterable {
         case insert, update
     }
 
-    /// What a trigger begins with, up to its body, that runs before an event of a table.
+    /// Returns the SQL of a trigger before an event, up to its body.
     ///
-    /// - Parameter schema: `main.` in front of SQLite's own table of all indexes; nothing in triggers of the database itself.
+    /// - Parameter schema: `main.` before the schema table of SQLite for a temporary trigger; empty for a
+    ///   trigger in the database.
     func trigger(before event: Event, of table: String, schema: String = "") -> String {
         var text = "BEFORE \(event.rawValue.uppercased())"
-        // A statement may call the number of a row by several names.
+        // A statement may use several names for the rowid.
         if event == .update, !isRowID, !isGenerated {
             text += " OF \(columns.map { $0.name.sqlIdentifier }.joined(separator: ", "))"
         }
@@ -40,7 +42,7 @@ struct UniqueKey: Sendable {
         return text
     }
 
-    /// Whether the row `r` has the key of `NEW`.
+    /// The condition that the row `r` has the key of `NEW`.
     var condition: String {
         columns.map { column in
             let name = column.name.sqlIdentifier
@@ -51,8 +53,8 @@ struct UniqueKey: Sendable {
 
     // MARK: Reading
 
-    /// The keys of a table, and whether there are others by which no row can be looked up so: of expressions, and of a part
-    /// of the rows.
+    /// Returns the keys of a table, and whether it has unique indexes on expressions or on a part of the rows.
+    /// Triggers cannot look up rows by such indexes.
     static func all(of storage: TableStorage, in database: Database) throws -> (keys: [UniqueKey], hasOthers: Bool) {
         var keys: [UniqueKey] = []
         var hasOthers = false
