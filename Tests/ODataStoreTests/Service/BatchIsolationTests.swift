@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A service on its own model: batches under snapshot isolation")
 struct BatchIsolationTests {
-    /// What happened, in order.
+    /// The events in order.
     private final class Record: Sendable {
         private let events = Mutex<[String]>([])
         func add(_ event: String) { events.withLock { $0.append(event) } }
@@ -17,7 +17,7 @@ struct BatchIsolationTests {
 
     private func service(_ record: Record) async throws -> Bazaar {
         let bazaar = try await Bazaar { definition in
-            // A slow batch, so that others come while it is answered.
+            // A slow batch, so that other requests arrive while it is answered.
             definition.beforeRequest { request in
                 guard request.method == .read else { return }
                 record.add("read")
@@ -88,7 +88,7 @@ struct BatchIsolationTests {
         task.cancel()
         _ = await task.result
         _ = try await bazaar.service.execute(bazaar.request(.create, "Categories", #"{"ID":5,"Name":"later"}"#))
-        // Several at once, with changes between them, all come to their end.
+        // Several concurrent batches, with changes between them, all complete.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 10..<20 {
                 group.addTask {

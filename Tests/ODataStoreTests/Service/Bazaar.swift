@@ -10,12 +10,12 @@ import Testing
 @testable import ODataSQL
 @testable import ODataStore
 
-/// A small service with one of everything, and short ways to send it requests.
+/// A small service with one element of every kind, and short methods to send requests.
 struct Bazaar {
     let service: StoreService
     let clock: Clock
 
-    /// A clock that only tests move.
+    /// A clock that only tests advance.
     final class Clock: Sendable {
         private let seconds = Mutex<Int64>(1_800_000_000)
         var now: ODataDateTimeOffset { ODataDateTimeOffset(seconds: seconds.withLock { $0 }) }
@@ -58,7 +58,7 @@ struct Bazaar {
         return request
     }
 
-    /// Reads a body as what the URL addresses.
+    /// Parses a JSON body according to the URL of the request.
     private func body(_ json: String, _ request: ODataRequest) throws -> RequestBody {
         let bytes = Array(json.utf8)
         let reader = EntityPayloadReader(model: service.model)
@@ -123,7 +123,7 @@ struct Bazaar {
                 principal: principal))
     }
 
-    /// Why a request is refused; `nil` when it is not.
+    /// Returns the error of a refused request; `nil` if it succeeds.
     func refusal(
         _ method: ODataRequest.Method, _ url: String, _ json: String? = nil, ifMatch: String? = nil,
         ifNoneMatch: String? = nil, preferences: Preferences = Preferences(), principal: Principal? = nil
@@ -139,7 +139,7 @@ struct Bazaar {
         }
     }
 
-    /// Creates an entity and gives it back.
+    /// Creates an entity and returns it.
     @discardableResult
     func create(_ set: String, _ json: String) async throws -> ODataEntity {
         guard case .entity(let entity) = try await send(.create, set, json).body else {
@@ -179,7 +179,7 @@ struct Bazaar {
         return value
     }
 
-    /// Relates two rows in the link table of a navigation property, also where no request does.
+    /// Inserts a row into the link table of a navigation property, bypassing the requests.
     func relate(_ set: String, _ path: String, _ source: Int64, to target: Int64) async throws {
         guard case .link(_, let table, let own, let other)? = service.core.mapping.tables[set]?.navigation[path] else {
             throw ODataError.notFound(path)
@@ -276,7 +276,7 @@ struct Bazaar {
 }
 
 extension EntityPayloadReader {
-    /// The entities in the array `value` of an object.
+    /// Returns the entities in the array `value` of a JSON object.
     fileprivate func members(of json: String, _ type: QualifiedName) throws -> [ODataEntity] {
         try JSONScanner.scan(Array(json.utf8)) { (scanner) throws(JSONError) -> [ODataEntity] in
             var entities: [ODataEntity] = []

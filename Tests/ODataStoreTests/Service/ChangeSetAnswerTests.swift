@@ -7,7 +7,7 @@ import Testing
 
 @Suite("11.7.4 A request of a change set is answered as it would be alone")
 struct ChangeSetAnswerTests {
-    /// The entity that a provider answers a creation with, sent alone or in a change set.
+    /// Returns the entity in the response to a creation, sent alone or in a change set.
     private func answer(
         to request: ODataRequest, isAlone: Bool, _ provider: any ODataProvider
     ) async throws -> ODataEntity {

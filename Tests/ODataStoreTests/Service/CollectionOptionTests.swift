@@ -52,7 +52,7 @@ struct CollectionOptionTests {
         #expect(try await bazaar.refusal(.delete, "\(product)/Tags?$filter=$it eq 'y'")?.status == 400)
         #expect(try await bazaar.refusal(.delete, "\(product)?$filter=Name eq 'x'")?.status == 400)
         #expect(try await bazaar.names("\(product)/Related") == ["b"])
-        // Of a single entity, the client may say what it is answered with.
+        // `$select` on a single entity shapes the response.
         #expect(try await bazaar.send(.update, "\(product)?$select=Name", #"{"Price":2}"#).status < 300)
         #expect(try await bazaar.send(.replace, "Products", "[]").status == 204)
         #expect(try await bazaar.names("Products").isEmpty)

@@ -4,7 +4,7 @@ import ODataService
 import ODataStore
 import Testing
 
-/// The ids of what entities contain (OData URL Conventions 4.01, 4.3.3).
+/// The ids of contained entities (OData URL Conventions 4.01, 4.3.3).
 @Suite struct ContainedEntityTests {
     private func bazaar() async throws -> Bazaar {
         let bazaar = try await Bazaar()

@@ -78,7 +78,7 @@ struct DeltaTests {
         #expect(left.removed.map(\.id) == [ids[0]])
         #expect(left.removed.map(\.reason) == [.changed])
         try await bazaar.send(.update, ids[0], #"{"Price":2}"#)
-        // Who never was in the result is not told to have left it.
+        // An entity that was never in the result is not reported as removed.
         try await bazaar.create("Products", #"{"Name":"x","Price":50}"#)
         let entered = try await bazaar.follow(left.deltaLink)
         #expect(names(entered) == ["a"])
@@ -142,13 +142,13 @@ struct DeltaTests {
         #expect(names(byName) == ["Mug"])
         let byMember = try await track(bazaar, "Categories?$filter=Products/any(p:p/Name eq 'Mug')")
         #expect(names(byMember) == ["Kitchen"])
-        // The category changes, its products do not.
+        // The category changes; its products do not.
         try await bazaar.send(.update, "Categories(1)", #"{"Name":"Cuisine"}"#)
         try await bazaar.send(.update, "Categories(2)", #"{"Name":"Kitchen"}"#)
         let moved = try await bazaar.follow(byName.deltaLink)
         #expect(names(moved) == ["Pen"])
         #expect(moved.removed.map(\.reason) == [.changed])
-        // The product moves: both categories are concerned, the old one by what the log kept.
+        // The product moves. Both categories are affected; the log contains the previous one.
         let mug = try #require(try await bazaar.page("Products?$filter=Name eq 'Mug'").entities.first?.control.id)
         try await bazaar.send(.update, mug, #"{"CategoryID":2}"#)
         let members = try await bazaar.follow(byMember.deltaLink)
@@ -251,7 +251,7 @@ struct DeltaTests {
         #expect(await status(bazaar, link) == 200)
         bazaar.clock.advance(by: 31 * 86_400)
         #expect(await status(bazaar, link) == 410)
-        // 11.3.2: where to read the whole anew.
+        // 11.3.2: the Location header has the URL for a new full read.
         let refusal = try #require(try await bazaar.refusal(.read, link))
         #expect(refusal.headers["Location"] == "Products")
     }

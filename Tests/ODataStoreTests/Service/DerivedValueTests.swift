@@ -72,7 +72,7 @@ struct DerivedValueTests {
         return page.entities
     }
 
-    /// The type and the floor of values.
+    /// Returns the types of values and their property `Floor`.
     private func floors(_ value: ODataValue?) -> [String] {
         switch value {
         case .complex(let value)?: ["\(value.shape.name.name) \(value["Floor"] == 7 ? "7" : "none")"]

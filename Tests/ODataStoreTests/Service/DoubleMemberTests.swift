@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataStore
 
-/// Numbers of binary64 within collections have all their digits, whatever is done with the collection.
+/// Members of Edm.Double collections keep all their digits in every operation on the collection.
 @Suite("Collections of Edm.Double")
 struct DoubleMemberTests {
     private func service() async throws -> StoreService {

@@ -64,7 +64,7 @@ struct ExpandPagingTests {
         #expect(try await all(bazaar.entity("Shop?$expand=Parts")?.related["Parts"]) == [1, 2, 3])
         let bargain = try await bazaar.page("Products?$expand=Bazaar.Bargain/Extras").entities.first
         #expect(try await all(bargain?.related["Extras"]) == [1, 2, 3])
-        // A path through a complex value is not read in pages: nothing is left out there.
+        // A path through a complex value is not divided into pages, so no entity is missing.
         guard
             case .complex(let address)? = try await bazaar.page("Products?$expand=Address/Near").entities.first?[
                 "Address"],

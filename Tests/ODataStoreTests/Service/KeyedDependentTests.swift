@@ -82,7 +82,7 @@ struct KeyedDependentTests {
         #expect(try await bazaar.names("\(mug)/Texts?$orderby=Language", "Language") == ["DE", "EN", "IT"])
         try await bazaar.send(.update, mug, #"{"Texts@delta":[{"@removed":{"reason":"deleted"},"@id":"\#(text)"}]}"#)
         #expect(try await bazaar.names("\(mug)/Texts?$orderby=Language", "Language") == ["DE", "IT"])
-        // The model says that they go with their product.
+        // The texts are deleted with their product, as the model states.
         #expect(try await bazaar.send(.delete, mug).status == 204)
         #expect(try await bazaar.names("Texts", "Language") == ["FR"])
     }

@@ -11,7 +11,7 @@ struct LinkedDeltaTests {
         try await bazaar.page(url, preferences: Preferences(trackChanges: true)).deltaLink
     }
 
-    /// A mug with two tags of three.
+    /// Returns a service with a product that has two of three tags.
     private func bazaar(_ change: (inout ServiceDefinition) throws -> Void = { _ in }) async throws -> Bazaar {
         let bazaar = try await Depot.bazaar(changing: change)
         try await bazaar.create("Tags", #"{"ID":3,"Name":"torn"}"#)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ODataStore
 
-/// The model and rows that stand outside the repository, as a service of their own.
+/// A model and rows outside the repository, loaded into a service.
 private enum ReferenceModel {
     static let folder = Corpus.root.appendingPathComponent("../reference-model").standardizedFileURL
 

@@ -7,8 +7,8 @@ import Testing
 
 @testable import ODataStore
 
-/// A repeat is the same request of the same caller: whoever else uses its id, or sends something else by it, gets no answer
-/// that was meant for another.
+/// A repeated request is the same request by the same caller. If another caller uses its id, or the body
+/// differs, the stored response is not returned.
 @Suite("What tells a repeat from another request")
 struct RepeatIdentityTests {
     private static let ann = Principal(name: "ann")
@@ -31,7 +31,7 @@ struct RepeatIdentityTests {
         #expect(entity["Name"] == "Cup" && other.location != first.location)
         let repeated = try await bazaar.service.execute(creation(bazaar, #"{"Name":"Mug"}"#, Self.ann))
         #expect(repeated.location == first.location)
-        // A name is unique at its issuer only.
+        // A name is unique only together with its issuer.
         let namesake = Principal(name: "ann", claims: ["iss": "https://elsewhere.example/"])
         let third = try await bazaar.service.execute(creation(bazaar, #"{"Name":"Mug"}"#, namesake))
         #expect(third.location != first.location)
@@ -84,7 +84,7 @@ struct RepeatIdentityTests {
             try $0.execute(sql: "UPDATE outpost_request SET client = '', fingerprint = ?", arguments: [former])
         }
         #expect(try await bazaar.service.execute(request).location == first.location)
-        // Nobody knows who has sent it then.
+        // The sender of such a stored response is unknown.
         let anonymous = try creation(bazaar, #"{"Name":"Mug"}"#, nil)
         #expect(try await bazaar.service.execute(anonymous).location == first.location)
         #expect(try await bazaar.names("Products") == ["Mug"])

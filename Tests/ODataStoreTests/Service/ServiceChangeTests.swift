@@ -7,7 +7,7 @@ import Testing
 @testable import ODataSQL
 @testable import ODataStore
 
-// One after the other: open files are counted.
+// The tests count open files and must not run in parallel.
 @Suite("A service on its own model: links, change sets, repeats and snapshots, for those who may", .serialized)
 struct ServiceChangeTests {
     private static let ann = Principal(name: "ann")
@@ -179,7 +179,7 @@ struct ServiceChangeTests {
         return String(decoding: try await stream.collect(limit: 1 << 20), as: UTF8.self)
     }
 
-    /// The files of snapshots that this process has open.
+    /// The number of snapshot files that this process has open.
     private var openFiles: Int {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return files.count {

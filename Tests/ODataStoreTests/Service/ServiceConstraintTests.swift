@@ -44,7 +44,7 @@ struct ServiceConstraintTests {
             "SetDefault", [property: #"<Property Name="CategoryID" Type="Edm.Int32" DefaultValue="2"/>"#])
         try await standard.send(.delete, "Categories(1)")
         #expect(try await standard.names("Categories(2)/Products") == ["Mug"])
-        // What is changed along with it is a change like any other.
+        // The product counts as changed.
         #expect(try await standard.page("Products").entities.map { $0["Version"] } == [2])
     }
 
@@ -97,7 +97,7 @@ struct ServiceConstraintTests {
         #expect(try await bazaar.refusal(.replace, id, #"{"Name":"Cup","CategoryID":9}"#)?.target == "Category")
         #expect(try await bazaar.refusal(.update, "\(id)/CategoryID", #"{"value":9}"#)?.target == "Category")
         #expect(try await bazaar.send(.update, id, #"{"CategoryID":null}"#).status == 204)
-        // A service may say that orders come before their customers.
+        // Services may permit orders that arrive before their customers.
         var options = StoreService.Options()
         options.requiresPrincipals = false
         let lenient = try await Bazaar(options: options)

@@ -100,7 +100,7 @@ struct ServiceGuardTests {
         }
         for (method, url, body) in [
             (ODataRequest.Method.update, "Orders(1)", #"{"Margin":9}"#), (.create, "Orders", #"{"ID":9,"Margin":9}"#),
-            // An update that makes the entity sets the key besides.
+            // An update that creates the entity also sets its key.
             (.update, "Orders(9)", #"{"Owner":"ann","Margin":9}"#),
             (.replace, "Orders(9)", #"{"Owner":"ann","Margin":9}"#),
         ] {

@@ -102,7 +102,7 @@ struct ServiceWritingTests {
         guard case .complex(let other)? = final["Address"] else { throw ODataError.notFound("Address") }
         #expect(other["Street"] == .null)
         #expect(other["City"] == "e")
-        // A change that changes nothing is a change all the same.
+        // A change without effect counts as a change.
         #expect(try await bazaar.send(.update, id, "{}").etag == "W/\"4\"")
     }
 
@@ -120,7 +120,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.send(.update, id, "{}", ifMatch: "*").status == 204)
         #expect(try await bazaar.refusal(.delete, id, ifMatch: "W/\"1\"")?.status == 412)
         #expect(try await bazaar.send(.delete, id, ifMatch: "W/\"3\"").status == 204)
-        // Sets without ETags want none.
+        // Sets without ETags require none.
         try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
         #expect(try await bazaar.send(.delete, "Categories(1)").status == 204)
     }
@@ -223,7 +223,7 @@ struct ServiceWritingTests {
             .create, "Products",
             #"{"Name":"x","Related@odata.bind":["Products(00000000-0000-0000-0000-000000000000)"]}"#)
         #expect(refused?.status == 400)
-        // All or nothing.
+        // The failed change has no effect at all.
         #expect(try await bazaar.names("Products?$filter=Name eq 'x'") == [])
     }
 
@@ -240,7 +240,7 @@ struct ServiceWritingTests {
                 + #""Category":{"Name":"Kitchen"}}"#)
         #expect(try await bazaar.names("\(id)/Texts?$orderby=Language", "Text") == ["Becher", "big mug", "tasse"])
         #expect(try await bazaar.entity("\(id)/Category")?["Name"] == "Kitchen")
-        // Without a key the related entity is the one that there is.
+        // A related entity without a key is the existing one.
         try await bazaar.send(.update, id, #"{"Category":{"Name":"Cuisine"}}"#)
         #expect(try await bazaar.names("Categories") == ["Cuisine"])
     }
@@ -410,11 +410,11 @@ struct ServiceWritingTests {
         preferences.continueOnError = true
         try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)
         try await bazaar.create("Categories", #"{"Name":"Office"}"#)
-        // The second one has its name still when the first one asks for it.
+        // The second category still has its name when the first one is renamed to it.
         let all = #"[{"ID":1,"Name":"Office"},{"Name":"Attic"}]"#
         let response = try await bazaar.send(.replace, "Categories", all, preferences: preferences)
         guard case .page(let page) = response.body else { throw ODataError.notFound("page") }
-        // The answer is the whole collection: the refused member as it was, with what went wrong.
+        // The response contains the whole collection; the refused member is unchanged and has an error annotation.
         #expect(page.entities.count == 2)
         #expect(
             page.entities.filter { $0.control.annotations["Org.OData.Core.V1.DataModificationException"] != nil }.count
@@ -475,7 +475,8 @@ struct ServiceWritingTests {
             guard case .page(let page) = try await bazaar.service.execute(request).body else { return nil }
             return page.entities.map { $0["Name"] }
         }
-        // No member has the price yet. All get it, and all with it are answered.
+        // No member has the price before the change. All members get it, and the response contains those that match
+        // afterwards.
         #expect(
             try await answer("Products/$each?$filter=Price eq 9&$orderby=Name desc", ["Price": .double(9)]) == [
                 "c", "b", "a",
@@ -484,7 +485,8 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Products?$filter=Price eq 5&$orderby=Name") == ["a", "b", "c"])
         #expect(try await answer("Products/$each?$top=0", ["Price": .double(6)]) == [])
         #expect(try await bazaar.names("Products?$filter=Price eq 6").count == 3)
-        // The segment is evaluated before the change, and its members are answered although they match no more.
+        // The segment is evaluated before the change. The response contains its members even though they match no
+        // longer.
         let segment = "Products/$filter(Name ne 'a')/$each?$orderby=Name&$skip=1&$top=1&$select=Name"
         #expect(try await answer(segment, ["Price": .double(7)]) == ["c"])
         #expect(try await bazaar.names("Products?$filter=Price eq 7&$orderby=Name") == ["b", "c"])
@@ -493,7 +495,8 @@ struct ServiceWritingTests {
             try await answer("Products/$each?$filter=Price eq 2", ["Price": .double(2)], Preferences(returns: .minimal))
                 == nil)
         #expect(try await bazaar.names("Products?$filter=Price eq 2").count == 3)
-        // What is deleted has no answer to choose from: an option must not be taken for the choice of members.
+        // A deletion has no response that options could shape, and its options must not be mistaken for a selection
+        // of members.
         #expect(try await bazaar.refusal(.delete, "Products/$each?$filter=Price eq 9")?.status == 400)
         #expect(try await bazaar.names("Products").count == 3)
     }

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("11.4.6.3 A relation by a foreign key that leads to a single entity takes the place of the one before")
 struct SingleDependentTests {
-    /// A service whose categories have one product each; the products know it by a foreign key.
+    /// Returns a service with one product for each category; the products refer to their category by a foreign
+    /// key.
     private func service(foreignKey: String = #"<Property Name="CategoryID" Type="Edm.Int32"/>"#) async throws -> Bazaar
     {
         let bazaar = try await Bazaar(replacing: [
@@ -23,7 +24,7 @@ struct SingleDependentTests {
         return bazaar
     }
 
-    /// The names of the products of each category.
+    /// Returns the names of the products in each category.
     private func products(_ bazaar: Bazaar) async throws -> [[String]] {
         [
             try await bazaar.names("Products?$filter=CategoryID eq 1&$orderby=Name"),
@@ -31,7 +32,7 @@ struct SingleDependentTests {
         ]
     }
 
-    /// How a product comes to be the one of a category.
+    /// The way in which a product is assigned to a category.
     enum Way: CaseIterable, Sendable {
         case reference, bound, within
     }
@@ -94,7 +95,7 @@ struct SingleDependentTests {
         #expect(try await products(bazaar) == [["Mug"], ["Cup"]])
     }
 
-    // MARK: One at most
+    // MARK: At most one
 
     @Test("Two entities for a property that leads to one are refused, whatever holds the relation")
     func two() async throws {

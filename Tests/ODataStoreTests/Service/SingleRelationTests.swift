@@ -6,7 +6,8 @@ import Testing
 
 @Suite("11.4.6.3 A relation without a foreign key that leads to a single entity takes the place of the one before")
 struct SingleRelationTests {
-    /// A service whose orders have a topic, which has many orders, and a badge, which has one; neither in a foreign key.
+    /// Returns a service with a topic (of many orders) and a badge (of one order) for each order, without
+    /// foreign keys.
     private func service() async throws -> Bazaar {
         let bazaar = try await Bazaar(replacing: [
             #"<NavigationProperty Name="Invoice" Type="Bazaar.Invoice" ContainsTarget="true"/>"#:
@@ -33,7 +34,7 @@ struct SingleRelationTests {
         return bazaar
     }
 
-    /// The owners of the orders of each category.
+    /// Returns the owners of the orders in each category.
     private func owners(_ bazaar: Bazaar) async throws -> [[String]] {
         [
             try await bazaar.names("Categories(1)/Orders?$orderby=ID", "Owner"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataSQL
 
-/// The results that are kept for later pages: each caller has a share of its own, and files do not stay behind.
+/// The snapshots for further pages: each caller has a separate limit, and files are removed.
 @Suite struct SnapshotShareTests {
     private let ann = CallerID(Principal(name: "ann"))
     private let bob = CallerID(address: "192.0.2.7")

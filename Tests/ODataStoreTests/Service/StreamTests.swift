@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A service on its own model: streams")
 struct StreamTests {
-    /// Bytes in small pieces, each telling where it stands.
+    /// Returns bytes that depend on their positions.
     private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) } }
 
     private static func stream(_ bytes: [UInt8], piece: Int = 10_000) -> ByteStream {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("11.4.14 Deleting many entities of which one takes others with it")
 struct CascadedMemberTests {
-    /// A line of nodes, each of which takes the next one with it.
+    /// Returns a service with a chain of nodes, each of which deletes the next one.
     private func nodes() async throws -> Bazaar {
         try await Depot.bazaar([
             (set: "Nodes", json: #"{"ID":1}"#), ("Nodes", #"{"ID":2,"ParentID":1}"#),

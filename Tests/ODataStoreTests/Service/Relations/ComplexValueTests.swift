@@ -15,7 +15,7 @@ struct ComplexValueTests {
 
     private func bazaar() async throws -> Bazaar { try await Depot.bazaar([(set: "Products", json: Self.product)]) }
 
-    /// The value of a path as what it has, those that are null left out.
+    /// Returns the properties of a complex value, without those that are null.
     private func members(_ bazaar: Bazaar, _ path: String) async throws -> [String: ODataValue] {
         guard case .complex(let entity)? = try await bazaar.text("Products(1)/\(path)") else { return [:] }
         var members = entity.dynamicProperties

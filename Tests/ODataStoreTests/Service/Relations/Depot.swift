@@ -5,12 +5,12 @@ import Testing
 
 @testable import ODataStore
 
-/// A service whose entities are related in every way: by foreign keys, by containment and by link tables, within one
-/// set and to derived types.
+/// A service with relations of every kind: foreign keys, containment and link tables, within one set and to
+/// derived types.
 enum Depot {
-    /// A new service, with some entities of each set.
+    /// Returns a new service with some entities in each set.
     ///
-    /// - Parameter rows: what it holds, by set, in JSON; ``rows`` unless something else is given.
+    /// - Parameter rows: the entities by set, in JSON.
     static func bazaar(
         _ rows: [(set: String, json: String)] = Self.rows,
         changing change: (inout ServiceDefinition) throws -> Void = { _ in }
@@ -20,7 +20,7 @@ enum Depot {
         return bazaar
     }
 
-    /// Two customers with orders, whose items have the same numbers.
+    /// Two customers with orders; the items of different orders have the same numbers.
     static let rows: [(set: String, json: String)] = [
         (set: "Products", json: #"{"ID":50,"Name":"Mug"}"#), ("Products", #"{"ID":51,"Name":"Cup"}"#),
         ("Tags", #"{"ID":1,"Name":"thin"}"#), ("Tags", #"{"ID":2,"Name":"tall"}"#),
@@ -95,7 +95,7 @@ enum Depot {
 }
 
 extension Bazaar {
-    /// A service on another model.
+    /// Creates a service with another model.
     init(model metadata: String, _ change: (inout ServiceDefinition) throws -> Void) async throws {
         var definition = ServiceDefinition(model: try CSDLReader.read(xml: Array(metadata.utf8)))
         try change(&definition)
@@ -106,7 +106,7 @@ extension Bazaar {
         service = try await StoreService.open(definition, at: .memory, options: options)
     }
 
-    /// The values of a property of all entities of a collection, in the order of the keys.
+    /// Returns a property of all entities in a collection, in the order of the keys.
     func values(_ url: String, _ property: String) async throws -> [ODataValue?] {
         try await page(url).entities.sorted { "\($0.key?.parts ?? [])" < "\($1.key?.parts ?? [])" }
             .map { $0[property] }

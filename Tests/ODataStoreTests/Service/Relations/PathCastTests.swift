@@ -16,7 +16,7 @@ struct PathCastTests {
         #expect(try await bazaar.values("Orders", "CustomerID") == before)
     }
 
-    /// A cat and a dog.
+    /// Returns a service with a cat and a dog.
     private func animals() async throws -> Bazaar {
         try await Depot.bazaar([
             (set: "Tags", json: #"{"ID":1,"Name":"ball"}"#),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("11.4.6.2 What is taken from a collection must be in it, and nothing else is touched")
 struct UnrelatedEntityTests {
-    /// The customers of the orders, by which somebody else's change would show.
+    /// Returns the customers of the orders, in which unintended changes would show.
     private func customers(_ bazaar: Bazaar) async throws -> [ODataValue?] {
         try await bazaar.values("Orders", "CustomerID")
     }
