@@ -6,8 +6,8 @@ import Testing
 
 @testable import ODataDatabases
 
-/// String columns of other databases hold values of any storage class; to clients they are strings (OData URL Conventions
-/// 4.01, 5.1.1.1; rule 18).
+/// String columns of existing databases contain values of any storage class. Clients see strings (OData URL
+/// Conventions 4.01, 5.1.1.1; rule 18).
 @Suite("Columns of any storage class that are served as strings")
 struct AnyTextTests {
     static let sql = """
@@ -64,7 +64,7 @@ struct AnyTextTests {
             for id in ["k2('010')", "k2('10.0')", "flat('010')", "c('abc')", "c('ABC')"] {
                 await #expect(throws: ODataError.self, "\(id)") { try await database.get(id) }
             }
-            // A change by the key meets the same row, and makes none.
+            // A change by key affects the same row and creates none.
             let change = try database.entity("k2", ["x": 9])
             #expect(try await database.execute(try database.request(.update, "k2('10')", change)).status < 300)
             #expect(try fixture.value("SELECT count(*) FROM k2") == 3)

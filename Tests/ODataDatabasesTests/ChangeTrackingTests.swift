@@ -33,7 +33,8 @@ struct ChangeTrackingTests {
         #expect(name.sqlIdentifier.utf8.elementsEqual(quoted.utf8))
     }
 
-    /// What a delta says, in short: `+id` for entities, `-id` for removed ones, `~id` for those changed away.
+    /// Returns a short form of a delta: `+id` for entities, `-id` for deleted ones, `~id` for those that left
+    /// the result.
     private func summary(_ page: EntityPage) -> [String] {
         page.entities.compactMap { $0.control.id.map { "+\($0)" } }.sorted()
             + page.removed.map { ($0.reason == .deleted ? "-" : "~") + $0.id }.sorted()
@@ -70,7 +71,7 @@ struct ChangeTrackingTests {
         #expect(database.tracker?.comparisons == scans, "our own changes cost no scan")
         try await database.close()
 
-        // What nobody changed meanwhile needs no scan after a restart either, what somebody did is found.
+        // After a restart, an unchanged file needs no scan; changes of other programs are found.
         let again = try await ServedDatabase.open(path: fixture.path)
         #expect(summary(try await again.page(link)) == [])
         #expect(again.tracker?.comparisons == 0)
@@ -188,7 +189,7 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    /// Who asks for a change.
+    /// The task that requests a change.
     private final class Caller: Sendable {
         let task = Mutex<Task<Void, Never>?>(nil)
     }
@@ -254,7 +255,7 @@ struct ChangeTrackingTests {
         let delta = try await database.page(link)
         #expect(summary(delta) == ["+part(a='it%27%27s',b=2)", "-part(a='x',b=2)", "-part(a='y',b=1)"])
         #expect(database.tracker?.comparisons == scans)
-        // A table that was made anew while nobody served it has lost its triggers, and with them what changed since.
+        // A table that was recreated while it was not served has lost its triggers and the record of later changes.
         let next = try #require(delta.deltaLink)
         try await database.close()
         try fixture.elsewhere(
@@ -287,14 +288,14 @@ struct ChangeTrackingTests {
             link = try #require(delta.deltaLink)
             #expect(try fixture.value("SELECT COUNT(*) FROM outpost_change") == 0)
         }
-        // What is taken out while the server runs leaves it working.
+        // The server continues to work after the triggers are removed.
         #expect(try ChangeTriggers.remove(fromDatabaseAt: fixture.path) > 0)
         try fixture.elsewhere("UPDATE part SET n = 99 WHERE b = 2")
         #expect(try await database.page(link).entities.map { $0["n"] } == [99])
         try await database.close()
     }
 
-    // MARK: Results that hang on other tables
+    // MARK: Results that depend on other tables
 
     static let related = """
         CREATE TABLE customer (id TEXT PRIMARY KEY NOT NULL, country TEXT);
@@ -376,9 +377,9 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    // MARK: Rows that REPLACE removes, for which SQLite fires no trigger
+    // MARK: Rows deleted by REPLACE without a trigger
 
-    /// Tables where two rows cannot share a code, with a code that is the same as `x` to them.
+    /// Tables with a unique code, and a value of the code that equals `x` in them.
     static let unique = [
         ("CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT UNIQUE)", "x"),
         ("CREATE TABLE item (id INTEGER PRIMARY KEY, n DEFAULT 1, code TEXT, UNIQUE (n, code))", "x"),
@@ -390,7 +391,7 @@ struct ChangeTrackingTests {
         ("CREATE TABLE item (id INTEGER PRIMARY KEY, code); CREATE UNIQUE INDEX i ON item (code) WHERE id < 9", "x"),
     ]
 
-    /// A server with triggers, and what is in the next delta of `item` after a change by others.
+    /// Checks the next delta of `item` after a change by another program, with triggers installed.
     private func tellsReplaced(_ sql: String, _ change: String, _ expected: [String]) async throws {
         let fixture = try ForeignFixture(sql)
         var options = ServedDatabase.Options()
@@ -492,12 +493,12 @@ struct ChangeTrackingTests {
         }
         try fixture.elsewhere("INSERT OR REPLACE INTO item VALUES (2, 'x')")
         try await next(["+item(2)", "-item(1)"], comparisons: 1)
-        // What is up to date is left alone.
+        // Current triggers are left unchanged.
         try await database.close()
         database = try await ServedDatabase.open(path: fixture.path, options: options)
         try fixture.elsewhere("INSERT OR REPLACE INTO item VALUES (3, 'x')")
         try await next(["+item(3)", "-item(2)"], comparisons: 0)
-        // Another program adds a key while nobody serves the database, and takes one out while somebody does.
+        // Another program adds a key while the database is not served, and removes one while it is served.
         try await database.close()
         try fixture.elsewhere(
             "ALTER TABLE item ADD n INTEGER; UPDATE item SET n = 7; CREATE UNIQUE INDEX later ON item (n)")

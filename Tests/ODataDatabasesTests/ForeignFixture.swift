@@ -5,12 +5,12 @@ import Testing
 
 @testable import ODataDatabases
 
-/// A temporary folder with a database that somebody else made, and a second program that works on it.
+/// A temporary folder with a database, and access to it as by another program.
 final class ForeignFixture {
     let folder: URL
     let path: String
 
-    /// Makes a database by SQL.
+    /// Creates a database from SQL.
     init(_ sql: String, wal: Bool = false) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("foreign-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -21,7 +21,7 @@ final class ForeignFixture {
         try queue.close()
     }
 
-    /// A copy of the Northwind database; `nil` where it is not at hand.
+    /// Copies the Northwind database; `nil` if it is not available.
     init?(northwind: Void) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -39,21 +39,20 @@ final class ForeignFixture {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// What another program does to the database behind our back.
+    /// Runs SQL as another program.
     func elsewhere(_ sql: String) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.inDatabase { try $0.execute(sql: sql) }
         try queue.close()
     }
 
-    /// A value that another program sees.
+    /// Returns a value as another program sees it.
     func value<Value: DatabaseValueConvertible>(_ sql: String) throws -> Value? {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }
         return try queue.inDatabase { try Value.fetchOne($0, sql: sql) }
     }
 
-    /// The database's model.
     func model(_ options: ForeignModel.Options = .init()) throws -> ForeignModel {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }

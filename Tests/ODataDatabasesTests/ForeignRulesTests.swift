@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataDatabases
 
-/// What a database's own triggers, conflict clauses and defaults make of a change.
+/// Changes under the triggers, conflict clauses and defaults of a database.
 @Suite("The own rules of a served database", .serialized)
 struct ForeignRulesTests {
     private func refusal(_ database: ServedDatabase, _ request: ODataRequest) async -> ODataError? {
@@ -68,11 +68,11 @@ struct ForeignRulesTests {
         #expect(try await refusal(database, creation("tag", "a", id: "r-1"))?.status == 409)
         #expect(try await database.execute(try creation("guarded", "yes")).location == "guarded(1)")
         #expect(try await refusal(database, creation("guarded", "no"))?.status == 409)
-        // An upsert is a creation, too.
+        // An upsert counts as a creation.
         let upsert = try database.request(.update, "tag(7)", try database.entity("tag", ["name": "a"]))
         #expect(await refusal(database, upsert)?.status == 409)
         #expect(try fixture.value("SELECT COUNT(*) FROM tag") == 2)
-        // Nothing was remembered as done: the same request acts once the name is free.
+        // The failed request was not stored as executed: it succeeds when the name is free.
         try fixture.elsewhere("DELETE FROM tag WHERE id = 1")
         #expect(try await database.execute(try creation("tag", "a", id: "r-1")).location == "tag(3)")
         try await database.close()

@@ -103,7 +103,7 @@ struct RepeatableRequestTests {
         var options = ServedDatabase.Options()
         options.now = { ODataDateTimeOffset(seconds: Int64(clock.withLock { $0 })) }
         let database = try await ServedDatabase.open(path: fixture.path, options: options)
-        // Two days from now, by the clock that is right.
+        // The time of the first transmission is two days ahead of the server's clock.
         func request(_ id: String, _ sent: String) throws -> ODataRequest {
             try database.request(
                 .create, "item", try database.entity("item", ["name": "new"]), id: id, firstSent: sent)
@@ -198,7 +198,7 @@ struct RepeatableRequestTests {
         }
         #expect(try fixture.value("PRAGMA journal_mode") == "wal")
         #expect(try fixture.value("SELECT COUNT(*) FROM item") == (step == .committed ? 6 : 5))
-        // And back again: what is open is settled with whatever journal there is.
+        // With a rollback journal again, the open intent is settled, too.
         if step == .committed { try fixture.elsewhere("PRAGMA journal_mode = DELETE") }
         let again = try await open(fixture)
         let response = try await again.execute(try creation(again))
@@ -250,11 +250,11 @@ struct RepeatableRequestTests {
         options.atStep = {
             switch $0 {
             case .changed:
-                // The other server looks for intents now, finds none, and waits for the lock.
+                // The second server now looks for intents, finds none, and waits for the lock.
                 signal.finish()
                 Thread.sleep(forTimeInterval: 0.5)
             case .committed:
-                // It has the lock before this server has marked what it did.
+                // The second server gets the lock before this server has recorded its commit.
                 Thread.sleep(forTimeInterval: 1)
             case .intended: break
             }
@@ -268,7 +268,7 @@ struct RepeatableRequestTests {
         #expect(location == "item(6)" && repeated.location == location)
         #expect(repeated.status == 201)
         #expect(try fixture.value("SELECT COUNT(*) FROM item") == 6)
-        // Nor is it in doubt afterwards, at either of them.
+        // Later repeats have a known outcome at both servers.
         for database in [first, second] {
             #expect(try await database.execute(try creation(database)).location == location)
             try await database.close()

@@ -9,7 +9,6 @@ import Testing
 @testable import ODataSQL
 
 extension ServedDatabase {
-    /// Answers a GET.
     func get(
         _ url: String, track: Bool = false, pageSize: Int? = nil
     ) async throws -> ODataResponse {
@@ -17,7 +16,7 @@ extension ServedDatabase {
         return try await execute(ODataRequest(.read, try ODataURL(parsing: url), preferences: preferences))
     }
 
-    /// The page that a GET answers with.
+    /// Returns the page in the response to a GET request.
     func page(_ url: String, track: Bool = false, pageSize: Int? = nil) async throws -> EntityPage {
         guard case .page(let page) = try await get(url, track: track, pageSize: pageSize).body else {
             throw ODataError(status: 500, code: "NoPage", message: url)
@@ -25,7 +24,6 @@ extension ServedDatabase {
         return page
     }
 
-    /// An entity with some properties.
     func entity(_ set: String, _ properties: [String: ODataValue]) throws -> ODataEntity {
         guard let shape = model.shape(ofSet: set) else { throw ODataError.notFound(set) }
         return ODataEntity(shape: shape, properties)
@@ -251,7 +249,7 @@ struct ServedDatabaseTests {
             try await database.execute(
                 try database.request(.create, "owner", try database.entity("owner", ["id": .guid(first)])))
         }
-        // A foreign key is written as the key that it refers to, which SQLite compares byte by byte.
+        // A foreign key is stored with the spelling of the referenced key, because SQLite compares bytes.
         _ = try await database.execute(
             try database.request(.create, "pet", try database.entity("pet", ["owner_id": .guid(first)])))
         #expect(try fixture.value("SELECT owner_id FROM pet") == "0F8FAD5B-D9CB-469F-A165-70867728950E")
