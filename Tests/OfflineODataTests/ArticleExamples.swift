@@ -6,7 +6,7 @@ import ODataQuery
 import ODataService
 import OfflineOData
 
-// The examples of articles, as they stand there; a test holds them together and runs them.
+// The examples of the articles, verbatim. A test compares them with the articles and runs them.
 
 enum CommonTasks {
     static func deepInsert(

@@ -27,7 +27,7 @@ struct ArticleTests {
             $0.components(separatedBy: "\n```").first
         }
         #expect(examples.count >= 3)
-        // The transport of Apple's platforms is not compiled here.
+        // The URLSession transport is not compiled on this platform.
         for example in examples where !example.contains("URLSessionTransport") {
             #expect(source.contains(lines(example)), "\(example)")
         }

@@ -1,4 +1,4 @@
-// The first example in Swift of the README, as it stands there; a test holds the two together and runs it.
+// The first Swift example of the README, verbatim. A test compares them and runs the example.
 
 import OutpostKit
 

@@ -7,7 +7,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// The number in a property.
+/// Returns the integer in a value.
 private func number(_ value: ODataValue?) throws -> Int64 {
     guard case .integer(let number)? = value else { throw ODataError.notFound("a number") }
     return number
@@ -22,7 +22,7 @@ struct EngineSetTests {
         "OrderID": -1, "LineNumber": 1, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5)),
     ]
 
-    /// A refused order with a line that waits for it, and a change that is refused by itself.
+    /// Returns a store with a refused order, a line that depends on it, and another refused change.
     private func refused(_ shop: Shop) async throws -> OfflineODataProvider {
         let store = try await shop.clone()
         try await store.changing(ChangeOptions(tag: "visit 12", headers: ["X-Visit": "12"])).create(
@@ -275,7 +275,7 @@ struct EngineSetTests {
         #expect(metadata.contains("DependentRequests") && !metadata.contains("AffectedEntity"))
     }
 
-    /// How a change does not get to the service, or its answer not back.
+    /// The reason for which a change does not reach the service, or its response does not return.
     enum Failure: CaseIterable, Sendable {
         case noConnection
         case answerLost

@@ -82,7 +82,7 @@ struct EntityStateTests {
         #expect(try await isLocal())
         try await store.download(["products", "few"])
         #expect(try await !isLocal())
-        // One that is refused does not keep the others from telling.
+        // A query that fails does not affect the results of the other queries.
         try await store.update("Products(1)", ["Stock": 8])
         try await store.upload()
         isRefusing.set()
@@ -134,7 +134,7 @@ struct EntityStateTests {
         #expect(try await store.download().updated == 1)
         #expect(try await isUpserted())
         #expect(try await store.rows(found).map { $0["Title"] } == ["Back"])
-        // What waits here is not of the service.
+        // A pending change does not count as downloaded.
         let shape = try #require(store.model.shape(QualifiedName("Studio", "Page")))
         let change = ODataEntity(shape: shape, ["Title": "Mine"])
         _ = try await store.execute(
@@ -162,7 +162,7 @@ struct EntityStateTests {
         }
         for root in ["/", "/v2/"] {
             for function in ["sap.islocal()", "outpost.hasPendingChanges()"] {
-                // Both times: when it is read, and when it is known.
+                // The second read uses the cached statement.
                 for _ in 0..<2 {
                     let (status, text) = try await get("\(root)Products?$filter=\(function)")
                     #expect(status == 200 && text.contains("4711"), "\(root) \(function): \(text)")

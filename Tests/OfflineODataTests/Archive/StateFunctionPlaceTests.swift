@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Functions that ask what became of changes, and whether there is a related entity")
 struct StateFunctionPlaceTests {
-    /// A query with `F` in the place of a condition on an order.
+    /// Queries in which `F` stands for a condition on an order.
     private static let forms = [
         "Orders?$filter=F", "Orders?$filter=not F", "Orders?$filter=F and Freight gt 0 or OrderID eq 1",
         "Orders?$orderby=F,OrderID desc", "Orders?$orderby=case(F:1,true:0) desc,OrderID&$top=5",
@@ -28,7 +28,8 @@ struct StateFunctionPlaceTests {
         "Employees?$expand=Orders($expand=Customer($expand=Orders($filter=F;$orderby=OrderID)))&$orderby=EmployeeID",
     ]
 
-    /// The same for conditions on the members of a collection. `isLocal` asks about the customer there, whatever it stands in.
+    /// Queries in which `F` stands for a condition on the members of a collection. `isLocal` always refers to
+    /// the customer.
     private static let conditionsOnMembers = [
         "Customers?$filter=Orders/any(o:F)", "Customers?$filter=Orders/all(o:F)",
         "Customers?$filter=Orders/any(o:not F and o/Freight gt 0)", "Customers?$orderby=Orders/any(o:F),CustomerID",
@@ -47,7 +48,7 @@ struct StateFunctionPlaceTests {
             try await store.update("Customers('C0002')", ["City": "Here"])
         }
 
-        /// Asks from the library, and over HTTP.
+        /// Returns the results of a query by the library and over HTTP.
         func answers(_ text: String) async throws -> (rows: [String], json: String) {
             let rows = try await store.rows(text).map(Self.text)
             let handler = try ODataHandler(provider: store, serviceRoot: "/")
@@ -75,7 +76,7 @@ struct StateFunctionPlaceTests {
         }
     }
 
-    /// Asks with a function and with a condition that says the same.
+    /// Expects the same results for a function and an equivalent condition.
     private func expectSame(_ form: String, _ function: String, _ condition: String, in store: Store) async throws {
         let query = form.replacing(/\bF\b/.wordBoundaryKind(.simple), with: function)
         let (rows, json) = try await store.answers(query)
@@ -85,7 +86,7 @@ struct StateFunctionPlaceTests {
         #expect(!rows.isEmpty, "\(query)")
     }
 
-    /// An answer without what names the query.
+    /// Returns a response without the annotations that contain the query.
     private static func withoutContext(_ json: String) -> String {
         json.replacing(/"[^"]*@(odata\.)?(context|nextLink)":"[^"]*",?/, with: "")
     }

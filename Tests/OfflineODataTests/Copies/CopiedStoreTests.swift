@@ -7,13 +7,13 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// A store that was copied, restored or put back creates nothing twice (rules 2 and 10).
+/// A store that was copied, restored or rolled back creates nothing twice (rules 2 and 10).
 @Suite("A copied, restored or rolled-back store")
 struct CopiedStoreTests {
-    /// Whether clients speak OData 2.0 with the service, and what a proxy does to repeatable requests.
+    /// The protocol version, and whether a proxy removes the header fields of repeatable requests.
     enum Way: CaseIterable { case v4, v2, stripped }
 
-    /// A service, a folder for notes, and stores that know what is noted there.
+    /// A service, a folder for notes, and stores that use the notes.
     private final class Scene: Sendable {
         let shop: Shop
         let way: Way
@@ -66,7 +66,7 @@ struct CopiedStoreTests {
             try FileManager.default.copyItem(atPath: path(name), toPath: path(other))
         }
 
-        /// A product: the service accepts several of one name, so a second creation would show.
+        /// Returns a product. The service accepts several with one name, so a second creation would be visible.
         static func product(_ name: ODataValue) -> [String: ODataValue] {
             ["Name": name, "CategoryID": 1, "Price": .decimal(ODataDecimal(1)), "Stock": 1]
         }
@@ -76,7 +76,7 @@ struct CopiedStoreTests {
         }
     }
 
-    /// Takes the fields of repeatable requests out on the way.
+    /// A proxy that removes the header fields of repeatable requests.
     private struct Proxy: ODataProvider {
         let base: any ODataProvider
         var model: EntityDataModel { get async throws { try await base.model } }
@@ -121,7 +121,7 @@ struct CopiedStoreTests {
         await #expect(throws: OfflineError.self) { try await copy.sync() }
         #expect(try await copy.status().pending.map(\.state) == [.pending])
         #expect(try await scene.products("Once") == 1)
-        // Reading, downloading and editing go on.
+        // Reading, downloading and editing still work.
         try await copy.download()
         try await copy.update("Products(1)", ["Stock": 7])
         #expect(try await copy.queueHold()?.count == 2)
@@ -137,7 +137,7 @@ struct CopiedStoreTests {
         try scene.copy("a", to: "b")
         let original = try await scene.open("a")
         #expect(try await original.upload().accepted.count == 1)
-        // The second one says another time of its first sending.
+        // The copy states a different time of first transmission.
         try await Task.sleep(for: .seconds(1.1))
         let copy = try await scene.open("b")
         var options = UploadOptions()
@@ -146,7 +146,7 @@ struct CopiedStoreTests {
         #expect(report.accepted.count == 1 && report.failed.isEmpty)
         #expect(try await scene.products("Once") == 1)
         #expect(try await copy.rows("Products?$filter=Name eq 'Once'").count == 1)
-        // It is a store of its own from then on, and so is the first one.
+        // From then on, the copy and the original are separate stores.
         for store in [copy, original] {
             try await store.create("Products", Scene.product("Later"))
             #expect(try await store.queueHold() == nil)
@@ -243,7 +243,7 @@ struct CopiedStoreTests {
         let refusal = await #expect(throws: OfflineError.self) { try await restored.upload() }
         #expect(hold(of: refusal)?.reason == (inPlace ? .rolledBack : .otherFile))
         #expect(try await scene.products("Once") == 1)
-        // Whoever takes the change back has a store like any other.
+        // After an undo, the store works as any other.
         try await restored.undoAll()
         #expect(try await restored.queueHold() == nil)
         try await restored.create("Products", Scene.product("Later"))

@@ -6,9 +6,10 @@ import Testing
 
 @Suite("A circle of pages, each of which leads to the next, ends a download with an error", Patience.limit)
 struct CircularPageTests {
-    /// A service with two empty pages, each of which leads to the other. It ends the game itself where nobody else does.
+    /// Returns a service with two empty pages that link to each other. After 20 requests, the service ends the
+    /// loop with an error.
     ///
-    /// - Parameter lead: lets a page of the service lead to them.
+    /// - Parameter lead: a closure that links a page of the service to them.
     private func circular(
         _ base: any ODataProvider, _ lead: @escaping @Sendable (ODataRequest, inout EntityPage) -> Void
     ) -> Gateway {
@@ -77,7 +78,7 @@ struct CircularPageTests {
         #expect(try await store.rows("Orders").count == 200)
     }
 
-    // MARK: With what is expanded
+    // MARK: Expanded entities
 
     private static let tree = "Albums?$expand=Tags"
 
@@ -133,7 +134,7 @@ struct CircularPageTests {
         #expect(try await store.rows("Albums(1)/Tags").count == 2)
     }
 
-    /// Gives the tags of each album on a page another page.
+    /// Adds a next link to the tags of each album on a page.
     private static func lead(_ page: inout EntityPage, to link: String) {
         for index in page.entities.indices { page.entities[index].related["Tags"] = .many([], nextLink: link) }
     }

@@ -85,12 +85,12 @@ struct DeltaTests {
         #expect(try await store.download().queries.map(\.method) == [.delta])
     }
 
-    /// Looks how much of a change is seen in a store.
+    /// An observer of the changed rows in a store.
     private final class Look: Sendable {
         private let counts = Mutex<[Int]>([])
         private let store = Mutex<OfflineODataProvider?>(nil)
 
-        /// How many changed orders were seen at each look.
+        /// The number of changed orders at each look.
         var seen: [Int] { counts.withLock { $0 } }
 
         func begin(at store: OfflineODataProvider) { self.store.withLock { $0 = store } }
@@ -115,7 +115,7 @@ struct DeltaTests {
         let store = try await shop.clone(through: service)
         try await shop.sql("UPDATE Orders SET Freight = 7777 WHERE OrderID <= 1045")
         look.begin(at: store)
-        // Before each page, and as often as can be while pages come and are applied.
+        // The observer looks before each page, and continuously while pages are received and applied.
         let isOver = LockedFlag()
         let watch = Task { while !isOver.isSet { try await look.take() } }
         defer { isOver.set() }
@@ -189,7 +189,7 @@ struct DeltaTests {
         let store = try await shop.clone(through: PlainService(base: shop.client()))
         try await shop.sql(
             "DELETE FROM Orders WHERE OrderID = 1200; UPDATE Orders SET Freight = 7777 WHERE OrderID = 1001")
-        // The orders alone are of seven pages.
+        // The orders alone have seven pages.
         await shop.wire.cut { count, _ in count > 3 ? .answerLost : nil }
         await #expect(throws: TransportError.self) { try await store.download() }
         #expect(try await store.rows("Orders").count == 200)
@@ -255,7 +255,7 @@ struct DeltaTests {
         arguments: [
             #"{"@removed":{"reason":"deleted"},"ID":5}"#,
             #"{"@odata.context":"$metadata#Things/$deletedEntity","id":"Things(5)","reason":"deleted"}"#,
-            // As behind a proxy, and of its type.
+            // Ids with another service root, as behind a proxy, and with a type cast.
             ##"{"@odata.context":"#Things/$deletedEntity","id":"http://inner.test/v4/Things(5)","reason":"deleted"}"##,
             #"{"@odata.context":"$metadata#Things/$deletedEntity","id":"Things(5)/T.Thing","reason":"deleted"}"#,
         ])
@@ -342,7 +342,8 @@ struct DeltaTests {
         #expect(try await paths() == [Array(two.utf8)])
         try await store.download()
         #expect(try await paths() == [Array(one.utf8)])
-        // What was deleted here is one, and what comes then is the other.
+        // The keys differ only in their Unicode form: the deleted file is one of them, and the download brings the
+        // other one.
         try await store.delete("Files('\(one)')")
         try await store.download()
         #expect(try await paths() == [Array(two.utf8)])

@@ -18,7 +18,8 @@ struct DynamicPropertyTests {
         </edmx:DataServices></edmx:Edmx>
         """
 
-    /// A store whose narrow query gets a colour alone, of which the service has another one by then.
+    /// Returns a store with a narrow query that selects only the colour, to which the service returns a newer
+    /// value.
     private func store(in folder: Folder, _ transport: PagesTransport) async throws -> OfflineODataProvider {
         let root = "http://dynamic.test/"
         let service = Gateway(

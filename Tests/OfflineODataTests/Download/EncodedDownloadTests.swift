@@ -31,7 +31,8 @@ struct EncodedDownloadTests {
         <EntitySet Name="OpenThings" EntityType="T.OpenThing"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// Rows of every kind: orders of members, escapes, nulls, what is left out, complex values, derived and open types.
+    /// Rows of every kind: different orders of members, escapes, nulls, missing properties, complex values,
+    /// derived and open types.
     private static let things: [String] = [
         #"{"@odata.etag":"W/\"1\"","ID":1,"Text":"plain","Flag":true,"Small":255,"Amount":12.3400,"Real":1.5e3,"#
             + #""Day":"2026-11-22","Hour":"08:30:00.25","Moment":"2026-11-22T08:30:00+02:00","Span":"PT1H","#
@@ -147,7 +148,7 @@ struct EncodedDownloadTests {
         let error = await #expect(throws: OfflineError.self) { try await store.download() }
         guard case .queriesRefused(let refusals, _)? = error else { throw try #require(error) }
         #expect(refusals.map(\.name) == ["Things"] && refusals.map(\.error.code) == ["InvalidResponse"])
-        // Rows of a download that is not complete are not seen.
+        // Rows of an incomplete first download are not visible.
         #expect(try await store.rows("Things").isEmpty)
         transport.answers.withLock { $0["Things"] = page("Things", Self.things) }
         try await store.download()
@@ -165,7 +166,7 @@ struct EncodedDownloadTests {
     }
 }
 
-/// Asks for decoded pages, whatever it is asked for.
+/// A provider that always requests decoded pages.
 private struct Decoding: ODataProvider {
     let remote: any ODataProvider
 

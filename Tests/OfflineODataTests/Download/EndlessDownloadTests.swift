@@ -11,19 +11,19 @@ import Testing
 
 @Suite("A download from a service that never ends has an end", Patience.limit)
 struct EndlessDownloadTests {
-    /// How a service of two sets never ends with one of them.
+    /// The way in which a service of two sets returns one of them without end.
     enum Way: Equatable {
         case pages, emptyPages, onePage, blanks
     }
 
-    /// A service whose first set is without end once it is told to, and whose other set has two rows.
+    /// A service with one set that can be made endless, and another set with two rows.
     private final class EndlessService: HTTPTransport {
         private let way: Way
         private let count: String?
         private let isEndless = Mutex(true)
         private let asked = Mutex(0)
 
-        /// - Parameter count: what it says of the number of rows; `nil` if it does not count.
+        /// - Parameter count: the stated number of rows; `nil` if the service does not count.
         init(_ way: Way, count: String?) {
             self.way = way
             self.count = count
@@ -94,7 +94,7 @@ struct EndlessDownloadTests {
         }
     }
 
-    /// Downloads from a service in a new folder and gives the error of the endless query.
+    /// Downloads from a service into a new store and returns the error of the endless query.
     private func failure(
         of service: EndlessService, _ limits: DownloadLimits = DownloadLimits(),
         _ queries: [DefiningQuery] = [], _ then: (OfflineODataProvider) async throws -> Void = { _ in }

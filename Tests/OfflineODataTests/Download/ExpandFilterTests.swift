@@ -26,7 +26,7 @@ struct ExpandFilterTests {
         </edmx:DataServices></edmx:Edmx>
         """
 
-    /// The queries that a service of people and notes is asked, by what each begins with.
+    /// Returns the requests that a service of people and notes receives.
     private func asked(
         _ filter: String, expand: String = "Notes", of set: String = "People", parameters: [String: String] = [:]
     ) async throws -> [String] {

@@ -47,7 +47,7 @@ struct FirstDownloadTests {
                 DefiningQuery("lines", "Order_Lines"), DefiningQuery("late", "Orders?$orderby=OrderedAt desc"),
                 DefiningQuery("products", "Products"),
             ], through: service)
-        // What else the engine adds is left out first, which does not help.
+        // The other options that the engine adds are removed first, without success.
         #expect(
             Set(orders.requests.map(\.url.description)).sorted() == [
                 "Order_Lines?$orderby=OrderID,LineNumber", "Orders?$orderby=OrderedAt desc", "Products",
@@ -62,7 +62,7 @@ struct FirstDownloadTests {
         let query = DefiningQuery(entitySet: "Orders")
         let store = try await shop.store([query])
         await shop.wire.cut { _, request in
-            // The third page: its link carries a token that the second page gave.
+            // The request for the third page; its link contains a token from the second page.
             (request.path ?? "").contains("skiptoken") ? .lostOnTheWay : nil
         }
         await #expect(throws: TransportError.self) { try await store.download() }

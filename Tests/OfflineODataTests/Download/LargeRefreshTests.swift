@@ -10,7 +10,7 @@ import Testing
 struct LargeRefreshTests {
     private static let count = 6000
 
-    /// A service with many rows, of which no delta link tells, and a store of it.
+    /// Returns a store of a service with many rows and without delta links.
     private func store(_ shop: Shop) async throws -> OfflineODataProvider {
         try await shop.clone(
             [DefiningQuery(entitySet: "Readings")], through: PlainService(base: shop.client(), hasETags: false))
@@ -68,7 +68,7 @@ struct LargeRefreshTests {
         let shop = try await shop()
         let store = try await store(shop)
         try await shop.sql("UPDATE Readings SET Value = -Value; DELETE FROM Readings WHERE ReadingID > 5000")
-        // Cut while it is applied: the task ends after the first steps.
+        // The task is cancelled after the first steps have been applied.
         let steps = LockedNames()
         let task = Task { try await store.download() }
         let watch = Task {
@@ -115,8 +115,7 @@ struct LargeRefreshTests {
             }
             await waiter.value
             #expect(edits > 3)
-            // A hundred milliseconds by the rule; the rest is for a machine with other work, and a build without
-            // optimisation.
+            // The rule requires 100 milliseconds. The factor allows for a busy machine and an unoptimized build.
             #expect(longest < .milliseconds(100 * Patience.factor), "\(edits) edits, one of them took \(longest)")
             try await shop.sql("UPDATE Readings SET Value = Value + 1")
         }

@@ -56,7 +56,7 @@ struct LenientDownloadTests {
         }
         try await store.download()
         #expect(try await store.rows("Items").count == 3)
-        // One that is gone goes.
+        // A deleted row is removed.
         service.rows[3] = nil
         try await store.download()
         #expect(try await store.rows("Items").count == 2)

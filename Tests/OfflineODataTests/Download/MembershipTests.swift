@@ -28,7 +28,8 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
-    /// A store with Norway's customers, whose first download of all customers was broken off behind its first page.
+    /// Returns a store with Norway's customers, in which the first download of all customers was interrupted
+    /// after its first page.
     private func cloneBesideBrokenDownload(_ shop: Shop) async throws -> OfflineODataProvider {
         let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
         try await store.add(DefiningQuery("all", "Customers"))
@@ -85,7 +86,7 @@ struct MembershipTests {
     @Test("or without goes when two queries that hold it read everything anew at once (rule 15)", Patience.limit)
     func handedOverWhileRefreshing() async throws {
         let shop = try await Shop()
-        // C0001 is in both; the other one keeps the second query waiting for an answer before it has looked at C0001 again.
+        // C0001 is in both queries. B0001 delays the second query until it checks C0001 again.
         try await shop.sql(
             "INSERT INTO Customers(CustomerID, CompanyName, City, Country) VALUES ('B0001', 'Far', 'Bergen', 'Sweden')")
         let isExpired = LockedFlag()
@@ -100,7 +101,7 @@ struct MembershipTests {
                 }
                 let text = request.link ?? request.url.description
                 guard isExpired.isSet, text.contains("Bergen"), text.contains("B0001") else { return nil }
-                // Until the first query has let go of what both held.
+                // The response waits until the first query has released the shared rows.
                 let file = try DatabaseQueue(path: directory.appendingPathComponent("clone/store.db").path)
                 while try await file.read({ try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_member") })
                     == shared
@@ -135,7 +136,7 @@ struct MembershipTests {
             base: try shop.client(),
             after: { _, response in
                 guard isTold.isSet, case .page(var page) = response.body else { return response }
-                // Many services tell only once that an entity has left a result.
+                // Many services report only once that an entity has left a result.
                 page.removed = []
                 var response = response
                 response.body = .page(page)
@@ -215,7 +216,7 @@ struct MembershipTests {
         #expect(try await store.rows("Products").isEmpty)
     }
 
-    /// What becomes of a first download that was broken off.
+    /// The way in which an interrupted first download ends.
     enum Ending: CaseIterable {
         case beginsAgain
         case beginsAgainBehindChange
@@ -244,7 +245,7 @@ struct MembershipTests {
             },
             after: { _, response in
                 guard case .page(var page) = response.body else { return response }
-                // Many services do not tell that an entity has left a result.
+                // Many services do not report that an entity has left a result.
                 page.removed = []
                 var response = response
                 response.body = .page(page)
@@ -294,7 +295,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=outpost.isLocal()").isEmpty)
     }
 
-    /// When a row that a first download has brought is deleted here, and when that is taken back.
+    /// The time at which the deletion of a downloaded row is undone.
     enum Deletion: CaseIterable {
         case takenBackAtOnce
         case takenBackBehindDownload

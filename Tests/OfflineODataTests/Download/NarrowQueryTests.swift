@@ -15,7 +15,7 @@ struct NarrowQueryTests {
         try await store.rows(Self.order).first?["Freight"]
     }
 
-    /// A store with all of the orders and, by a second query, the days of them.
+    /// Returns a store with all orders, and a second query for their dates.
     private func clone(
         _ shop: Shop, wide: String = "Orders", through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {

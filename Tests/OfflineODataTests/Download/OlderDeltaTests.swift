@@ -8,7 +8,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-/// What services of SAP Gateway and Apache Olingo do: V2 has no preference to ask for it.
+/// SAP Gateway and Apache Olingo behave in this way, since V2 has no preference for delta links.
 @Suite("A service of OData 2.0 that gives delta links by itself")
 struct OlderDeltaTests {
     private func names(_ store: OfflineODataProvider) async throws -> [ODataValue?] {
@@ -90,10 +90,10 @@ struct OlderDeltaTests {
     }
 }
 
-/// A service of OData 2.0 with rooms, which gives a delta link with the last page of each full read and with each delta.
-/// Its links are relative, and tombstones are those of RFC 6721 in Atom, and deleted entities as of V4 in JSON.
+/// A V2 service with rooms. Each full read and each delta ends with a relative delta link. Tombstones follow
+/// RFC 6721 in Atom, and deleted entities of V4 in JSON.
 private final class Hotel: HTTPTransport {
-    /// What it was asked for.
+    /// A received request.
     struct Asked: Sendable {
         var path: String
         var accept: String
@@ -101,10 +101,10 @@ private final class Hotel: HTTPTransport {
 
     private struct State: Sendable {
         var rooms: [Int: String] = [1: "Room 1", 2: "Room 2", 3: "Room 3"]
-        /// When a room changed last, or went.
+        /// The time of the last change or deletion of each room.
         var touched: [Int: Int] = [:]
         var now = 0
-        /// The oldest token that is still known.
+        /// The oldest token that the service accepts.
         var oldest = 0
         var asked: [Asked] = []
     }
@@ -123,7 +123,7 @@ private final class Hotel: HTTPTransport {
     private let links: String
     private let state = Mutex(State())
 
-    /// - Parameter links: what its links begin with.
+    /// - Parameter links: the prefix of the links.
     init(tellsDeletionsInJSON: Bool = true, links: String = "") {
         self.links = links
         self.tellsDeletionsInJSON = tellsDeletionsInJSON
@@ -153,7 +153,7 @@ private final class Hotel: HTTPTransport {
         }
     }
 
-    /// A new store of it, not downloaded yet.
+    /// Creates a store without a download.
     func store(_ options: OfflineODataProvider.Options = .init()) async throws -> OfflineODataProvider {
         try await OfflineODataProvider.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted, serviceRoot: Self.root,

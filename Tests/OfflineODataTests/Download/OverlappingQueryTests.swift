@@ -20,7 +20,7 @@ struct OverlappingQueryTests {
         _ = try await studio.service.execute(unlink)
     }
 
-    /// A studio with a second and a third page.
+    /// Returns a studio with a second and a third page.
     private func studio() async throws -> Studio {
         let studio = try await Studio()
         for number in 2...3 {

@@ -16,13 +16,13 @@ struct ProgressTests {
         func offlineODataProvider(_ provider: OfflineODataProvider, didUpdate progress: SyncProgress) { note(progress) }
     }
 
-    /// What was reported, and what a statement found in the file of the store at that moment.
+    /// A progress report, and the result of a statement in the file of the store at that time.
     private struct Report: Sendable {
         var progress: SyncProgress
         var found: Int?
     }
 
-    /// What a download of a store reports.
+    /// Returns the progress reports of a download.
     private func reports(of store: OfflineODataProvider, finding sql: String) async throws -> [Report] {
         let path = store.directory + "/store.db"
         let heard = Mutex<[Report]>([])

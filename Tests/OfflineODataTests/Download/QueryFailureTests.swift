@@ -7,7 +7,7 @@ import Testing
 
 @Suite("One query's trouble does not hold up the others")
 struct QueryFailureTests {
-    /// A store of categories and orders, whose service does something to what is asked of the categories.
+    /// Returns a store of categories and orders. The service intercepts the requests for categories.
     private func store(
         _ shop: Shop, options: OfflineODataProvider.Options = .init(),
         before: @escaping @Sendable (ODataRequest) async throws -> ODataResponse? = { _ in nil },

@@ -10,7 +10,7 @@ import Testing
 struct RestrictedServiceTests {
     private static let capabilities = "Org.OData.Capabilities.V1."
 
-    /// A depot with annotations of its sets.
+    /// Returns a depot with annotations on its sets.
     private func depot(_ annotations: [String: String]) async throws -> Depot {
         let targets = annotations.sorted { $0.key < $1.key }.map {
             "<Annotations Target=\"Depot.Container/\($0.key)\">\($0.value)</Annotations>"
@@ -55,7 +55,7 @@ struct RestrictedServiceTests {
         let store = try await depot.clone(through: service)
         #expect(try await store.rows("Headers?$orderby=ID").map { $0["Title"] } == ["first", "second"])
         try await depot.service.delete("Headers(1)")
-        // Neither comes now: the one is gone, and the other is found by its key.
+        // Neither row is in the next response: one was deleted, the other is found by its key.
         leavesOut.set()
         let report = try await store.download()
         #expect(report.queries.first { $0.name == "Headers" }?.method == .refresh)
@@ -69,7 +69,7 @@ struct RestrictedServiceTests {
                 "UpdateRestrictions", "UpdateMethod", #"EnumMember="\#(Self.capabilities)HttpMethod/PUT""#),
             "Items": Self.restriction("InsertRestrictions", "Insertable"),
         ])
-        // What a client that knows more of the service than the store does refuses.
+        // The error of a client that knows restrictions of which the store does not know.
         let service = Gateway(
             base: try depot.client(),
             before: { request in
@@ -96,7 +96,7 @@ struct RestrictedServiceTests {
         #expect(report.failed.map(\.failure?.status) == [403, 403, 403])
         #expect(try await depot.service.rows("Headers?$orderby=ID").map { $0["Title"] } == ["first", "changed"])
         #expect(try await store.status().pending.isEmpty)
-        // The refused set did not teach the engine that the service has no change sets.
+        // The refusal of one set does not make the engine avoid change sets.
         try await store.discard()
         try await store.transaction { changes in
             try changes.create("Headers", ["Title": "third"])

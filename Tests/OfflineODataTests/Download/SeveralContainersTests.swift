@@ -14,7 +14,7 @@ struct SeveralContainersTests {
             <EntitySet Name="Items" EntityType="N.Item"/></EntityContainer>
             """)
 
-    /// A service whose sets outside of the default container have their qualified addresses alone.
+    /// Returns a service in which the sets outside the default container only have qualified addresses.
     private func service() -> OddService {
         let service = OddService(Self.schema, rows: [1: #"{"ID":1,"Name":"a"}"#])
         service.answer { request in
@@ -44,7 +44,7 @@ struct SeveralContainersTests {
         #expect(try await store.rows("Photos").map { $0["Name"] } == ["Archive.Photos"])
         #expect(try await store.rows("Archive_Items").map { $0["Name"] } == ["Archive.Items"])
         #expect(!service.lines.contains { $0.contains(" Photos") || $0.contains("Archive_Items") }, "\(service.lines)")
-        // A query may use the address, too.
+        // Queries can use the qualified address as well.
         let named = try await service.store(["p": "Archive.Photos?$filter=ID eq 7"])
         try await named.download()
         #expect(try await named.rows("Photos").count == 1)

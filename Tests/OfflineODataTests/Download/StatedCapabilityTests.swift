@@ -13,7 +13,7 @@ struct StatedCapabilityTests {
         return options
     }
 
-    /// What the service was asked for since the wire was mended.
+    /// The paths of the requests since the wire was mended.
     private func paths(_ shop: Shop) async -> [String] {
         await shop.wire.requests.compactMap { $0.path?.removingPercentEncoding }
     }
@@ -47,7 +47,7 @@ struct StatedCapabilityTests {
         arguments: [false, true])
     func pages(isCapped: Bool) async throws {
         let shop = try await Shop()
-        // Gives less than it is asked for, and does not say that there is more.
+        // The service returns fewer rows than requested and no next link.
         let capped = Gateway(
             base: try shop.client(),
             after: { _, response in
@@ -131,7 +131,7 @@ struct StatedCapabilityTests {
             base: PlainService(base: client),
             before: { request in
                 guard request.url.description.hasPrefix("Order_Lines(") else { return nil }
-                // As one that takes a key for another one.
+                // The service returns the entity with another key.
                 return try await client.execute(
                     ODataRequest(.read, try ODataURL(parsing: "Order_Lines(OrderID=1007,LineNumber=1)")))
             })
@@ -146,8 +146,8 @@ struct StatedCapabilityTests {
 
     // MARK: Batches
 
-    /// A store of two queries whose first pages may go together, after two changes that belong together have come to the
-    /// service.
+    /// Returns a store of two queries that are downloaded in batches. A change set of two changes was uploaded
+    /// before.
     private func synchronised(
         _ shop: Shop, _ options: OfflineODataProvider.Options, through service: Gateway
     ) async throws -> OfflineODataProvider {

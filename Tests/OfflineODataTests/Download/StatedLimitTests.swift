@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Limits that the metadata state are kept by downloads")
 struct StatedLimitTests {
-    /// The sizes of pages that were asked for.
+    /// Returns the requested page sizes.
     private static func sizes(_ service: OddService) -> [String] {
         service.requests.filter { $0.target.hasPrefix("Items?") || $0.target == "Items" }.compactMap { request in
             let prefer = HTTPField.Name("Prefer").flatMap { request.fields[$0] }
@@ -27,7 +27,7 @@ struct StatedLimitTests {
         let store = try await service.clone(options)
         try await store.download()
         #expect(Set(Self.sizes(service)) == ["\(expected)"], "\(service.lines)")
-        // Where pages are asked for by number, too, as in V2.
+        // Pages requested by number, as in V2, have the same size.
         options.service.supportsNext = false
         let older = OddService(OddService.olderSchema(set: #"sap:maxpagesize="100""#))
         let counting = try await older.store([:], options)
@@ -60,7 +60,7 @@ struct StatedLimitTests {
         let report = try await store.download()
         #expect(report.queries.map(\.method) == [isUsed ? .delta : .refresh])
         #expect(service.lines.contains { $0.contains("deltatoken=1") } == isUsed, "\(service.lines)")
-        // The link that came with it is young.
+        // The new delta link has not expired.
         service.answer(rule)
         #expect(try await store.download().queries.map(\.method) == [.delta])
     }

@@ -41,7 +41,7 @@ struct UnreadableValueTests {
         #expect(try await store.rows("Items").map { $0["Name"] } == ["a", "b"])
         let row = try #require(try await store.rows("Items(1)").first)
         #expect(property.contains("/") || row[property] == nil)
-        // The second download compares, and finds nothing new.
+        // The second download compares the rows and finds no differences.
         let report = try await store.download()
         #expect(report.updated == 0)
         #expect(report.unreadable.map(\.property) == [property])
@@ -128,7 +128,7 @@ struct UnreadableValueTests {
         let unreadable = try await store.status().unreadable
         #expect(unreadable.count == 1)
         #expect(unreadable.first?.entity == nil)
-        // It is listed once, however many times it comes.
+        // The value is listed once, even if it is downloaded again.
         try await store.download()
         #expect(try await store.status().unreadable.count == 1)
     }

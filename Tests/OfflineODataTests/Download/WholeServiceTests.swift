@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A clone of a whole service takes what belongs to it")
 struct WholeServiceTests {
-    /// What a query finds, as text.
+    /// Returns the result of a query as text.
     private func text(_ provider: any ODataProvider, _ query: String) async throws -> String {
         let handler = ODataHandler(provider: provider)
         let session = try HTTPSession(

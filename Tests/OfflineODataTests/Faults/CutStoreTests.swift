@@ -6,22 +6,22 @@ import OfflineOData
 import Secrets
 import Testing
 
-/// A store that was opened several times has parts of its schema at its end; cut or damaged anywhere, it gives back what can be
-/// read.
+/// A store that was opened several times has parts of its schema at the end of the file. Readable content is
+/// recovered after any cut or damage.
 @Suite("A used store that is cut or damaged anywhere")
 struct CutStoreTests {
     private let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))
 
-    /// What is known of a store before it is damaged.
+    /// The state of a store before the damage.
     private struct Used {
         let file: Data
-        /// The pages of the queue, of the settings and of the schema.
+        /// The pages of the queue.
         let queue: [Int]
         let settings: [Int]
         let count: Int
     }
 
-    /// A store with two waiting changes that was opened three times.
+    /// Creates a store with two pending changes that was opened three times.
     private func used(_ shop: Shop) async throws -> Used {
         let directory = shop.directory.appendingPathComponent("clone").path
         let client = try shop.client()
@@ -58,7 +58,6 @@ struct CutStoreTests {
         }
     }
 
-    /// Saves what can be read of a file.
     private func salvage(_ file: Data, _ name: String, _ shop: Shop) async throws -> SalvageReport {
         let directory = try shop.folder(name, ["store.db": file])
         let origin = StoreOrigin(serviceRoot: Shop.serviceRoot, model: try await shop.client().model)
@@ -72,7 +71,7 @@ struct CutStoreTests {
         #expect(used.file.count == 4096 * (used.count + 1))
         var (saved, opened) = (0, 0)
         for page in stride(from: used.count, to: 1, by: -1) {
-            // All behind the page is gone, and half of it for every second one.
+            // The file ends after the page; every second time, half of the page is missing.
             let end = 4096 * page + (page % 2 == 0 ? 2048 : 0)
             let file = used.file.prefix(end)
             let isThere = used.queue.allSatisfy { $0 < page }
@@ -141,7 +140,7 @@ struct CutStoreTests {
         let store = try await OfflineODataProvider.open(
             at: directory, protection: protection, connect: { _, _ in client })
         var options = UploadOptions()
-        // Pages that were free may have had earlier changes: a first page that is gone does not tell.
+        // The missing first page could have contained earlier changes, so the store counts as a copy.
         options.fromCopy = true
         let uploaded = try await store.upload(options: options)
         #expect(uploaded.failed.map(\.description) == [])

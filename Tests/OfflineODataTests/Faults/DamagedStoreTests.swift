@@ -13,7 +13,7 @@ struct DamagedStoreTests {
     private let key = EncryptionKey.generate()
     private var protection: StoreProtection { .encrypted(.key(key)) }
 
-    /// A store with rows and changes that wait: its folder as a crash leaves it, with a log, or as closing does.
+    /// Returns the files of a store with rows and pending changes: after a crash, with a log, or after closing.
     private func files(_ shop: Shop, closed: Bool) async throws -> [String: Data] {
         let directory = shop.directory.appendingPathComponent("clone").path
         let store = try await OfflineODataProvider.create(
@@ -65,7 +65,7 @@ struct DamagedStoreTests {
         #expect(log.count > 50_000)
         var counts: Set<Int> = []
         for (number, place) in (0...12).enumerated() {
-            // Most cuts near the end, where the changes are.
+            // Most cuts are near the end of the log, which contains the changes.
             let length = place < 4 ? log.count / 4 * place + 77 : log.count - (12 - place) * 5000
             var cut = files
             cut["store.db-wal"] = log.prefix(length)
@@ -116,7 +116,8 @@ struct DamagedStoreTests {
         #expect(try await Self.content(path) == before)
     }
 
-    /// What an unencrypted store holds. Connections count in the first page how often they were opened.
+    /// Returns the content of an unencrypted store. The file itself changes whenever it is opened, because the
+    /// first page counts connections.
     private static func content(_ path: String) async throws -> [String] {
         try await DatabaseQueue(path: path).read { database in
             try ["outpost_setting", "outpost_queue", "outpost_query", "Customers"].flatMap { table in
@@ -153,7 +154,7 @@ struct DamagedStoreTests {
                         sql: "DELETE FROM outpost_queue; INSERT INTO outpost_queue SELECT * FROM saved")
                     try database.execute(sql: "UPDATE outpost_queue SET \(name) = ?", arguments: [value])
                 }
-                // Whatever it finds, it says so without an error of its own.
+                // Verification itself does not throw an error.
                 let found = try await OfflineODataProvider.verify(at: store.directory, protection: .unencrypted)
                 if !found.isWhole { damaged += 1 }
             }

@@ -13,7 +13,7 @@ struct FullDiskTests {
     private let key = EncryptionKey.generate()
     private var protection: StoreProtection { .encrypted(.key(key)) }
 
-    /// A store with rows and a pending change, in a folder of its own that is a disk.
+    /// Returns a store with rows and a pending change, in a folder on a simulated disk.
     private func store(_ shop: Shop) async throws -> (directory: String, disk: FaultDisk) {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
@@ -44,7 +44,7 @@ struct FullDiskTests {
             try await store.update("Customers('C0003')", ["City": "Mine"])
         }
         #expect(refusal?.status == 507)
-        // Room alone does not help: what SQLite needs for writing was not opened.
+        // Free space alone does not help, because SQLite could not open its file for writing.
         disk.mend()
         let still = await #expect(throws: ODataError.self) {
             try await store.update("Customers('C0003')", ["City": "Mine"])

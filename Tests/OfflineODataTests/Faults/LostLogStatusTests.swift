@@ -9,7 +9,7 @@ import Testing
 struct LostLogStatusTests {
     private let protection = StoreProtection.encrypted(.key(.generate()))
 
-    /// The files of a store as a crash leaves them, with three changes that are in the log alone.
+    /// Returns the files of a store after a crash, with three changes that are only in the log.
     private func crashedFiles(_ shop: Shop) async throws -> [String: Data] {
         let directory = shop.directory.appendingPathComponent("clone").path
         let made = try await OfflineODataProvider.create(
@@ -36,7 +36,7 @@ struct LostLogStatusTests {
     func status() async throws {
         let shop = try await Shop()
         var files = try await crashedFiles(shop)
-        // The first frame: all that comes behind it is lost to recovery.
+        // The first frame is damaged, so recovery loses all later frames.
         files["store.db-wal"]?[32 + 24 + 777] ^= 0x10
         let directory = try shop.folder("flipped", files)
         let found = try await OfflineODataProvider.verify(at: directory, protection: protection)

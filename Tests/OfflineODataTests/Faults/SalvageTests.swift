@@ -24,7 +24,7 @@ struct SalvageTests {
         try store.close()
         let path = directory + "/store.db"
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        // The key block stands before page 1; the pages of the queue, which come early, are spared by most.
+        // The key block precedes page 1. Most damage spares the pages of the queue, which are at the beginning.
         let count = (bytes.count - 4096) / 4096
         for number in 0..<pages {
             let page = count - 2 - number * 3
@@ -148,7 +148,7 @@ struct SalvageTests {
         #expect(!files.contains { $0.contains("damaged") || $0.contains("saved") }, "the files stay: \(files)")
     }
 
-    /// The pages that a table takes.
+    /// Returns the pages of a table.
     private static func pages(of table: String, at path: String, _ protection: StoreProtection) async throws -> [Int] {
         let database = try StoreDatabase.open(path: path, protection: protection)
         defer { try? database.close() }

@@ -10,8 +10,8 @@ struct SalvagedLogTests {
     private let key = EncryptionKey.generate()
     private var protection: StoreProtection { .encrypted(.key(key)) }
 
-    /// The files of a store as a crash leaves them: the change of C0002 is in the database, those of C0003 to C0006 are in the
-    /// log alone, a transaction each.
+    /// Returns the files of a store after a crash. The change of C0002 is in the database; those of C0003 to
+    /// C0006 are only in the log, one transaction each.
     private func crashedFiles(_ shop: Shop) async throws -> (files: [String: Data], transactions: [Int]) {
         let directory = shop.directory.appendingPathComponent("clone").path
         let made = try await OfflineODataProvider.create(

@@ -29,13 +29,13 @@ struct SalvagedStreamTests {
         return store
     }
 
-    /// A text of so many chunks that tells its places.
+    /// Returns a text of several chunks with numbered lines.
     private static func text(chunks: Int) -> String {
         let lines = (0..<chunks * 8192).lazy.map { "line \(10_000_000 + $0), and so it goes.\n" }
         return String(lines.joined().prefix(chunks << 18))
     }
 
-    /// Flips a bit in one leaf page of the chunks, counted from the last.
+    /// Flips a bit in a leaf page of the chunks, counted from the last one.
     private func damage(_ directory: String, leaf: Int) async throws {
         let path = directory + "/store.db"
         let database = try StoreDatabase.open(path: path, protection: protection)

@@ -8,34 +8,35 @@ import OfflineOData
 import Secrets
 import Testing
 
-/// A store on a disk and a wire that fail, at work: made, downloaded, edited, synced, edited and synced again.
+/// A scenario in which a store is created, downloaded, edited and synchronized twice, on a disk and a wire with
+/// faults.
 private struct SyncScenario {
     let shop: Shop
     let key: EncryptionKey
     let directory: String
     let disk: FaultDisk
-    /// The edits that were acknowledged: each must reach the service.
+    /// The acknowledged edits, each of which must reach the service.
     private(set) var acknowledged: [Edit] = []
-    /// The edits that failed, or were under way when it ended: each may.
+    /// The edits that failed or were interrupted, each of which may reach the service.
     private(set) var doubtful: [Edit] = []
     private var store: OfflineODataProvider?
     private var goesOn = false
     private(set) var failure: (any Error)?
-    /// How many messages went over the wire.
+    /// The number of messages on the wire.
     private(set) var messages = 0
 
-    /// A change that can be found again at the service.
+    /// A change that can be recognised at the service.
     struct Edit: Sendable {
         var name: String
         var apply: @Sendable (OfflineODataProvider) async throws -> Void
-        /// Counts what the change made; once is right.
+        /// The SQL that counts the effects of the change; 1 is correct.
         var count: String
-        /// What it does at the service, as the triggers there write it down: each once. What is put twice in one place leaves
-        /// nothing else to count.
+        /// The effects at the service as its triggers record them, each of which must occur once. Counting rows
+        /// would not reveal a value that was written twice.
         var acts: [String]
     }
 
-    /// SQL of the triggers that write down what acts. Nobody serves the table, whose name begins as those of the product's own.
+    /// The SQL of the triggers that record effects. The prefix of the table's name keeps it from being served.
     private static let triggers = """
         CREATE TABLE outpost_acts(what TEXT NOT NULL);
         CREATE TRIGGER outpost_acts_customer AFTER INSERT ON Customers BEGIN
@@ -80,10 +81,10 @@ private struct SyncScenario {
             acts: ["update C000\(number) to \(city)"])
     }
 
-    /// An update of what somebody else changes before it is sent, and which wins.
+    /// An update that wins over a concurrent change at the service.
     private static let contested = update(5, "Mine")
 
-    /// Two changes that are made together.
+    /// Returns an edit of two changes in one transaction.
     private static func pair(_ key: String, _ city: String) -> Edit {
         Edit(
             name: "pair \(key) \(city)",
@@ -110,11 +111,11 @@ private struct SyncScenario {
         create("FAULT1"), update(2, "First"), order(7001), contested, pair("FAULT3", "Third"),
     ]
 
-    /// How much there is to do.
+    /// The amount of data and edits.
     enum Size {
-        /// Every table of the shop, and two rounds of edits.
+        /// All tables of the shop, and two rounds of edits.
         case whole
-        /// Customers, their orders and who took them, and one round with an edit of each kind: of that there are many runs.
+        /// Customers, orders and employees, and one round with an edit of each kind, for many runs.
         case small
 
         var rounds: [[Edit]] {
@@ -124,7 +125,7 @@ private struct SyncScenario {
             }
         }
 
-        /// SQL that makes the shop so small.
+        /// The SQL that reduces the shop.
         var tables: String {
             switch self {
             case .whole: SyncScenario.fewRows + SyncScenario.triggers
@@ -133,7 +134,8 @@ private struct SyncScenario {
         }
     }
 
-    /// What fails does not depend on how much there is, and there are many runs.
+    /// The SQL that reduces the rows, because there are many runs and faults do not depend on the amount of
+    /// data.
     private static let fewRows = """
         DELETE FROM "Order Lines" WHERE OrderID > 1003; DELETE FROM Orders WHERE OrderID > 1006;
         DELETE FROM Products WHERE ProductID > 3 AND ProductID NOT IN (SELECT ProductID FROM "Order Lines");
@@ -141,24 +143,25 @@ private struct SyncScenario {
 
         """
 
-    /// Nobody orders anything here, so that what is ordered need not be there.
+    /// The SQL that drops the products, their categories and the order lines, which the small scenario does not
+    /// use.
     private static let fewTables = #"DROP TABLE "Order Lines"; DROP TABLE Products; DROP TABLE Categories;"#
 
-    /// How often something is tried again when the way to the service failed: each fault of the wire happens once.
+    /// The number of attempts after faults of the wire, each of which happens once.
     private static let tries = 10
 
-    /// Runs until the first error that is not of the wire, or to the end. After a sync that failed, it goes on in the store as it
-    /// is, as an app does that tells its user: what is acknowledged later must not stand on what was lost. That store stays open
-    /// until ``close()``.
+    /// Runs until the first error that is not one of the wire, or to the end. After a failed synchronization,
+    /// the run continues in the same store, as an app would: later acknowledged edits must not depend on lost
+    /// ones. The store stays open until ``close()``.
     ///
-    /// - Parameter wire: what happens to which messages, by their numbers.
+    /// - Parameter wire: the faults of messages, by their numbers.
     static func run(
         _ fault: Fault?, _ size: Size = .whole, wire: [Int: Wire.Fault] = [:]
     ) async throws -> SyncScenario {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)
         let shop = try await Shop(with: size.tables)
-        // Nothing is synced in truth, so that it may lie where no disk is behind it.
+        // The simulated disk makes nothing durable, so the files can be in memory.
         let memory = URL(fileURLWithPath: "/dev/shm")
         let isThere = FileManager.default.isWritableFile(atPath: memory.path)
         let directory = (isThere ? memory : FileManager.default.temporaryDirectory)
@@ -202,16 +205,16 @@ private struct SyncScenario {
                 doubtful.removeLast()
                 acknowledged.append(edit)
             }
-            // Others work too, on what is edited here as well.
+            // Other users change the same entity.
             try await shop.sql("UPDATE Customers SET City = 'Theirs \(number)' WHERE CustomerID = 'C0005'")
             try await overWire { try await store.sync(options: Self.options) }
         }
     }
 
-    /// Whoever has edited here wins.
+    /// Local changes win conflicts.
     private static let options = UploadOptions(conflictPolicy: .clientWins)
 
-    /// Closes the store, as far as that can be.
+    /// Closes the store and ignores errors.
     mutating func close() {
         try? store?.close()
         store = nil
@@ -231,14 +234,14 @@ private struct SyncScenario {
         return try await body()
     }
 
-    /// Opens the store that is in a directory.
+    /// Opens the store in a directory.
     func open(at directory: String) async throws -> OfflineODataProvider {
         let client = try shop.client()
         return try await OfflineODataProvider.open(
             at: directory, protection: .encrypted(.key(key)), options: storeOptions, connect: { _, _ in client })
     }
 
-    /// The disk of a machine that starts again has the same files, wherever they are here.
+    /// The identity of the files is constant, because a restarted machine has the same files.
     private var storeOptions: OfflineODataProvider.Options {
         var options = OfflineODataProvider.Options()
         options.incarnations = IncarnationNotes(folder: shop.directory.appendingPathComponent("notes").path) { _ in
@@ -247,15 +250,16 @@ private struct SyncScenario {
         return options
     }
 
-    /// The store in a directory goes on, and both sides have every change once.
+    /// Continues with the store in a directory and expects every change once on both sides.
     ///
-    /// - Parameter wire: what happens to which messages of its first synchronisation, by their numbers.
+    /// - Parameter wire: the faults of messages in the first synchronization, by their numbers.
     func finish(at directory: String, wire: [Int: Wire.Fault] = [:], _ what: Comment) async throws {
         let store: OfflineODataProvider
         do {
             store = try await open(at: directory)
         } catch {
-            // Before the store was made there is none, and it can be made in the same place; afterwards there is.
+            // Before its creation, no store exists and one can be created in the same place. Afterwards, the store
+            // must open.
             let wasMade = !acknowledged.isEmpty || !doubtful.isEmpty
             #expect(!wasMade, "\(error) \(what)")
             try await OfflineODataProvider.create(
@@ -265,7 +269,7 @@ private struct SyncScenario {
         }
         if !wire.isEmpty {
             await shop.wire.cut { number, _ in wire[number] }
-            // Whether it ends well or not: the next one makes up for what failed.
+            // The first synchronization may fail; the next one completes it.
             _ = try? await store.sync(options: Self.options)
             await shop.wire.mend()
             try await shop.wire.deliverLate()
@@ -281,7 +285,7 @@ private struct SyncScenario {
         for edit in doubtful {
             let count = try await shop.count(edit.count)
             #expect(count <= 1, "\(edit.name) is there \(count) times \(what)")
-            // What is made together acts together.
+            // Changes of one transaction take effect together.
             let acts = try await acts(of: edit)
             #expect(Set(acts).count == 1 && acts.allSatisfy { $0 <= 1 }, "\(edit.name) acted \(acts) times \(what)")
         }
@@ -289,7 +293,7 @@ private struct SyncScenario {
         #expect(try await OfflineODataProvider.verify(at: directory, protection: .encrypted(.key(key))).isWhole, what)
     }
 
-    /// How often the service did each of what a change does.
+    /// Returns the number of times that each effect of a change occurred.
     private func acts(of edit: Edit) async throws -> [Int] {
         var counts: [Int] = []
         for act in edit.acts {
@@ -298,7 +302,7 @@ private struct SyncScenario {
         return counts
     }
 
-    /// Whether the service did what was contested on top of what somebody else had done.
+    /// Returns whether the service applied the contested change after the change of the other user.
     func isContested() async throws -> Bool {
         try await shop.count(
             """
@@ -308,12 +312,12 @@ private struct SyncScenario {
             """) > 0
     }
 
-    /// After syncs that lied and a power failure, the store in a directory is whole and goes on, or its damage is named; that
-    /// nothing is lost is not claimed (rule 4).
+    /// Expects that a store is intact or its damage is reported, after faulty flushes and a power failure.
+    /// Changes may be lost (rule 4).
     ///
-    /// What is found whole is the store of one moment, which must go on. A log is read up to the first frame that lacks
-    /// something; a database that pages were moved into has either all of them, or none, or such as lack sectors, and those are
-    /// damages.
+    /// An intact store has the state of an earlier time and must work. A log is read up to the first incomplete
+    /// frame. A database that was being checkpointed has all pages, none of them, or pages with missing
+    /// sectors, which are reported as damage.
     func expectWholeOrNamed(at directory: String, _ what: Comment) async {
         do {
             let found = try await OfflineODataProvider.verify(at: directory, protection: .encrypted(.key(key)))
@@ -330,7 +334,7 @@ private struct SyncScenario {
             do {
                 try await store.sync(options: Self.options)
             } catch OfflineError.queueHeld(let hold) {
-                // Such a disk has put the store back to an earlier moment, which the store knows.
+                // Such a disk has rolled the store back, and the store detects the rollback.
                 #expect(hold.reason == .rolledBack, what)
                 var options = Self.options
                 options.fromCopy = true
@@ -350,16 +354,16 @@ private struct SyncScenario {
 
 @Suite("On a disk and a wire that fail, a store loses no change and doubles none")
 struct SyncFaultTests {
-    /// `OUTPOST_FAULTS`: how many seeded runs with a fault each, or `all` for every fault at every operation and every
-    /// message. `.ci/run` wants 300.
+    /// `OUTPOST_FAULTS`: the number of seeded runs with one fault each, or `all` for every fault at every
+    /// operation and message. `.ci/run` uses 300.
     private static let wanted = ProcessInfo.processInfo.environment["OUTPOST_FAULTS"] ?? "24"
 
-    /// What goes wrong with the disk at one operation.
+    /// A fault of the disk at one operation.
     enum DiskFault: CaseIterable, Sendable {
         case crash
         case shortWrite
         case failedSync
-        /// Syncs lie from there on, and some operations later the power fails.
+        /// From this operation on, flushes have no effect; the power fails some operations later.
         case lyingSync
         case diskFull
 
@@ -368,22 +372,23 @@ struct SyncFaultTests {
             case .crash: .crash(at: number)
             case .shortWrite: .shortWrite(at: number)
             case .failedSync: .failedSync(at: number)
-            // Soon after it and long after it, as the number has it; at the latest when all is done.
+            // The number determines the distance to the power failure, which happens at the end at the latest.
             case .lyingSync: .lyingSync(from: number, crashAt: number + 1 + number * 7 % 61)
             case .diskFull: .diskFull(from: number)
             }
         }
     }
 
-    /// What a run may find after the power has failed: all of it when every fault is wanted, else one, as the seed has it.
+    /// Returns the possible states after a power failure: all of them if every fault is requested, otherwise
+    /// one that depends on the seed.
     private static func remains(_ seed: UInt64) -> [Remains] {
         let all = [Remains.nothing, .everything, .sectors(seed: seed)]
         return wanted == "all" ? all : [all[Int(seed % 3)]]
     }
 
-    /// Runs and checks, once for everything that may be left.
+    /// Runs the scenario and checks each possible state afterwards.
     ///
-    /// - Returns: how many faults of the disk happened.
+    /// - Returns: the number of disk faults that happened.
     @discardableResult
     private func check(
         _ fault: Fault?, _ size: SyncScenario.Size = .whole, wire: [Int: Wire.Fault] = [:],
@@ -397,9 +402,11 @@ struct SyncFaultTests {
         return fired
     }
 
+    /// Runs the scenario and checks one state afterwards.
+    ///
     /// - Parameters:
-    ///   - wire: what happens to which messages until the disk fails, by their numbers.
-    ///   - later: the same of the messages of the first synchronisation after the power has failed.
+    ///   - wire: the faults of messages until the disk fails, by their numbers.
+    ///   - later: the faults of messages in the first synchronization after the power failure.
     private func check(
         _ fault: Fault?, _ size: SyncScenario.Size, wire: [Int: Wire.Fault] = [:], later: [Int: Wire.Fault] = [:],
         _ remains: Remains, seed: UInt64
@@ -410,7 +417,7 @@ struct SyncFaultTests {
         let ending = scenario.failure.map { "\($0)" } ?? "itself"
         let what: Comment = "\(String(describing: fault)), \(wire), \(later), \(remains), ended by \(ending)"
         #expect(fault != nil || scenario.failure == nil, what)
-        // A message that never came would have met nothing.
+        // A message that was never sent has met no fault.
         for number in wire.keys { #expect(scenario.messages >= number, what) }
         scenario.disk.mend()
         let after = scenario.directory + "-after"
@@ -423,7 +430,8 @@ struct SyncFaultTests {
             try scenario.disk.restart(into: after, with: remains)
             await scenario.expectWholeOrNamed(at: after, what)
         case .failedSync? where remains != .everything:
-            // It has gone on, and then the power fails: what the sync was to make durable may be gone for good.
+            // The run has continued until the power failure. Data that the failed flush should have saved may be
+            // lost.
             try scenario.disk.restart(into: after, with: remains)
             scenario.close()
             try await scenario.finish(at: after, wire: later, what)
@@ -431,20 +439,20 @@ struct SyncFaultTests {
             try scenario.disk.restart(into: after, with: remains)
             try await scenario.finish(at: after, wire: later, what)
         default:
-            // The disk was full or a sync failed: the store is opened as it is, and goes on.
+            // The disk was full or a flush failed. The store is opened again and continues.
             scenario.close()
             try await scenario.finish(at: scenario.directory, what)
         }
         return fired
     }
 
-    /// Checks a fault at one of so many operations of a run without faults, and that it happened.
+    /// Checks a fault at an operation, and that the fault happened.
     private func check(
         _ fault: DiskFault, at number: Int, of operations: Int, _ size: SyncScenario.Size = .whole,
         later: [Int: Wire.Fault] = [:], seed: UInt64
     ) async throws {
         let fired = try await check(fault.fault(at: number), size, later: later, seed: seed)
-        // Behind the middle, nothing may be written or synced any more, and nothing need grow at all.
+        // In the second half, there may be no more writes or flushes, and no file need grow.
         guard number <= operations / 2, fault != .diskFull else { return }
         #expect(fired == Self.remains(seed).count, "\(fault) at \(number) of \(operations)")
     }
@@ -471,7 +479,7 @@ struct SyncFaultTests {
         try await small.finish(at: small.directory, "no fault")
     }
 
-    /// How many parts a test is in, which run beside each other.
+    /// The number of parts of a test, which run in parallel.
     private static let parts: UInt64 = 4
 
     @Test(
@@ -487,7 +495,8 @@ struct SyncFaultTests {
             let number = Int(numbers.next() % UInt64(operations)) + 1
             let message = Int(numbers.next() % messages) + 1
             let wireFault = Wire.Fault.allCases.randomElement(using: &numbers) ?? .answerLost
-            // One fault in each run, so that none hides another; but what goes on after a crash may meet the next.
+            // Each run has one fault, so that no fault hides another. Only the work after a crash may meet another
+            // one.
             switch seed % 10 {
             case 0...2: try await check(nil, .small, wire: [message: wireFault], seed: seed)
             case 3...5:

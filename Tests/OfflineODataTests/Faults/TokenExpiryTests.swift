@@ -12,7 +12,7 @@ import Testing
 
 @Suite("A token that expires in the middle of a synchronisation", Patience.limit)
 struct TokenExpiryTests {
-    /// Gives tokens that are good for a few requests each.
+    /// A server of tokens that are valid for a few requests each.
     private final class Gate: Sendable {
         private struct State {
             var token = 0
@@ -65,7 +65,7 @@ struct TokenExpiryTests {
         let client = try ODataClient(
             serviceRoot: "http://127.0.0.1:\(server.port)/", transport: transport,
             authentication: Authentication(TokenAuthentication(.bearer) { _ in gate.newToken() }))
-        // Others must not use up the token that one request has just been given.
+        // Parallel queries must not use up the token of another request.
         var options = OfflineODataProvider.Options()
         options.parallelQueries = 1
         let store = try await OfflineODataProvider.create(

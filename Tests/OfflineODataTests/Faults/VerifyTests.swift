@@ -15,7 +15,7 @@ struct VerifyTests {
 
     // MARK: Stores
 
-    /// A store with rows and a change that waits; closed.
+    /// Returns the directory of a closed store with rows and a pending change.
     private func store(_ shop: Shop, options: OfflineODataProvider.Options = .init()) async throws -> String {
         let directory = shop.directory.appendingPathComponent("clone").path
         let store = try await OfflineODataProvider.create(
@@ -27,7 +27,7 @@ struct VerifyTests {
         return directory
     }
 
-    /// The files of such a store as a crash leaves them, with two more changes that are in its log alone.
+    /// Returns the files of such a store after a crash, with two more changes that are only in the log.
     private func crashedFiles(_ shop: Shop) async throws -> [String: Data] {
         let directory = try await store(shop)
         let store = try await OfflineODataProvider.open(at: directory, protection: protection)
@@ -49,30 +49,31 @@ struct VerifyTests {
 
     private static let flip: UInt8 = 0x20
 
-    /// A place in every region of a file, and by turns in every part of a page and of a frame.
+    /// Returns positions in every region of a file, which alternate between the parts of a page or frame.
     private static func places(_ name: String, count: Int) -> [Int] {
         if name == "store.db-wal" {
-            // Page number, mark of the commit, salts, checksum; then the page.
+            // Page number, commit mark, salts and checksum, then the page.
             let parts = [0, 3, 4, 7, 8, 12, 16, 23, 24, 35, 36, 2000, 4103, 4119]
             let frames = stride(from: 32, to: count, by: 4120).enumerated().map { $1 + parts[$0 % parts.count] }
             return Array(0..<32) + frames
         }
-        // Header, first slot, second slot, and what is between.
+        // Header, first slot, second slot, and the space between them.
         let block = [0, 15, 16, 17, 18, 24, 39, 511, 512, 1023, 1024, 1100, 1535, 1536, 3071, 3072, 3583, 3584, 4095]
-        // Nonce, content, tag.
+        // Nonce, content and tag.
         let parts = [0, 11, 12, 1234, 4067, 4079, 4080, 4095]
         let pages = stride(from: 4096, to: count, by: 4096).enumerated().map { $1 + parts[$0 % parts.count] }
         return block + pages
     }
 
-    /// What verifying must say of a flipped bit: the one region that it is in, or why the key block cannot be read.
+    /// Returns the expected result of verification after a bit flip: the damaged region, or the error of the
+    /// key block.
     private static func expected(_ name: String, _ place: Int, at path: String) -> Result<[String], StoreError> {
         if name == "store.db-wal" {
             let frame = 32 + (place - 32) / 4120 * 4120
             return .success([place < 32 ? "\(name) 0 header of the log" : "\(name) \(frame) frame of the log"])
         }
         switch place {
-        // The file identity, the sequence number and the envelope: all else follows from the format.
+        // The file identity, the sequence number and the envelope cannot be derived from the format.
         case 24..<40, 1024..<1032, 1040..<1132:
             return .failure(.corrupt(message: "the key block of \(path) is damaged"))
         case ..<4096: return .success(["\(name) 0 key block"])
@@ -123,7 +124,7 @@ struct VerifyTests {
         let cities = try await shop.database.rows("Customers?$orderby=CustomerID").map { $0["City"] }
         var (refused, shown) = (0, [0, 0, 0, 0])
         for (name, content) in files {
-            // Opening a store takes much longer than verifying it.
+            // Opening a store takes much longer than verifying it, so every third position is tested.
             for (number, place) in Self.places(name, count: content.count).enumerated() where number % 3 == 0 {
                 var flipped = files
                 flipped[name]?[place] ^= Self.flip
@@ -137,14 +138,14 @@ struct VerifyTests {
                     for index in waiting.indices { expected[index + 1] = "Mine" }
                     #expect(rows.map { $0["City"] } == expected, "\(name), byte \(place)")
                     #expect(waiting == waiting.indices.map { "Customers('C000\($0 + 2)')" }, "\(name), byte \(place)")
-                    // The first change is in the database, and what is there is whole or refused.
+                    // The first change is in the database, which is either intact or refused.
                     #expect(name == "store.db" ? waiting.count == 3 : (1...3).contains(waiting.count))
                     shown[min(waiting.count, 3)] += 1
                 } catch {
                     #expect(
                         error is StoreError || error is OfflineError || error is ODataError,
                         "\(name), byte \(place): \(error)")
-                    // A log ends where one of its frames is damaged, and what is before it is there.
+                    // A log ends at a damaged frame; earlier frames are used.
                     #expect(name == "store.db" || place < 32, "byte \(place) of the log: \(error)")
                     refused += 1
                 }
@@ -176,7 +177,7 @@ struct VerifyTests {
         #expect(try Self.files(in: directory, named: ["store.db"]) == whole)
         var later = whole
         later["store.db"]?[17] = 33
-        // Its key is kept in another way.
+        // A newer version may protect its key differently.
         later["store.db"]?[1100] ^= 1
         _ = try shop.folder("clone", later)
         await #expect(throws: StoreError.newerVersion(path: path, found: 33, supported: 2)) {
@@ -211,7 +212,7 @@ struct VerifyTests {
         let directory = try await store(shop)
         let queue = try open(directory, .key(key))
         try await queue.write { try $0.execute(sql: "UPDATE outpost_queue SET changes = x'00'") }
-        // It is in the log alone: the log is read, and stays where it is.
+        // The change is only in the log, which is read but not modified.
         let crashed = try shop.folder("crashed", Self.files(in: directory))
         try queue.close()
         for place in [directory, crashed] {
@@ -241,7 +242,7 @@ struct VerifyTests {
         await #expect {
             _ = try await OfflineODataProvider.salvage(at: directory, protection: protection)
         } throws: {
-            // The log alone is not enough to find the tables, or the service of the store.
+            // The log alone does not identify the tables or the service of the store.
             if case StoreError.corrupt? = $0 as? StoreError { return true }
             guard case .originLost? = $0 as? OfflineError else { return false }
             return true

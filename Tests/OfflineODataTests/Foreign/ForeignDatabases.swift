@@ -2,27 +2,28 @@ import Foundation
 import GRDB
 import TestCorpus
 
-/// Databases that somebody else has made, each with what SQLite allows and other databases do not: values of any storage
-/// class in any column, collations, dates as numbers and as texts. Each has at least three tables of 1,000 rows together.
+/// Databases of other programs with the liberties of SQLite: values of any storage class in any column,
+/// collations, dates as numbers and texts. Each has at least three tables and 1,000 rows.
 enum ForeignDatabases {
-    /// A database and how it is served.
+    /// A database and the options with which it is served.
     struct Sample: CustomStringConvertible, Sendable {
         let name: String
         var viewKeys: [String: [String]] = [:]
-        /// The SQL that makes it; `nil` for a file.
+        /// The SQL that creates the database; `nil` for a file.
         var sql: String?
-        /// The sets that queries ask for; `nil` for all.
+        /// The queried sets; `nil` for all.
         var sets: Set<String>?
 
         var description: String { name }
     }
 
-    /// All but the one from PyPI.
+    /// All databases except the one from PyPI.
     static let made: [Sample] = [
         affinities, collations, dates, views, withoutRowID, generated, blobs,
     ]
 
-    /// The database of PROJ as PyPI's pyproj brings it, which `scripts/setup.sh pypi` installs; `nil` where it is not there.
+    /// The database of PROJ from the package pyproj, which `scripts/setup.sh pypi` installs; `nil` if it is
+    /// missing.
     static var proj: URL? {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -33,21 +34,21 @@ enum ForeignDatabases {
         }.first { FileManager.default.fileExists(atPath: $0.path) }
     }
 
-    /// The sets of PROJ's database that the ordinary run looks at: small ones, with the columns of mixed values.
+    /// The sets of the PROJ database in the ordinary run: small ones that have columns with mixed values.
     static let smallProjSets: Set<String> = [
         "unit_of_measure", "celestial_body", "ellipsoid", "prime_meridian", "vertical_datum", "coordinate_system",
         "axis",
         "geoid_model", "vertical_crs", "compound_crs",
     ]
 
-    /// Makes a table of numbers to select rows from.
+    /// Returns the SQL that selects rows from a sequence of numbers.
     private static func rows(_ count: Int, _ select: String) -> String {
         """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count)) SELECT \(select) FROM n;
         """
     }
 
-    /// A value of another storage class in each row.
+    /// An expression with values of different storage classes.
     private static let mixed = """
         CASE i % 9 WHEN 0 THEN NULL WHEN 1 THEN i % 37 WHEN 2 THEN 'v' || (i % 23) WHEN 3 THEN (i % 29) * 0.5
         WHEN 4 THEN CAST(i % 31 AS TEXT) WHEN 5 THEN '0' || (i % 13) WHEN 6 THEN CAST('b' || (i % 11) AS BLOB)

@@ -10,10 +10,11 @@ import OfflineOData
 import TestCorpus
 import Testing
 
-/// The service of a database that is not ours answers as a clone of it does, whatever SQLite makes of the values.
+/// A served database and an offline store of it return the same results, regardless of storage classes and
+/// collations.
 ///
-/// `OUTPOST_FOREIGN_DIFFERENTIAL` is the number of queries for each database, 60 by default; `make differential` asks for
-/// 1,000. `OUTPOST_DIFFERENTIAL_SEED` is the seed, which is printed.
+/// `OUTPOST_FOREIGN_DIFFERENTIAL` is the number of queries for each database, 60 by default; `make
+/// differential` uses 1,000. `OUTPOST_DIFFERENTIAL_SEED` is the seed, which is printed.
 @Suite("A served database against a clone of it")
 struct ForeignDifferentialTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -72,7 +73,7 @@ struct ForeignDifferentialTests {
         var reasons: Set<String> = []
         for _ in 0..<Self.count {
             guard let query = generator.query() else { continue }
-            // What leads to sets that are not here is another question.
+            // Queries that lead to sets outside the store may be refused by it.
             let (left, right) = (await Self.answer(served, query), await Self.answer(clone, query))
             if left == right {
                 if left.hasPrefix("error") { refused += 1 } else { same += 1 }
@@ -91,7 +92,7 @@ struct ForeignDifferentialTests {
         print(
             "Foreign differential: \(sample.name), seed \(Self.seed): \(same) same, \(refused) refused, \(different) differ"
         )
-        // What neither side answers must not hide a difference.
+        // Queries that both sides refuse must not hide differences.
         #expect(same * 10 >= (same + refused) * 8, "\(reasons.sorted().prefix(10).joined(separator: "\n"))")
         try clone.close()
         try await served.close()
@@ -99,7 +100,7 @@ struct ForeignDifferentialTests {
 
     // MARK: Answers
 
-    /// The first row in which two answers differ, with its place; a row that one lacks is empty there.
+    /// Returns the first row in which two results differ; a missing row is an empty text.
     private static func firstDifference(_ left: String, _ right: String) -> (String, String) {
         let (left, right) = (left.components(separatedBy: "\n"), right.components(separatedBy: "\n"))
         let place = zip(left, right).prefix { $0 == $1 }.count
@@ -117,7 +118,7 @@ struct ForeignDifferentialTests {
                 let response = try await provider.execute(ODataRequest(.read, url))
                 switch response.body {
                 case .page(let page):
-                    // Every page tells it, and the pages of both sides need not be of one size.
+                    // Every page contains the count, and the page sizes of both sides may differ.
                     if let count = page.count, lines.isEmpty { lines.append("count \(count)") }
                     lines += page.entities.map(text)
                     guard let next = page.nextLink else { return lines.joined(separator: "\n") }

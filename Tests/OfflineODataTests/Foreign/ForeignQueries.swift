@@ -2,10 +2,11 @@ import ODataModel
 import ODataService
 import TestCorpus
 
-/// Random queries over the sets of a model, with literals taken from the rows that are there and from their neighbourhood.
+/// A generator of random queries over the sets of a model. Literals are taken from existing rows or are close
+/// to their values.
 struct ForeignQueries {
     let model: EntityDataModel
-    /// The sets that are asked for.
+    /// The queried sets.
     let sets: [EntitySet]
     /// Some rows of each set.
     let rows: [String: [ODataEntity]]
@@ -21,7 +22,7 @@ struct ForeignQueries {
     private mutating func pick<Value>(_ values: [Value]) -> Value? { values.randomElement(using: &random) }
     private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
-    /// The next query.
+    /// Returns the next query.
     mutating func query() -> String? {
         guard let set = pick(sets), let shape = model.shape(set.type) else { return nil }
         if chance(10), let key = key(set, shape) { return key }
@@ -124,7 +125,7 @@ struct ForeignQueries {
         return part
     }
 
-    /// Another text that SQLite may take for the same, by a number's value or by a collation.
+    /// Returns a text that SQLite may consider equal, by numeric value or by collation.
     private mutating func mutated(_ text: String) -> String {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: "0" + text

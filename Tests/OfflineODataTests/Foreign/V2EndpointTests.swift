@@ -10,7 +10,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// A served database as clients of OData 2.0 see it: repeated requests, what changed, views.
+/// A served database as seen by V2 clients: repeated requests, deltas and views.
 @Suite("A served database over OData 2.0")
 struct V2EndpointTests {
     private static let sql = """

@@ -81,7 +81,7 @@ struct ClientOnlyTests {
         let shop = try await Shop()
         let store = try await shop.store(options: try options(#"Precision="18" Scale="2""#))
         try await store.download()
-        // As they are stored with two places and with four, one is the other.
+        // Both values have the same stored integer, one with two and the other with four decimal places.
         let texts = ["7.25", "725"]
         let weights = try texts.map { ODataValue.decimal(try #require(ODataDecimal($0))) }
         for (text, weight) in zip(texts, weights) {

@@ -86,7 +86,7 @@ struct ServiceDraftTests {
         try definition.action("finish", on: .entity(offer), returns: .entity(offer), in: "Offers") { call in
             let draft = try call.boundEntity()
             guard case .integer(let id)? = draft["ID"] else { throw ODataError.notFound("ID") }
-            // What belongs to the draft goes with it.
+            // The parts of the draft are deleted with it.
             for set in ["Steps", "Lines"] {
                 for part in try call.transaction.entities("\(set)?$filter=IsActiveEntity eq false") {
                     guard case .integer(let number)? = part["ID"] else { continue }
@@ -99,7 +99,7 @@ struct ServiceDraftTests {
             }
             return .entity(try call.transaction.update(active, ["Title": draft["Title"] ?? .null]))
         }
-        // A line that goes stands for itself until its offer does.
+        // The lines of a deleted draft have no offer until the offer itself is deleted.
         var options = StoreService.Options()
         options.requiresPrincipals = false
         let service = try await StoreService.open(definition, at: .memory, options: options)

@@ -14,7 +14,7 @@ struct DueStreamTests {
     private static let content = "Pictures(1)/$value"
     private static let thumb = "Pictures(1)/Thumb"
 
-    /// What is done to requests for streams.
+    /// The faults of requests for streams.
     private final class Faults: Sendable {
         private let fault = Mutex<(@Sendable (String) -> (any Error)?)?>(nil)
         let asked = LockedNames()
@@ -80,7 +80,7 @@ struct DueStreamTests {
         try await studio.service.replaceStream(Self.content, "two")
         try await studio.service.update("Tags(1)", ["Name": "scarlet"])
         await studio.wire.cut { _, request in request.path?.contains("Tags") == true ? .lostOnTheWay : nil }
-        // Both queries are asked at once: the pictures may be through or not.
+        // The queries run in parallel, so the pictures may be complete.
         for _ in 1...2 { await #expect(throws: TransportError.self) { try await store.download() } }
         await studio.wire.mend()
         try await store.download(["t"])
@@ -115,13 +115,13 @@ struct DueStreamTests {
         #expect(faults.asked.names.count == 2)
     }
 
-    /// Answers requests for a stream from a script.
+    /// A transport that answers requests for a stream from a script.
     private struct ScriptedTransport: HTTPTransport {
         let base: any HTTPTransport
         let ranges = LockedNames()
-        /// Gets the number of the request before its last bytes are given, and may take its time.
+        /// A closure that is called with the number of the request before its last bytes; it may wait.
         var pause: @Sendable (Int) async throws -> Void = { _ in }
-        /// Gets the range that is asked for and the number of the request, from 1.
+        /// A closure that is called with the requested range and the number of the request, starting at 1.
         let answer: @Sendable (String, Int) -> (status: Int, fields: [String: String], bytes: [UInt8], isCut: Bool)
 
         func send(
@@ -179,7 +179,7 @@ struct DueStreamTests {
                     transport, serviceRoot: "http://studio.test/", configuration: .init(retry: .none))))
         try await studio.service.replaceStream(Self.content, "two")
         let file = try DatabaseQueue(path: store.directory + "/store.db")
-        /// Waits until another load of the stream has begun than one that is known.
+        /// Waits for a load of the stream other than a known one, and returns its id.
         func begun(but known: Int64 = 0) async throws -> Int64 {
             while true {
                 let found = try await file.read {
@@ -207,7 +207,7 @@ struct DueStreamTests {
         #expect(try await store.stream(Self.content) == String(repeating: "B", count: 5000))
     }
 
-    /// What a service answers to a request for the rest of a stream of which it has given all already, or another one.
+    /// The response to a request for the rest of a stream.
     enum Rest: CaseIterable {
         case unsatisfiable
         case otherPlace

@@ -75,7 +75,7 @@ struct MediaTests {
         }
         async let created = store.execute(
             ODataRequest(.create, try ODataURL(parsing: "Pictures"), body: .media(slow, contentType: "image/png")))
-        // What has come of it is written when more is asked for.
+        // The first chunk has been written when the second one is requested.
         while asked.names.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
         try await store.download()
         try await store.compact()
@@ -157,7 +157,7 @@ struct MediaTests {
         #expect(try await store.stream("Pictures(1)/$value") == "one")
     }
 
-    /// Cuts the body of the first answer that is long.
+    /// A transport that cuts the body of the first long response.
     private struct CuttingTransport: HTTPTransport {
         let base: any HTTPTransport
         let ranges: LockedNames

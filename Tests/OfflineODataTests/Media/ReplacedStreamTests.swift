@@ -10,7 +10,7 @@ import Testing
 struct ReplacedStreamTests {
     static let content = "Pictures(1)/$value"
 
-    /// A store of pictures with their streams, whose service refuses streams while a flag is set.
+    /// Returns a store of pictures with streams. The service refuses stream changes while a flag is set.
     private func clone(
         _ studio: Studio, refusing flag: LockedFlag = LockedFlag()
     ) async throws -> OfflineODataProvider {
@@ -24,7 +24,7 @@ struct ReplacedStreamTests {
             [try DefiningQuery("p", "Pictures", retrievesStreams: true)], through: service)
     }
 
-    // MARK: Taking back
+    // MARK: Undo
 
     @Test("is what was downloaded again when that is taken back", arguments: ["undo", "cancel", "all"])
     func takenBack(way: String) async throws {
@@ -91,13 +91,13 @@ struct ReplacedStreamTests {
         #expect(try await store.stream(Self.content) == "theirs")
     }
 
-    /// How a stream that others have replaced too is given up.
+    /// The way in which a conflicting stream change is withdrawn.
     enum GivingUp: CaseIterable, Sendable {
-        /// From the archive, where its conflict went.
+        /// From the error archive, as a conflict.
         case archived
-        /// At once, in favour of theirs.
+        /// Immediately, in favour of the server version.
         case yielded
-        /// From the archive, where it went when the service refused it on top of theirs.
+        /// From the error archive, after the service refused the change on top of the server version.
         case rebased
     }
 
@@ -144,7 +144,7 @@ struct ReplacedStreamTests {
         #expect(try await store.stream(Self.content) == "two")
     }
 
-    // MARK: Mending
+    // MARK: Correcting refused changes
 
     @Test("mends what the service refused", arguments: [content, "Pictures(1)/Thumb"])
     func mended(stream: String) async throws {
@@ -224,7 +224,7 @@ struct ReplacedStreamTests {
         #expect(try await store.status().failed.map(\.kind) == [.stream])
     }
 
-    // MARK: Where it is
+    // MARK: Contained streams
 
     @Test("within what an entity contains is sent by its path, however often it is replaced")
     func contained() async throws {
@@ -244,7 +244,7 @@ struct ReplacedStreamTests {
 }
 
 extension OfflineODataProvider {
-    /// How many streams the file of the store has, and how many chunks of them.
+    /// Returns the numbers of streams and chunks in the file of the store.
     func keptStreams() async throws -> [Int?] {
         try await DatabaseQueue(path: directory + "/store.db").read { database in
             try ["outpost_stream", "outpost_stream_chunk"].map {

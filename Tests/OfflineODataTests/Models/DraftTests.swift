@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Drafts of entities that others change meanwhile")
 struct DraftTests {
-    /// A store in which there is a draft of the first product.
+    /// Returns a store with a draft of the first product.
     private func drafted(
         _ shop: Shop, through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
@@ -160,7 +160,7 @@ struct DraftTests {
     func withoutOrigin() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
-        // None is what the product has.
+        // All values differ from those of the product.
         let values: [String: ODataValue] = [
             "Name": "X", "CategoryID": 1, "Price": .decimal(ODataDecimal(1)), "Stock": 3, "Discontinued": true,
         ]
@@ -207,7 +207,7 @@ struct DraftTests {
     }
 }
 
-/// What a policy was asked, in order.
+/// The versions that a conflict policy received, in order.
 private final class LockedVersions: Sendable {
     private let value = Mutex<[ConflictVersions]>([])
 

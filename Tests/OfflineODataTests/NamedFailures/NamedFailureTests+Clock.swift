@@ -18,7 +18,7 @@ extension NamedFailureTests {
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
         try await store.update("Customers('C0002')", ["City": "Mine"])
         try await store.update("Customers('C0003')", ["City": "Mine"])
-        // The other's change is the later one; the version decides, not whose clock says what.
+        // The change at the service is the later one. The version decides, not a clock.
         try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'")
         let report = try await store.sync()
         #expect(report.upload.accepted.map(\.entityText) == ["Orders(-1)", "Customers('C0003')"])
@@ -83,7 +83,7 @@ extension NamedFailureTests {
         try await store.download()
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
-        // The service answers the first with "too old"; the answer to the second is lost.
+        // The service refuses the first change as too old; the response to the second one is lost.
         await shop.wire.cut { number, request in
             request.method == .post && number > 1 ? .answerLost : nil
         }

@@ -16,15 +16,15 @@ extension NamedFailureTests {
             "INSERT INTO Categories VALUES (6, 'Old'); INSERT INTO Products VALUES (31, 'Old', 6, 1, 1, 0);")
         let store = try await shop.clone()
         let price = ODataValue.decimal(ODataDecimal(5))
-        // Three entities deep, all with keys that only the service gives.
+        // Three levels of entities with keys that the service assigns.
         try await store.create("Categories", ["Name": "New"])
         try await store.create("Products", ["Name": "New", "CategoryID": -1, "Price": price, "Stock": 1])
         try await store.create("Customers", ["CustomerID": "NEWCO", "CompanyName": "New", "Country": "Norway"])
         try await store.create("Orders", Self.order(of: "NEWCO"))
-        // The last one is the most urgent, and still must wait for all of them.
+        // The last change has the highest priority and must still follow the other ones.
         try await store.changing(ChangeOptions(priority: 9)).create(
             "Order_Lines", ["OrderID": -1, "LineNumber": 1, "ProductID": -1, "Quantity": 2, "Price": price])
-        // What is there already is moved to what is new, and what it left goes.
+        // An existing order is moved to the new customer; old entities are deleted.
         try await store.update("Orders(1001)", ["CustomerID": "NEWCO"])
         try await store.delete("Products(31)")
         try await store.delete("Categories(6)")
@@ -41,13 +41,13 @@ extension NamedFailureTests {
     func badRequest() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        // The model cannot say that a stock is never below 0; the service's database does.
+        // The constraint on the stock is not in the model, but in the database of the service.
         try await store.update("Products(1)", ["Stock": -4])
         for number in 2...12 { try await store.update("Products(\(number))", ["Stock": .integer(Int64(number))]) }
         let report = try await store.sync().upload
         #expect(report.failed.map(\.entityText) == ["Products(1)"])
         #expect(report.accepted.count == 11 && report.waiting.isEmpty)
-        // It is in nobody's way from now on, and is not sent again and again.
+        // The refused change does not block the queue and is not sent again.
         await shop.wire.mend()
         try await shop.sql("UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0009'")
         for _ in 1...3 { try await store.sync() }
@@ -67,7 +67,7 @@ extension NamedFailureTests {
             try await store.create("Orders", Self.order(of: "C0001"))
             try await store.update("Customers('C0002')", ["City": .string("City \(round)")])
             try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(Int64(round)))])
-            // From one request on, nothing comes through, however often it is tried: in each round from a later one.
+            // From one request on, all messages are lost; in each round, from a later request.
             await shop.wire.cut { number, _ in number < round ? nil : number == round ? first : .lostOnTheWay }
             for _ in 1...3 { _ = try? await store.sync() }
             await shop.wire.mend()

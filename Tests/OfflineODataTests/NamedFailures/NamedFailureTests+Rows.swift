@@ -12,7 +12,7 @@ extension NamedFailureTests {
         let shop = try await Shop(pageSize: 10_000, with: Self.readings(count))
         var options = OfflineODataProvider.Options()
         options.downloadPageSize = 10_000
-        // Without the wire: reading and writing JSON would be most of the time.
+        // The store is connected directly, because JSON would take most of the time.
         let store = try await shop.store(
             [DefiningQuery("readings", "Readings")], options: options, through: shop.database)
         let clock = ContinuousClock()
@@ -21,7 +21,7 @@ extension NamedFailureTests {
             #expect(report.inserted == count)
         }
         try await shop.sql("DELETE FROM Readings")
-        // The client reads on meanwhile, and sees all of them or none.
+        // Concurrent reads see all rows or none.
         let isDone = LockedFlag()
         let reading = Task {
             var counts: Set<Int> = []
@@ -41,7 +41,8 @@ extension NamedFailureTests {
         isDone.set()
         let (counts, longest) = try await reading.value
         #expect(counts.isSubset(of: [0, 7]))
-        // A read that waits for the end of it all would wait about as long; a busy machine makes all wait a little.
+        // A read that waited for the end of the deletion would take about as long as the deletion. The minimum
+        // allows for a busy machine.
         #expect(longest < max(deleting / 2, .seconds(5)), "a read waited \(longest) of \(deleting)")
         #expect(try await store.rows("Readings").isEmpty)
         #expect(try await store.status().queries.map(\.rows) == [0], "no row is left behind")

@@ -4,11 +4,11 @@ import ODataModel
 import OfflineOData
 import Testing
 
-/// Failures that users of other sync products reported, a test for each: paging and tokens here, the queue, the rows and
-/// the clock in the files beside.
+/// Failures that users of other sync products reported, with a test for each. This file covers paging and
+/// tokens; the other files cover the queue, the rows and the clock.
 @Suite("The named failures of other sync products do not happen")
 struct NamedFailureTests {
-    /// A table of as many rows as wanted, which no other table knows.
+    /// Returns the SQL of a table with a given number of rows and without relations.
     static func readings(_ count: Int) -> String {
         """
         CREATE TABLE Readings(ID INTEGER PRIMARY KEY, Value INTEGER NOT NULL);
@@ -17,7 +17,7 @@ struct NamedFailureTests {
         """
     }
 
-    /// Counts how often a store writes where its downloads stand.
+    /// Installs a trigger that counts the writes of download positions.
     private static func tokenWrites(in store: OfflineODataProvider) throws -> DatabaseQueue {
         let database = try DatabaseQueue(path: store.directory + "/store.db")
         try database.write {
@@ -58,7 +58,7 @@ struct NamedFailureTests {
         await shop.wire.mend()
         let first = try await store.download()
         #expect(first.received == 200 && first.inserted == 200)
-        // All of them change at one moment, and the time that they share too.
+        // All orders change at the same time and have the same new timestamp.
         try await shop.sql("UPDATE Orders SET Freight = Freight + 1, OrderedAt = '2026-01-02 08:00:00'")
         let later = try await store.download()
         #expect(later.received == 200 && later.updated == 200 && later.removed == 0)

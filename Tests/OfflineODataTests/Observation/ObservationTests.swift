@@ -36,7 +36,7 @@ struct ObservationTests {
         #expect(next.first { $0["CustomerID"] == "C0001" }?["CompanyName"] == "Renamed", "the only difference")
     }
 
-    /// Counts the statements that read a table.
+    /// Returns options that record the statements that read a table.
     private func tracing(_ table: String, _ reads: LockedNames) -> OfflineODataProvider.Options {
         var options = OfflineODataProvider.Options()
         options.trace = .statements { statement in

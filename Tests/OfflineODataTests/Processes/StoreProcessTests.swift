@@ -5,7 +5,7 @@ import OfflineOData
 import Secrets
 import Testing
 
-/// The executable `StoreProbe`, which stands beside the tests.
+/// The executable `StoreProbe`, which is built beside the tests.
 private struct Probe {
     let process = Process()
     private let output = Pipe()
@@ -17,10 +17,10 @@ private struct Probe {
         try process.run()
     }
 
-    /// What it wrote since, at least some bytes; empty when it has ended.
+    /// Returns the output since the last call, at least one byte; empty after the end.
     func read() -> String { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }
 
-    /// The rest of what it writes until it ends.
+    /// Returns the remaining output until the process ends.
     func finish() throws -> String {
         let rest = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
@@ -33,11 +33,11 @@ private struct Probe {
     }
 }
 
-/// A store that several processes work on, downloaded.
+/// A downloaded store that several processes use.
 private struct SharedStore {
     let store: OfflineODataProvider
     let protection: StoreProtection
-    /// The file from which other processes read the key; `nil` where there is none.
+    /// The file from which other processes read the key; `nil` for an unencrypted store.
     let keyFile: String?
 
     init(_ shop: Shop, isEncrypted: Bool) async throws {
@@ -131,7 +131,7 @@ struct StoreProcessTests {
             _ = try await OfflineODataProvider.create(
                 at: directory, protection: shared.protection, serviceRoot: Shop.serviceRoot, remote: shop.client())
         }
-        // This process has the store open, so that the other one must not take the log away when it ends.
+        // This process has the store open, so the other process must not delete the log at its end.
         #expect(try Probe(shared, "edit", "X", "1").finish() == "1\n")
         try await store.update("Products(5)", ["Stock": 4711])
         #expect(FileManager.default.fileExists(atPath: directory + "/store.db-wal"))
@@ -177,7 +177,7 @@ struct StoreProcessTests {
             var text = ""
             while text.split(separator: "\n").count < 5 * round { text += probe.read() }
             text += try probe.kill()
-            // The last line may be cut.
+            // The last line may be incomplete.
             committed += text.split(separator: "\n").count - (text.last == "\n" ? 0 : 1)
             let pending = try await store.status().pending.count
             #expect(pending >= committed && pending <= committed + round, "an edit is whole or not there")
@@ -201,7 +201,7 @@ struct StoreProcessTests {
             guard case OfflineError.busy(let process) = error else { return false }
             return process == probe.process.processIdentifier
         }
-        // Reading and editing go on meanwhile.
+        // Reading and editing still work.
         try await store.update("Products(5)", ["Stock": 77])
         #expect(try await store.rows("Products(5)").first?["Stock"] == 77)
         _ = try probe.kill()

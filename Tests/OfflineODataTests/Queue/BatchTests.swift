@@ -6,17 +6,17 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// A read of a batch.
+/// Returns a read operation of a batch.
 private func read(_ url: String, id: String) throws -> BatchOperation {
     .request(ODataRequest(.read, try ODataURL(parsing: url)), id: id)
 }
 
-/// A deletion of a batch.
+/// Returns a delete operation of a batch.
 private func deletion(_ url: String, id: String) throws -> BatchOperation {
     .request(ODataRequest(.delete, try ODataURL(parsing: url)), id: id)
 }
 
-/// A call of a batch that gives an album another name.
+/// Returns an action call of a batch that renames an album.
 private func rename(_ album: String, id: String) throws -> BatchOperation {
     .invoke(try ODataURL(parsing: "\(album)/Studio.Rename"), ["Name": "Called"], id: id)
 }
@@ -29,7 +29,7 @@ struct BatchTests {
         ODataEntity(shape: try #require(store.model.shape(ofSet: set)), properties)
     }
 
-    /// A store in which a change of the stock of a product was refused.
+    /// Returns a store with a refused change of a product's stock.
     private func refused(_ shop: Shop) async throws -> (store: OfflineODataProvider, archived: Int64) {
         let store = try await shop.clone()
         try await store.update("Products(6)", ["Stock": -4])
@@ -264,11 +264,11 @@ struct BatchTests {
         #expect(try await store.rows("Tags(1)").first?["Name"] == "red")
     }
 
-    /// Why there is no answer of the service.
+    /// The reason for a missing response of the service.
     enum Silence: CaseIterable, Sendable {
         case notConnected, unsent, answerLost, unreadable
 
-        /// What is told instead.
+        /// The error that the batch returns instead.
         var refusal: (code: String, status: Int) {
             switch self {
             case .notConnected: ("NotConnected", 503)

@@ -9,9 +9,9 @@ import OfflineOData
 import Synchronization
 import Testing
 
-/// Rule 11 for what no model relates to entities: the parameters of actions that were called offline.
+/// Rule 11 for parameters of offline action calls, which no model relates to entities.
 @Suite struct CallParameterTests {
-    /// A service that gives the keys of jobs, and closes jobs by their keys.
+    /// A service that assigns the keys of jobs and closes jobs by key.
     private final class Workshop: Sendable {
         let service: StoreService
         let wire: Wire

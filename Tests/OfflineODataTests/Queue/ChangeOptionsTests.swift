@@ -285,7 +285,7 @@ struct FoldingTests {
         try await store.update("Products(1)", ["Stock": 6])
         try await store.changing(ChangeOptions(category: "a")).update("Products(2)", ["Stock": 5])
         try await store.update("Products(2)", ["Stock": 6])
-        // The first product's update refers to a category that is made after it.
+        // The update of the first product refers to a category that is created later.
         try await store.create("Categories", ["Name": "First"])
         try await store.create(
             "Products", ["Name": "X", "CategoryID": 1, "Price": .decimal(ODataDecimal(1)), "Stock": 1])

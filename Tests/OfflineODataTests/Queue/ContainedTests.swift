@@ -165,7 +165,7 @@ struct ContainedTests {
         #expect(try await studio.service.rows("Albums(3)/Sheets").map { $0["Text"] } == ["first"])
     }
 
-    // MARK: What goes with its entity
+    // MARK: Deletion with the entity
 
     @Test(
         "comes back with its entity, with its changes, when the deletion is taken back",
@@ -183,13 +183,13 @@ struct ContainedTests {
         #expect(waiting.count == 3 && tags == ["red", "blue", "green"])
         try await store.delete("Albums(1)")
         #expect(try await store.status().pending.map(\.kind) == [.delete])
-        // What a download brings meanwhile changes nothing of that.
+        // A download in between does not affect the deletion.
         try await store.download()
         switch way {
         case "undo": #expect(try await store.undo([ODataURL(parsing: "Albums(1)")]) == 1)
         case "cancel": #expect(try await store.cancel(store.status().pending.map(\.id)) == 1)
         default:
-            // What came back with it is taken back too.
+            // The restored changes are undone as well.
             #expect(try await store.undoAll() == 3)
             #expect(try await store.status().pending.isEmpty)
             #expect(try await pages(store) == ["Cover"])
@@ -322,7 +322,7 @@ struct ContainedTests {
         #expect(try await store.status().pending.isEmpty)
     }
 
-    // MARK: One alone
+    // MARK: Single-valued containment
 
     @Test("of which there is one alone, is made by PATCH and PUT, changed, deleted and taken back")
     func single() async throws {
@@ -354,7 +354,7 @@ struct ContainedTests {
         #expect(try await store.status().pending.isEmpty)
     }
 
-    /// Makes an album, whose answer is lost, and brings it by a download with pages and a tag, which are changed then.
+    /// Creates an album and loses the response, downloads the album with pages and a tag, and changes these.
     private func makeTwin(_ studio: Studio, _ store: OfflineODataProvider) async throws {
         try await store.create("Albums", ["Name": "Autumn"])
         await studio.wire.cut { _, request in request.method == .post ? .answerLost : nil }
@@ -446,7 +446,7 @@ struct ContainedTests {
     }
 }
 
-/// A service that gets other metadata.
+/// A service with metadata that changes.
 private struct ChangedService: ODataProvider {
     let base: any ODataProvider
     let changed: EntityDataModel

@@ -103,7 +103,7 @@ struct ContainerTests {
         #expect(try await store.discard() == 1)
         try await store.download()
         #expect(try await store.rows("Boxes(1)/Slips").isEmpty)
-        // And from above: the box goes, and what it contained is in no one's way.
+        // The deletion of the box removes its content without conflicts.
         try await depot.service.change(.create, "Boxes(1)/Slips", "Slip", ["No": 2])
         try await depot.service.change(.create, "Boxes(1)/Slips(2)/Marks", "Mark", ["No": 1, "Text": "blue"])
         try await store.download()

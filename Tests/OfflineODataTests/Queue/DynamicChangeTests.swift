@@ -21,7 +21,7 @@ struct DynamicChangeTests {
         """
     private static let root = "http://things.test/"
 
-    /// A service with one thing, and a store of it.
+    /// Returns a service with one entity, and a store of it.
     private func things(
         hasETags: Bool = true, _ gateway: (any ODataProvider) -> any ODataProvider = { $0 }
     ) async throws -> (service: StoreService, store: OfflineODataProvider, folder: Folder) {
@@ -38,7 +38,7 @@ struct DynamicChangeTests {
         return (service, store, folder)
     }
 
-    /// Loses the first change before or after the service has made it.
+    /// Returns a service that loses the first change before or after its execution.
     private func lossy(_ base: any ODataProvider, hasActed: Bool) -> Gateway {
         let isLost = LockedFlag()
         let lose: @Sendable (ODataRequest) throws -> Void = { request in
@@ -108,7 +108,7 @@ struct DynamicChangeTests {
     func conflict(hasETags: Bool) async throws {
         let (service, store, folder) = try await things(hasETags: hasETags)
         defer { withExtendedLifetime(folder) {} }
-        // Of one the store has, of one it is new to, and of one that others have not touched.
+        // The entities have the property, get it for the first time, or were not changed at the service.
         try await service.create("Things", ["ID": 2, "Text": "b"])
         try await service.create("Things", ["ID": 3, "Text": "c", "Colour": "red"])
         try await store.download()

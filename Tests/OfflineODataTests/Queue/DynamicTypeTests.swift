@@ -10,8 +10,8 @@ import ODataStore
 import OfflineOData
 import Testing
 
-/// What a dynamic property is, nothing but its value tells: a date that comes back as text is another value, and an edit of it
-/// would change it at the service.
+/// Only the value determines the type of a dynamic property. A date that is stored as text would become another
+/// value, and an edit would change it at the service.
 @Suite("The types of dynamic properties")
 struct DynamicTypeTests {
     private static let metadata = """
@@ -49,7 +49,7 @@ struct DynamicTypeTests {
         ]
     }
 
-    /// A service with one thing that has a value of each type.
+    /// Returns a service with one entity that has a value of each type.
     private func service() async throws -> (StoreService, [String: ODataValue]) {
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
         let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory)

@@ -14,7 +14,7 @@ struct EditingTests {
         "LineNumber": 77, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5)),
     ]
 
-    /// An entity as a body brings it: nothing of it was set by name.
+    /// Returns an entity as it is read from a body, without change marks.
     private func body(
         _ shop: Shop, _ set: String, _ properties: [String: ODataValue], related: [String: RelatedEntities] = [:]
     ) throws -> ODataEntity {
@@ -101,7 +101,7 @@ struct EditingTests {
         line["OrderID"] = -1
         try await store.create("Order_Lines", line)
         try await store.upload()
-        // The app still holds the keys that it got when it made them.
+        // The app still uses the temporary keys.
         try await store.update("Orders(-1)", ["Freight": .decimal(ODataDecimal(9))])
         try await store.update("Order_Lines(OrderID=-1,LineNumber=77)", ["Quantity": 8])
         line["LineNumber"] = 78

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Folding moves no change past what may depend on it")
 struct FoldingOrderTests {
-    /// What an action changes at the service is another version than the one that a change behind it was made of.
+    /// Folding with a policy under which local changes win. An action changes the version on which later
+    /// changes are based.
     private let folding = UploadOptions(conflictPolicy: .clientWins, foldsRequests: true)
 
     @Test("past an action, whatever that is bound to", arguments: ["Albums(1)", "Albums(2)"])

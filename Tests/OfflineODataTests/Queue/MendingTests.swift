@@ -13,7 +13,7 @@ struct MendingTests {
         "OrderID": -1, "LineNumber": 1, "ProductID": 3, "Quantity": 2, "Price": .decimal(ODataDecimal(5)),
     ]
 
-    /// A store in which a change of the stock of a product was refused.
+    /// Returns a store with a refused change of a product's stock.
     private func refused(
         _ shop: Shop, _ options: ChangeOptions = ChangeOptions()
     ) async throws -> OfflineODataProvider {
@@ -23,7 +23,7 @@ struct MendingTests {
         return store
     }
 
-    /// A store in which the creation of an order was refused.
+    /// Returns a store with a refused creation of an order.
     private func refusedOrder(
         _ shop: Shop, withLine: Bool = false, hasBatches: Bool
     ) async throws -> OfflineODataProvider {
@@ -37,9 +37,9 @@ struct MendingTests {
         return store
     }
 
-    /// What is left is sent and accepted.
+    /// Uploads the remaining changes and expects that they are accepted.
     ///
-    /// - Returns: what was sent, in order.
+    /// - Returns: the sent changes, in order.
     private func sent(
         _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [QueuedRequest] {
@@ -48,12 +48,12 @@ struct MendingTests {
         return report.accepted
     }
 
-    /// Whether anything was sent in a batch since the wire was mended.
+    /// Returns whether a batch was sent since the wire was mended.
     private func usesBatches(_ shop: Shop) async -> Bool {
         await shop.wire.requests.contains { $0.path?.hasSuffix("$batch") == true }
     }
 
-    /// Both sides are the same, and no work is left.
+    /// Expects equal rows on both sides and an empty queue.
     private func expectSettled(
         _ store: OfflineODataProvider, _ shop: Shop, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -65,7 +65,7 @@ struct MendingTests {
         try await shop.count("SELECT Stock FROM Products WHERE ProductID = \(product)")
     }
 
-    /// The request in the archive, taken back.
+    /// Cancels the request in the error archive.
     private func cancelRefused(_ store: OfflineODataProvider) async throws {
         #expect(try await store.cancel(try await store.status().failed.map(\.id)) == 1)
     }
@@ -102,7 +102,7 @@ struct MendingTests {
         #expect(try await stock(shop, 6) == 4)
     }
 
-    // MARK: What stays as it is
+    // MARK: Edits that do not correct
 
     @Test("is not done by an edit that must be sent as it is: it waits behind")
     func unmodifiable() async throws {

@@ -8,7 +8,7 @@ import Testing
 struct QueueWorkTests {
     private let statements = QueueStatements()
 
-    /// Makes orders here, each with a line.
+    /// Creates local orders with one line each.
     private func order(_ count: Int, in store: OfflineODataProvider) async throws {
         for number in 1...count {
             try await store.create(
@@ -22,7 +22,7 @@ struct QueueWorkTests {
         }
     }
 
-    /// A new store in which orders wait, and nothing is counted yet.
+    /// Returns a new store with pending orders and an empty list of statements.
     private func store(of shop: Shop, ordering count: Int) async throws -> OfflineODataProvider {
         let store = try await shop.store(options: statements.options)
         try await store.download()
@@ -110,7 +110,7 @@ struct QueueWorkTests {
         var (scans, counts): ([Int], [Int]) = ([], [])
         for count in [4, 8, 16] {
             let shop = try await Shop()
-            // The others are older, and as many.
+            // The changes outside the category are older, and equal in number.
             let store = try await store(of: shop, ordering: count)
             for number in 1...count {
                 try await store.changing(ChangeOptions(category: "now")).update("Products(\(number))", ["Stock": 4711])

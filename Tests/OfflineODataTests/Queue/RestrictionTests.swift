@@ -77,7 +77,7 @@ struct RestrictionTests {
             }
         }
         #expect(try await store.status().pending.isEmpty)
-        // Null is no string, and what the service sent before stays as it is.
+        // Null is not checked against the pattern, and values of the service are accepted.
         try await store.update("Items(1)", ["Name": "new"])
         try await store.update("Items(1)", ["Code": .null])
         try await store.update("Items(1)", ["Code": "AB12"])
@@ -103,7 +103,7 @@ struct RestrictionTests {
             OddService.schema(annotations: restriction("UpdateRestrictions", "NonUpdatableProperties"))
         ).clone()
         await #expect(throws: ODataError.self) { try await fixed.update("Items(1)", ["Name": "new"]) }
-        // The same value is no change.
+        // Setting the same value is not a change.
         try await fixed.update("Items(1)", ["Name": "a"])
         let late = try await OddService(
             OddService.schema(annotations: restriction("InsertRestrictions", "NonInsertableProperties"))

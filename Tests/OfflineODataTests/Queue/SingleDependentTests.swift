@@ -8,8 +8,8 @@ import Testing
 
 @Suite("A relation by a foreign key that leads to a single entity takes the place of the one before")
 struct SingleDependentTests {
-    /// Makes of what the service has that an album has one note at most, which knows it by a foreign key, and that notes
-    /// have versions.
+    /// Changes the metadata so that an album has at most one note, which refers to it by a foreign key, and
+    /// notes have ETags.
     private static func withOneNote(_ metadata: String) -> String {
         let changes = [
             #"<NavigationProperty Name="Notes" Type="Collection(Studio.Note)" Partner="Album"/>"#:
@@ -27,8 +27,7 @@ struct SingleDependentTests {
 
     private static let queries = [DefiningQuery(entitySet: "Albums"), DefiningQuery(entitySet: "Notes")]
 
-    /// A service of two albums with a note each.
-    /// Changes an entity of the service as somebody else.
+    /// Changes an entity at the service as another user.
     private func theirs(_ studio: Studio, _ url: String, _ properties: [String: ODataValue]) async throws {
         let shape = try #require(studio.service.model.shape(ofSet: String(url.prefix { $0 != "(" })))
         var request = ODataRequest(
@@ -43,18 +42,18 @@ struct SingleDependentTests {
         return studio
     }
 
-    /// That service, and a store of it.
+    /// Returns a service of two albums with a note each, and a store of it.
     private func clone(_ alteration: (String) -> String = { $0 }) async throws -> (Studio, OfflineODataProvider) {
         let studio = try await service(alteration)
         return (studio, try await studio.clone(Self.queries))
     }
 
-    /// The notes of an album.
+    /// Returns the notes of an album.
     private func notes(_ provider: any ODataProvider, of album: Int = 1) async throws -> [ODataValue?] {
         try await provider.rows("Notes?$filter=AlbumID eq \(album)&$orderby=ID").map { $0["ID"] }
     }
 
-    /// How a note becomes the one of an album.
+    /// The way in which a note is assigned to an album.
     enum Way: CaseIterable, Sendable {
         case put, bind
     }
@@ -208,7 +207,7 @@ struct SingleDependentTests {
         let (studio, store) = try await clone()
         try await store.update("Notes(2)", ["AlbumID": .null, "Text": "mine"])
         let other = try #require(try await store.status().pending.first?.id)
-        // Who reads it fails.
+        // Damages the change, so that reading it fails.
         try await DatabaseQueue(path: store.directory + "/store.db").write { database in
             try database.execute(
                 sql: "UPDATE outpost_queue SET base = CAST(replace(base, '[', '{') AS BLOB) WHERE id = ?",
@@ -217,15 +216,15 @@ struct SingleDependentTests {
         await #expect(throws: (any Error).self) { _ = try await store.status() }
         try await store.create("Notes", ["ID": 3, "AlbumID": 1])
         await #expect(throws: (any Error).self) { try await store.create("Notes", ["ID": 4, "AlbumID": 2]) }
-        // The store lies in its folder.
+        // The store is in the folder of the studio.
         withExtendedLifetime(studio) {}
     }
 
-    // MARK: Taking back one side
+    // MARK: Undo of one side
 
-    /// What is left is sent and accepted.
+    /// Uploads the remaining changes and expects that they are accepted.
     ///
-    /// - Returns: the entities that were sent, in order.
+    /// - Returns: the entities of the sent changes, in order.
     private func sent(
         _ store: OfflineODataProvider, _ options: UploadOptions = UploadOptions(),
         sourceLocation: SourceLocation = #_sourceLocation
@@ -236,7 +235,7 @@ struct SingleDependentTests {
         return report.accepted.map(\.entityText)
     }
 
-    /// The entities whose changes wait, in order.
+    /// Returns the entities of the pending changes, in order.
     private func pending(_ store: OfflineODataProvider) async throws -> [String] {
         try await store.status().pending.map(\.entityText)
     }

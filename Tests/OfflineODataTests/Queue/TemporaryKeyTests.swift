@@ -19,7 +19,7 @@ struct TemporaryKeyTests {
         #expect(try await store.rows("Headers?$filter=Title eq 'ours'").map { $0["ID"] } == [-2])
         #expect(try await store.rows("Items?$filter=HeaderID eq -1").map { $0["No"] } == [9])
         #expect(try await store.rows("Items?$filter=HeaderID eq -2").map { $0["No"] } == [1])
-        // Once more, now that their entity is there.
+        // The second download finds the entity with the key.
         try await depot.service.change(.update, "Headers(-1)", "Header", ["Title": "theirs, later"])
         try await store.download()
         #expect(try await store.rows("Headers(-1)").map { $0["Title"] } == ["theirs, later"])

@@ -33,7 +33,7 @@ struct TypesTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// Says yes to everything, and has nothing.
+    /// A service that accepts every change and has no entities.
     private struct Service: ODataProvider {
         let parsed: EntityDataModel
         let seen: LockedList
@@ -100,7 +100,7 @@ struct TypesTests {
         #expect(try await store.rows("Plans/S.EmptyPlan").map { $0["Title"] } == ["B"])
     }
 
-    /// A service with a plan of a type that derives, and a store that has it.
+    /// Returns a service with an entity of a derived type, and a store of it.
     private func bigPlan(_ folder: Folder) async throws -> (StoreService, OfflineODataProvider) {
         let root = "http://plans.test/"
         let model = try CSDLReader.read(xml: Array(Self.metadata.utf8))
@@ -163,12 +163,12 @@ struct TypesTests {
         #expect(try await store.rows("Plans/S.NamedPlan").map { $0["Title"] } == ["Theirs"])
     }
 
-    /// The URL of a plan.
+    /// Returns the URL of a plan.
     private static func address(_ key: String) -> String {
         ODataURL(path: ResourcePath([.name("Plans", .key(.single(.literal(Literal(.string(key))))))])).description
     }
 
-    /// The keys of plans in bytes: Swift takes texts for the same that are only equivalent.
+    /// Returns the UTF-8 bytes of keys, because Swift considers canonically equivalent strings equal.
     private static func bytes(_ keys: [ODataValue?]) throws -> [[UInt8]] {
         try keys.map { key in
             guard case .string(let text)? = key else { throw ODataError.notFound("a text") }
@@ -194,7 +194,7 @@ struct TypesTests {
         #expect(try await Self.bytes(store.status().pending.map { $0.key.parts[0].value }) == given)
         #expect(try await store.upload().failed.map(\.entityText) == [])
         #expect(try await Set(Self.bytes(service.rows("Plans").map { $0["ID"] })) == Set(given))
-        // And what they address is found, here and there.
+        // The URLs of the keys work in the store and at the service.
         for key in keys { try await store.update(Self.address(key), ["Title": .string("of \(key)")]) }
         #expect(try await store.upload().failed.map(\.entityText) == [])
         for key in keys {

@@ -61,7 +61,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    /// Two products changed together, one of them before too.
+    /// Changes one product, then two products together.
     private func changedTogether(_ store: OfflineODataProvider) async throws {
         try await store.update("Products(1)", ["Name": "Before"])
         try await store.transaction { changes in
@@ -254,7 +254,7 @@ struct UndoTests {
         _ = try? await store.upload()
         await #expect(throws: OfflineError.self) { try await undo(store, "Orders(-1)") }
         await #expect(throws: OfflineError.self) { try await store.undoAll() }
-        // What could be taken back by itself is not, where it is named with what cannot.
+        // An undo of several entities is refused as a whole if one of them cannot be undone.
         try await store.update("Products(2)", ["Stock": 4])
         await #expect(throws: OfflineError.self) { try await undo(store, "Products(2)", "Orders(-1)") }
         #expect(try await store.rows("Products(2)").first?["Stock"] == 4)
@@ -319,7 +319,7 @@ struct UndoTests {
     }
 }
 
-/// A store that those who are asked by its service come to know later.
+/// A reference to a store that is set after its service was created.
 private final class LockedStore: Sendable {
     private let kept = Mutex<OfflineODataProvider?>(nil)
     var store: OfflineODataProvider? {

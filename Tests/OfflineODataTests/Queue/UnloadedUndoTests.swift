@@ -37,7 +37,7 @@ struct UnloadedUndoTests {
         return .complex(ODataEntity(shape: shape, ["City": "Bern", "Zip": 3000]))
     }
 
-    /// Looks at the row as it was downloaded.
+    /// Expects that the row has its downloaded values.
     private func expectDownloaded(_ store: OfflineODataProvider, text: ODataValue = "theirs") async throws {
         let row = try #require(try await store.rows("Things(1)").first)
         #expect(row["Text"] == text)

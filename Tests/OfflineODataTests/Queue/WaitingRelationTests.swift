@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A relation without a foreign key that waits")
 struct WaitingRelationTests {
-    /// A store of albums with their tags, whose service refuses to change relations while a flag is set.
+    /// Returns a store of albums with tags. The service refuses changes of relations while a flag is set.
     private func clone(
         _ studio: Studio, expanding relation: String = "Tags", refusing flag: LockedFlag = LockedFlag()
     ) async throws -> OfflineODataProvider {
@@ -108,7 +108,7 @@ struct WaitingRelationTests {
         #expect(try await names(studio.service, "Albums(1)/Tags") == (isTogether ? ["red", "blue"] : ["blue"]))
     }
 
-    // MARK: Taking back
+    // MARK: Undo
 
     @Test("is a change of both that undo of either takes back", arguments: ["Albums(2)", "Tags(3)"])
     func undone(entity: String) async throws {
@@ -134,7 +134,7 @@ struct WaitingRelationTests {
         #expect(try await store.status().pending.map(\.kind) == [.link])
     }
 
-    // MARK: Mending
+    // MARK: Correcting refused changes
 
     @Test(
         "is not sent when the opposite is done before, or when it was refused, from whichever end",
@@ -235,9 +235,9 @@ struct WaitingRelationTests {
         #expect(try await store.status().failed.isEmpty)
     }
 
-    // MARK: In the place of another
+    // MARK: Replaced relations
 
-    /// Adds to what the service has that an album has one tag as its motto, which may be that of many.
+    /// Changes the metadata so that an album has one tag as its motto. Several albums may share a motto.
     private static func withMotto(_ metadata: String) -> String {
         let pictures = #"<NavigationProperty Name="Pictures" Type="Collection(Studio.Picture)"/>"#
         let albums = #"<NavigationProperty Name="Albums" Type="Collection(Studio.Album)" Partner="Tags"/>"#
@@ -252,7 +252,7 @@ struct WaitingRelationTests {
         return additions.reduce(metadata) { $0.replacingOccurrences(of: $1.key, with: $1.key + $1.value) }
     }
 
-    /// A service whose first album has the first tag as its motto.
+    /// Returns a service in which the first album has the first tag as its motto.
     private func studioWithMotto() async throws -> Studio {
         let studio = try await Studio(Self.withMotto)
         try await setMotto(of: 1, to: 1, in: studio.service)
@@ -264,7 +264,7 @@ struct WaitingRelationTests {
         _ = try await provider.execute(ODataRequest(.replace, url, body: .reference("Tags(\(tag))")))
     }
 
-    /// Every relation between an album and its motto, such as `1:2`.
+    /// Returns all relations between albums and mottoes, such as `1:2`.
     private func mottoes(_ provider: any ODataProvider) async throws -> [String] {
         func number(_ entity: ODataEntity) -> String {
             if case .integer(let number)? = entity["ID"] { "\(number)" } else { "?" }
@@ -275,12 +275,12 @@ struct WaitingRelationTests {
         }
     }
 
-    /// How the motto of an album becomes another one.
+    /// The way in which the motto of an album is replaced.
     enum Way: CaseIterable, Sendable {
         case put, bind, otherEnd
     }
 
-    /// Gives the first album the second tag as its motto.
+    /// Replaces the motto of the first album by the second tag.
     private func replaceMotto(in store: OfflineODataProvider, by way: Way) async throws {
         switch way {
         case .put: try await setMotto(of: 1, to: 2, in: store)
@@ -335,7 +335,7 @@ struct WaitingRelationTests {
         #expect(try await mottoes(store) == ["1:\(theirs)"])
     }
 
-    /// A store in which an album has another motto than at the service, where others have given it a third one since.
+    /// Returns a store in which the motto of an album was replaced, while the service has got a third motto.
     private func contested(
         isRemoved: Bool, isDownloaded: Bool, isTogether: Bool = false
     ) async throws -> (Studio, OfflineODataProvider) {
@@ -371,7 +371,7 @@ struct WaitingRelationTests {
             #expect(report.accepted.map(\.description) == [])
             #expect(report.failed.first?.failure?.conflict == .changed)
             #expect(try await mottoes(studio.service) == ["1:3"])
-            // Who asks for it again has seen that.
+            // A retry confirms that the user has seen the conflict.
             try await store.retry()
             #expect(try await store.upload().failed.map { $0.failure?.message } == [])
             #expect(try await mottoes(studio.service) == (isRemoved ? [] : ["1:2"]))
@@ -392,7 +392,7 @@ struct WaitingRelationTests {
         #expect(try await store.status().pending.isEmpty)
     }
 
-    /// A store in which an album has another motto than at the service, and that was refused or not sent yet.
+    /// Returns a store in which the motto of an album was replaced; the change is pending or refused.
     private func replacement(isRefused: Bool) async throws -> (Studio, OfflineODataProvider) {
         let isRefusing = LockedFlag()
         let studio = try await studioWithMotto()
@@ -446,7 +446,6 @@ struct WaitingRelationTests {
 }
 
 extension ODataProvider {
-    /// Takes a relation away.
     fileprivate func unlink(_ navigation: String, from target: String) async throws {
         var request = ODataRequest(.delete, try ODataURL(parsing: navigation + "/$ref"))
         request.url.options.id = target

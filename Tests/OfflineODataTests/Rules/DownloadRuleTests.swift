@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// What the rules say of downloads, where no other suite shows it by itself.
+/// The rules of downloads that are not covered by a suite of their own.
 @Suite("Rules of downloads")
 struct DownloadRuleTests {
     @Test("Rule 12: ETags and types come whatever a query selects")
@@ -19,7 +19,7 @@ struct DownloadRuleTests {
         let letter = try #require(try await papers.rows("Papers").first)
         #expect(letter.shape.name == QualifiedName("Depot", "Letter"))
         #expect(letter["ID"] == 1 && letter["Text"] == "Dear")
-        // What only a derived type has does not come by the name alone.
+        // Properties of derived types are not loaded by name alone.
         #expect(letter["HeaderID"] == nil, "not loaded is not null")
     }
 

@@ -9,13 +9,13 @@ import Testing
 
 @Suite("Rule 12: what no query of the store holds is refused with its name, never empty")
 struct NotLoadedTests {
-    /// A missing part, and the query that brings it.
+    /// A missing part, and the query that would load it.
     private struct Refusal: Equatable {
         var name: String?
         var query: String?
     }
 
-    /// The refusal of a read; `nil` if it is answered.
+    /// Returns the refusal of a read; `nil` if the read succeeds.
     private func refusal(
         _ provider: any ODataProvider, _ query: String
     ) async throws -> Refusal? {
@@ -149,7 +149,7 @@ struct NotLoadedTests {
         #expect(try await refusal(store, "People('bob')/Friends")?.query == "People?$expand=Friends")
         #expect(try await refusal(store, "People?$expand=Friends")?.name == "People/Friends")
         #expect(try await refusal(store, "People('ann')?$expand=Friends($expand=Friends)")?.name == "People/Friends")
-        // Whoever leaves the query and stays a friend is known without friends from then on.
+        // With all people in a query, the friends of each person are known.
         try await journeys.service.link("People('bob')/Friends", to: "People('ann')")
         let all = try await journeys.clone(["all": "People?$expand=Friends"])
         #expect(try await all.rows("People('bob')/Friends").count == 2)

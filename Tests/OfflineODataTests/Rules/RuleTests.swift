@@ -6,7 +6,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-/// Rules that no other suite is named after.
+/// Rules without a suite of their own.
 @Suite("Rules of the engine")
 struct RuleTests {
     @Test("Rule 13: orders may come without their customers: references are joins, and never enforced")
@@ -39,7 +39,7 @@ struct RuleTests {
     func now() async throws {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()
-        // Seconds since 1970: the whole shop is from later times.
+        // The time is in 1970, before all data of the shop.
         options.environment = EngineEnvironment(
             now: { ODataDateTimeOffset(seconds: 1_000_000) }, newGuid: { .random() }, sleep: { _ in })
         let store = try await shop.store([DefiningQuery(entitySet: "Orders")], options: options)
@@ -51,10 +51,10 @@ struct RuleTests {
         try attached.close()
     }
 
-    /// Clock and identifiers from a seed.
+    /// An environment with a clock and identifiers that depend on a seed.
     private final class Seeded: Sendable {
         private let state: Mutex<UInt64>
-        /// Near the service's clock: what was first sent long ago it does not recognise.
+        /// The time is close to the service's clock, because old transmission times are not recognised.
         private static let start = ODataDateTimeOffset(
             seconds: EngineEnvironment.system.now().seconds)
 
@@ -62,7 +62,7 @@ struct RuleTests {
 
         func next() -> UInt64 {
             state.withLock { state in
-                // SplitMix64.
+                // The algorithm is SplitMix64.
                 state &+= 0x9E37_79B9_7F4A_7C15
                 var z = state
                 z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -73,7 +73,7 @@ struct RuleTests {
 
         var environment: EngineEnvironment {
             EngineEnvironment(
-                // How often it is read depends on how fast the machine is.
+                // The clock is constant, because the number of its reads depends on the speed of the machine.
                 now: { Self.start },
                 newGuid: {
                     let digits = [self.next(), self.next()].map { number -> String in
@@ -90,7 +90,7 @@ struct RuleTests {
         }
     }
 
-    /// What goes over the wire and into the diary of a store in one and the same scenario.
+    /// Returns the messages and log entries of a scenario.
     private func trace(seed: UInt64) async throws -> [String] {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()

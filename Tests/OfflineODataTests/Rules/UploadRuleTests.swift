@@ -10,7 +10,7 @@ import ODataStore
 import OfflineOData
 import Testing
 
-/// What the rules say of editing and uploads, where no other suite shows it by itself.
+/// The rules of editing and uploads that are not covered by a suite of their own.
 @Suite("Rules of uploads")
 struct UploadRuleTests {
     // MARK: Identification

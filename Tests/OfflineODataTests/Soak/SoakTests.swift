@@ -3,8 +3,7 @@ import Testing
 
 @Suite("A soak")
 struct SoakTests {
-    /// As many rounds as it takes to tell whether anything grows with them, however long a busy machine takes for those: 40
-    /// make everything warm, and 40 more tell.
+    /// The number of rounds that reveals growth: 40 rounds to warm up, and 40 more to measure.
     private static let rounds = 80
 
     @Test("of some seconds: memory, descriptors and log stay flat, and both sides are equal (make soak: an hour)")

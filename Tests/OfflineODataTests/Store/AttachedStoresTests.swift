@@ -43,16 +43,16 @@ struct AttachedStoresTests {
             throw ODataError.notFound("Album")
         }
         #expect(album["Name"] == "Summer")
-        // Link tables and what is contained too.
+        // Link tables and contained entities can be read, too.
         #expect(try await both.rows("studio_Albums?$filter=Tags/any(t:t/Name eq 'red')").count == 1)
         #expect(try await both.rows("studio_Albums(1)/Tags").count == 2)
-        // Of the functions that ask about changes, the one that asks for a relation, over HTTP too.
+        // Of the functions about pending changes, the one about a relation is supported, over HTTP as well.
         let related = "shop_Orders?$filter=EmployeeID eq 1 and sap.entityexists(Album)"
         #expect(try await both.rows(related).count == wanted)
         let message = HTTPRequest(
             method: .get, scheme: "http", authority: "shop.test", path: "/" + related.replacing(" ", with: "%20"))
         #expect(await ODataHandler(provider: both).handle(message, ByteStream([])).0.status == .ok)
-        // A local edit is seen by the next read.
+        // The next read sees a local change.
         try await albums.update("Albums(1)", ["Name": "Spring"])
         #expect(try await both.rows("shop_Orders?$filter=Album/Name eq 'Spring'").count == wanted)
         await #expect(throws: ODataError.self) { try await both.delete("shop_Orders(1001)") }

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// A type that stands within others changes at the service while values of it wait to be sent.
+/// A complex type changes at the service while changes with its values are pending.
 @Suite("A changed complex type")
 struct ComplexTypeChangeTests {
     private static let header = """
@@ -50,7 +50,7 @@ struct ComplexTypeChangeTests {
         #expect(failed.map(\.entityText) == ["Headers(1)", "Headers(2)"])
         let kept = failed.compactMap { $0.failure?.innerError }
         #expect(kept.count == 2 && kept.allSatisfy { $0.contains("777") && $0.contains("Mine") }, "\(kept)")
-        // The rest of it can be looked at, given up, and the store goes on.
+        // The other properties can be read, the changes can be discarded, and the store still works.
         #expect(failed.first?.changes["Title"] == "Mine")
         #expect(try await migrated.discard() == 2)
         #expect(try await migrated.status().failed.isEmpty)
@@ -74,7 +74,7 @@ struct ComplexTypeChangeTests {
         #expect(theirs["Street"] == "Mine" && theirs["Zip"] == 777)
     }
 
-    /// - Parameter size: the attributes of the price.
+    /// - Parameter size: the facets of the price.
     private func depot(price size: String) async throws -> Depot {
         try await Depot { metadata in
             metadata.replacingOccurrences(

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("An upgrade of the engine's tables")
 struct EngineUpgradeTests {
-    /// A database with the tables of version 7 and three requests in its queue, of which one went with a deleted row.
+    /// Returns a database with the tables of version 7 and three requests in its queue, one of which belongs to
+    /// a deleted row.
     private static func earlier() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
         try queue.write { database in
@@ -21,7 +22,7 @@ struct EngineUpgradeTests {
                     """
                 ),
                 ("1,2", "{\"navigation\":\"Tags\"}"),
-                // A damaged queue says nothing that can be read.
+                // The detail of a damaged queue is unreadable.
                 ("-1,,9223372036854775808", "["),
             ]
             for (depends, detail) in requests {

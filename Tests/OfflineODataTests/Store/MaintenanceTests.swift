@@ -38,10 +38,10 @@ struct MaintenanceTests {
         #expect(try await store.rows("Orders").count == 200)
     }
 
-    /// Lets an index say more than its table, and a note say something of a row that is not there.
+    /// Corrupts an index and adds an orphaned note.
     private func breakIndex(of table: String, in path: String) async throws {
         func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
-            // Each with a schema of its own reading.
+            // Each connection reads the schema anew.
             let queue = try DatabaseQueue(path: path)
             try await queue.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA writable_schema = ON")
@@ -101,7 +101,7 @@ struct MaintenanceTests {
         #expect(try await store.indexes().count == 1)
         try await store.changing(ChangeOptions(headers: ["X-Key": "hush-0815"]))
             .update("Customers('C0001')", ["City": "Bergen"])
-        // The service repeats what it is asked in its links.
+        // The service repeats the parameters in its links.
         try await store.add(DefiningQuery("his", "Orders?$filter=Freight ge 0 and @token ne 'other'"))
         try await store.setParameter("token", to: "'hush-0816'")
         try await store.download(["his"])

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A changed model")
 struct MetadataTests {
-    /// The service with its database altered, as its operator would.
+    /// Returns the service after its database was altered.
     private func altered(_ shop: Shop, _ sql: String) async throws -> Shop {
         try await shop.sql(sql)
         return try await Shop(at: shop.directory)
@@ -49,7 +49,7 @@ struct MetadataTests {
         #expect(customer["City"] == "Mine")
         #expect(customer["Phone"] == nil, "not loaded is not null (rule 12)")
         try await migrated.update("Customers('C0002')", ["Phone": "123"])
-        // The versions of a served database are digests of its rows, so that a new column changes all.
+        // The ETags of a served database are digests of its rows, so a new column changes all of them.
         let report = try await migrated.upload(options: UploadOptions(conflictPolicy: .clientWins))
         #expect(report.failed.map(\.description) == [])
         try await migrated.download()
@@ -339,7 +339,7 @@ struct MetadataTests {
         #expect(try await migrated.status().pending.map(\.entityText) == ["Customers('C0001')"])
         let links = try await migrated.status().queries.filter { $0.entitySet == "Customers" }.map(\.hasDeltaLink)
         #expect(links == [false], "what is new is not loaded yet")
-        // The versions of a served database are digests of its rows, so that another column changes all.
+        // The ETags of a served database are digests of its rows, so another column changes all of them.
         let report = try await migrated.upload(options: UploadOptions(conflictPolicy: .clientWins))
         #expect(report.accepted.map(\.entityText) == ["Customers('C0001')"])
         try await migrated.download()
@@ -347,7 +347,7 @@ struct MetadataTests {
         await expectAllOutdated(store)
     }
 
-    /// Whatever a store of customers is asked, it says that it has another model.
+    /// Expects that all operations on a store of customers report an outdated model.
     private func expectAllOutdated(_ store: OfflineODataProvider) async {
         await expectOutdated("read") { _ = try await store.rows("Customers?$orderby=CustomerID") }
         await expectOutdated("count") { _ = try await store.rows("Customers/$count") }
@@ -379,7 +379,7 @@ struct MetadataTests {
         await expectOutdated("refreshMetadata") { _ = try await store.refreshMetadata() }
     }
 
-    /// What is done says that the store has another model.
+    /// Expects that an operation reports an outdated model.
     private func expectOutdated(_ what: String, _ body: () async throws -> Void) async {
         do {
             try await body()
@@ -390,16 +390,16 @@ struct MetadataTests {
         }
     }
 
-    // MARK: Behind a change
+    // MARK: After a change of the model
 
-    /// How many changes wait in a store, whatever model it has.
+    /// Returns the number of pending changes, independently of the model.
     private func queued(in store: OfflineODataProvider) async throws -> Int? {
         try await DatabaseQueue(path: store.directory + "/store.db").read {
             try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM outpost_queue")
         }
     }
 
-    /// Moves customers, each by a request of a batch; nobody has moved them before.
+    /// Returns a batch that moves each customer by its own request. No customer was moved before.
     private func moving(_ customers: [String], in store: OfflineODataProvider) throws -> ODataRequest {
         let shape = try #require(store.serviceModel.shape(ofSet: "Customers"))
         let items = try customers.map { id in
@@ -469,11 +469,11 @@ struct MetadataTests {
         await expectOutdated("read") { _ = try await store.rows("Tickets") }
     }
 
-    // MARK: What is in memory
+    // MARK: State in memory
 
     private static let phone = "ALTER TABLE Customers ADD COLUMN Phone VARCHAR(20)"
 
-    /// Hears of progress, and whether it is that of a store which knows phones.
+    /// A delegate that records progress and whether the model of the store has phone numbers.
     private final class Listener: OfflineODataProviderDelegate {
         let heard = LockedNames()
 
@@ -529,7 +529,7 @@ struct MetadataTests {
         let shop = try await Shop()
         try await shop.clone().close()
         let newer = try await altered(shop, Self.phone)
-        // The client is told the model that was kept, so that it is not read again.
+        // The client receives the stored model and does not read it again.
         func open() async throws -> OfflineODataProvider {
             try await OfflineODataProvider.open(
                 at: shop.directory.appendingPathComponent("clone").path, protection: .unencrypted
@@ -549,7 +549,7 @@ struct MetadataTests {
         }
         #expect(try await store.rows("Customers").count == 40)
         try store.close()
-        // What was kept in the file tells, not what the object was made with.
+        // The stored model counts, not the one with which the object was created.
         let reopened = try await open()
         #expect(!Self.knowsPhones(reopened))
         #expect(try await !reopened.events().map(\.kind).contains("metadata"))
@@ -562,15 +562,15 @@ struct MetadataTests {
     }
 }
 
-/// Another process that brings a store to a new model as soon as a change of it is committed.
+/// Another process that refreshes the model of a store directly after a commit.
 private final class OtherProcess: TransactionObserver, Sendable {
-    /// Whether it does so behind the next commit.
+    /// Whether the next commit triggers the refresh.
     let isComing = LockedFlag()
     private let directory: String
 
     init(directory: String) { self.directory = directory }
 
-    /// Does what others hear of a new model by: the tables stay as they are.
+    /// Increments the number by which other processes detect a new model; the tables stay unchanged.
     static func bringsNewModel(to directory: String) throws {
         try DatabaseQueue(path: directory + "/store.db").write { database in
             try database.execute(

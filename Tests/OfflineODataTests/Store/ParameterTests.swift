@@ -61,7 +61,7 @@ struct ParameterTests {
             after: { _, response in
                 guard isChanging.isSet, case .page = response.body else { return response }
                 isChanging.clear()
-                // As another process would.
+                // The change comes from another process.
                 let other = try await shop.reopen()
                 try await other.setParameter("employee", to: "2")
                 try other.close()
@@ -94,7 +94,8 @@ struct ParameterTests {
         try await store.download()
         #expect(try await store.rows("Customers").count == 40)
         try await store.download()
-        // The same literal, first the user's and then the session's: the link of before says it, and goes.
+        // The same literal is first a user's parameter, then a session's. The earlier delta link contains the
+        // literal and is removed.
         try await store.setParameter("city", to: "'Oslo'")
         try await store.download()
         #expect(try await store.status().queries.first?.hasDeltaLink == true)

@@ -13,7 +13,7 @@ struct RefusedByModelTests {
         INSERT INTO Hints VALUES (1, 'first', 10), (2, 'second', 20);
         """
 
-    /// A store with changes of hints, brought to a model that was altered.
+    /// Returns a store with pending changes after a refresh to an altered model.
     private func refreshed(_ alteration: String) async throws -> (MetadataRefresh, Shop) {
         let shop = try await Shop(with: Self.hints)
         let store = try await shop.clone()
@@ -43,7 +43,7 @@ struct RefusedByModelTests {
         #expect(archive.map { $0["RequestURL"] } == ["Hints(1)", "Hints", "Hints(2)"])
         #expect(archive[0]["RequestBody"] == .string(#"{"Text":"mine"}"#))
         #expect(archive[1]["RequestBody"] == .string(#"{"Text":"new","Weight":5}"#))
-        // It survives being opened again, and holds up nothing.
+        // The refused changes survive reopening and do not block the queue.
         try store.close()
         let reopened = try await Shop(at: shop.directory).reopen()
         #expect(try await reopened.status().failed.count == 3)

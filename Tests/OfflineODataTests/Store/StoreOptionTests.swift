@@ -43,7 +43,7 @@ struct StoreOptionTests {
         await #expect(throws: OfflineError.self) { try await store.add(DefiningQuery(entitySet: "Codes")) }
     }
 
-    /// A store whose changes wait for an hour at most, and which the flag puts two hours ahead.
+    /// Returns a store with changes that expire after an hour, and a clock that the flag puts two hours ahead.
     private func expiringStore(of shop: Shop, _ isLater: LockedFlag) async throws -> OfflineODataProvider {
         var options = OfflineODataProvider.Options()
         options.localChangeExpiry = .seconds(3600)
@@ -64,7 +64,7 @@ struct StoreOptionTests {
         #expect(try await store.upload().accepted.isEmpty)
         let expired = try await store.status().failed
         #expect(expired.map { $0.failure?.code } == ["Expired", "Expired"])
-        // Asked for again, or mended, they are meant now.
+        // A retry or a new edit renews the expired changes.
         try await store.retry(expired.prefix(1).map(\.id))
         try await store.update("Products(2)", ["Stock": 7])
         #expect(try await store.upload().accepted.count == 2)
@@ -372,7 +372,7 @@ struct StoreOptionTests {
     }
 }
 
-/// Keeps what is sent.
+/// A transport that records the sent bodies.
 private struct RecordingTransport: HTTPTransport {
     let base: Wire
     let bodies: LockedNames
@@ -387,7 +387,7 @@ private struct RecordingTransport: HTTPTransport {
     }
 }
 
-/// Leaves the offset of instants out of what the service answers.
+/// A transport that removes the offsets from timestamps in responses.
 struct SloppyTransport: HTTPTransport {
     let base: Wire
 

@@ -99,7 +99,7 @@ struct StoreTests {
     }
 }
 
-/// The lock that another process would hold.
+/// A lock as another process would hold it.
 final class FileLock {
     private let handle: FileHandle
 

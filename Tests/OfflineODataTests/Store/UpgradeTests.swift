@@ -14,20 +14,20 @@ struct UpgradeTests {
     static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Fixtures")
 
-    /// The stores that are kept, `store-` and the version of the engine's tables in each.
+    /// The stored fixtures, named `store-` and the version of the engine's tables.
     static let kept: [String] = {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: fixtures.path)) ?? []
         return names.filter { $0.hasPrefix("store-") }.sorted()
     }()
 
-    /// The version of the engine's tables in a database; the first one did not name it.
+    /// Returns the version of the engine's tables; the first version did not store it.
     private static func version(in database: Database) throws -> Int {
         let text = try String.fetchOne(
             database, sql: "SELECT CAST(value AS TEXT) FROM outpost_setting WHERE name = 'engine.version'")
         return text.flatMap { Int($0) } ?? 1
     }
 
-    /// Copies a store that is kept.
+    /// Copies a stored fixture.
     private static func copy(_ fixture: String) throws -> (directory: URL, key: KeySource) {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         try FileManager.default.copyItem(at: fixtures.appendingPathComponent(fixture), to: directory)
@@ -44,11 +44,11 @@ struct UpgradeTests {
         #expect(try await store.undo([ODataURL(parsing: "Products(2)")]) == 1)
         #expect(try await store.rows("Products").count == 5)
         let here = try await store.rows("Categories(-1)").map { $0["Name"] }
-        // A store of version 7 on knows that it was copied.
+        // Stores from version 7 on detect that they were copied.
         var options = UploadOptions()
         options.fromCopy = true
         let report = try await store.upload(options: options)
-        // Some were used by a later version before they were kept, and have more.
+        // Some fixtures were used by a later version and have more changes.
         #expect(report.accepted.prefix(2).map(\.kind) == [.update, .create])
         #expect(report.failed.isEmpty)
         #expect(sent.names.prefix(2) == ["update Products(1)", "create Categories"])
@@ -90,7 +90,7 @@ struct UpgradeTests {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }
         var options = OfflineODataProvider.Options()
-        // Each waits for the one that upgrades, however long a busy machine takes for that.
+        // Each connection waits for the one that upgrades, even on a busy machine.
         options.database.busyTimeout = 120
         try await withThrowingTaskGroup(of: Int.self) { [options] group in
             for _ in 1...4 {
@@ -145,8 +145,8 @@ struct UpgradeTests {
         #expect(missing == [], "OUTPOST_FIXTURE=make scripts/test.sh --filter UpgradeTests/makes makes the present one")
     }
 
-    /// Makes what ``opens(fixture:)`` reads, once for each version: what was made is kept and never made again. A tool
-    /// and no test: it proves nothing, and runs where it is asked for alone.
+    /// Creates the fixture that ``opens(fixture:)`` reads, once for each version; existing fixtures are never
+    /// replaced. This is a tool in the form of a test, which only runs on request.
     @Test(
         "is made of the present one, to be kept",
         .enabled(if: ProcessInfo.processInfo.environment["OUTPOST_FIXTURE"] == "make", "OUTPOST_FIXTURE=make"))
@@ -179,7 +179,7 @@ struct UpgradeTests {
     }
 }
 
-/// A service of any model that takes every change, and gives what is made the key 4711.
+/// A service of any model that accepts every change and assigns the key 4711 to new entities.
 private struct AcceptingService: ODataProvider {
     let model: EntityDataModel
     let sent: LockedNames

@@ -8,24 +8,25 @@ import ODataStore
 import OfflineOData
 import Testing
 
-/// A real service in which keys are made of keys: headers whose keys the service gives, items by their header, and
-/// schedules that refer to their item alone; letters, a derived type, and slips, which boxes contain, refer to headers.
+/// A real service with keys that contain other keys. Headers have generated keys, items have the key of their
+/// header, and schedules refer only to their item. Letters (a derived type) and slips (contained in boxes)
+/// refer to headers.
 final class Depot: Sendable {
     let service: StoreService
     let wire: Wire
     private let directory: URL
 
-    /// - Parameter alteration: what the service's metadata have otherwise.
+    /// - Parameter alteration: a closure that changes the metadata of the service.
     init(_ alteration: (String) -> String = { $0 }) async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
-        // Entities come in any order here, also before those that they refer to.
+        // Entities arrive in any order, even before those to which they refer.
         var options = StoreService.Options()
         options.requiresPrincipals = false
         service = try await StoreService.open(
             ServiceDefinition(model: try CSDLReader.read(xml: Array(alteration(Self.metadata).utf8))), at: .memory,
             options: options)
         wire = Wire(LoopbackTransport(ODataHandler(provider: service)))
-        // So that no key is by chance the one that a store gives.
+        // The existing headers keep generated keys from matching temporary ones by chance.
         for title in ["first", "second"] { try await service.create("Headers", ["Title": .string(title)]) }
         try await service.create("Boxes", ["ID": 1])
         try await service.change(.create, "Boxes(1)/Slips", "Slip", ["No": 1, "HeaderID": 1])
@@ -53,7 +54,7 @@ final class Depot: Sendable {
         return store
     }
 
-    /// The store that ``clone(_:options:through:)`` made, with another service.
+    /// Opens the store that ``clone(_:options:through:)`` created, with another service.
     func reopen(at other: Depot) async throws -> OfflineODataProvider {
         let client = try other.client()
         return try await OfflineODataProvider.open(
@@ -139,7 +140,7 @@ final class Depot: Sendable {
 }
 
 extension ODataProvider {
-    /// Creates or changes an entity of a type of the model's only schema.
+    /// Creates or changes an entity of a type in the model's only schema.
     func change(
         _ method: ODataRequest.Method, _ url: String, _ type: String, _ properties: [String: ODataValue]
     ) async throws {
@@ -147,7 +148,7 @@ extension ODataProvider {
         let namespace = try #require(model.schemas.first).namespace
         let shape = try #require(model.shape(QualifiedName(namespace, type)))
         var entity = ODataEntity(shape: shape, properties)
-        // The set's own type may be a base of it.
+        // The type may be derived from that of the set.
         entity.control.type = shape.name
         _ = try await execute(ODataRequest(method, try ODataURL(parsing: url), body: .entity(entity)))
     }

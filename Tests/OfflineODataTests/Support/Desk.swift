@@ -8,20 +8,20 @@ import ODataStore
 import OfflineOData
 import Testing
 
-/// A service of tickets with actions that change what they are bound to.
+/// A service of tickets with actions that change their bound entity.
 final class Desk: Sendable {
     let service: StoreService
     let wire: Wire
-    /// The actions that acted, in order.
+    /// The executed actions, in order.
     let calls = LockedNames()
     private let directory = FileManager.default.temporaryDirectory
         .appendingPathComponent("outpost-\(UUID().uuidString)")
 
-    /// - Parameter alteration: what the service's metadata have otherwise.
+    /// - Parameter alteration: a closure that changes the metadata of the service.
     init(_ alteration: (String) -> String = { $0 }) async throws {
         var definition = ServiceDefinition(
             model: try CSDLReader.read(xml: Array(alteration(Self.metadata).utf8)))
-        // Some of its clients know no ETags, so that the metadata must not ask for them.
+        // Some clients do not support ETags, so the metadata must not require them.
         definition.givesETagsToAll = true
         let ticket = QualifiedName("Desk", "Ticket")
         let calls = calls
@@ -57,10 +57,12 @@ final class Desk: Sendable {
         return try ODataClient(serviceRoot: root, transport: session)
     }
 
+    /// Creates a downloaded store.
+    ///
     /// - Parameters:
     ///   - isPlain: whether the service does not recognise repeated requests.
-    ///   - before: may answer or refuse a request before it reaches the service.
-    ///   - around: what stands between them besides.
+    ///   - before: a closure that may answer or refuse a request before it reaches the service.
+    ///   - around: a closure that wraps the provider.
     func clone(
         _ queries: [DefiningQuery] = [], hasETags: Bool = true, isPlain: Bool = false,
         before: (@Sendable (ODataRequest) async throws -> ODataResponse?)? = nil,
@@ -70,7 +72,7 @@ final class Desk: Sendable {
         if isPlain || !hasETags { remote = PlainService(base: remote, hasETags: hasETags) }
         if let before { remote = Gateway(base: remote, before: before) }
         var options = OfflineODataProvider.Options()
-        // As a response to an earlier change has confirmed.
+        // The option stands for the confirmation in an earlier response.
         if !isPlain { options.service.supportsRepeatableRequests = true }
         let store = try await OfflineODataProvider.create(
             at: directory.appendingPathComponent("clone").path, protection: .unencrypted,
@@ -80,7 +82,7 @@ final class Desk: Sendable {
         return store
     }
 
-    /// The store that ``clone(_:hasETags:isPlain:before:around:)`` made, with another service.
+    /// Opens the store that ``clone(_:hasETags:isPlain:before:around:)`` created, with another service.
     func reopen(at other: Desk) async throws -> OfflineODataProvider {
         let client = try other.client()
         return try await OfflineODataProvider.open(
@@ -91,7 +93,7 @@ final class Desk: Sendable {
         try #require(try await service.rows("Tickets(\(id))").first)
     }
 
-    /// The call of an action on a ticket.
+    /// Returns the call of an action on a ticket.
     static func request(_ action: String, on ticket: Int = 1) throws -> ODataRequest {
         ODataRequest(
             .create, try ODataURL(parsing: "Tickets(\(ticket))/Desk.\(action)"), body: .parameters([:]))
@@ -114,7 +116,7 @@ final class Desk: Sendable {
 }
 
 extension ODataProvider {
-    /// Calls an action on a ticket of a desk, which a store does with the next upload.
+    /// Calls an action on a ticket; a store executes it with the next upload.
     func call(_ action: String, onTicket ticket: Int = 1) async throws {
         #expect(try await execute(Desk.request(action, on: ticket)).status == 202)
     }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The executables of this package that stand beside the tests.
+/// The executables of this package, which are built beside the tests.
 enum Executables {
-    /// Where one is.
+    /// Returns the URL of an executable.
     static func url(_ name: String) -> URL {
         let candidates = [CommandLine.arguments[0], Bundle.main.bundlePath] + Bundle.allBundles.map(\.bundlePath)
         for candidate in candidates {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder for the time of a test.
+/// A temporary folder that is removed after the test.
 final class Folder {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
 

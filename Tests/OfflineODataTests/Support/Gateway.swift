@@ -3,12 +3,12 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// What stands between a store and its service and does to requests and answers what networks and services do.
+/// A provider between a store and its service that simulates faults of networks and services.
 struct Gateway: ODataProvider {
     let base: any ODataProvider
-    /// May answer or refuse a request before it reaches the service.
+    /// A closure that may answer or refuse a request before it reaches the service.
     var before: @Sendable (ODataRequest) async throws -> ODataResponse? = { _ in nil }
-    /// May change the answer, or lose it: the service has acted.
+    /// A closure that may change or lose the response after the service has executed the request.
     var after: @Sendable (ODataRequest, ODataResponse) async throws -> ODataResponse = { $1 }
 
     var model: EntityDataModel { get async throws { try await base.model } }
@@ -17,7 +17,7 @@ struct Gateway: ODataProvider {
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
         if let answer = try await before(request) { return answer }
-        // What is changed must be decoded.
+        // The response must be decoded before it can be changed.
         var request = request
         request.format = nil
         return try await after(request, try await base.execute(request))

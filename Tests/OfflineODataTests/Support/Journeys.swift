@@ -7,8 +7,8 @@ import ODataService
 import ODataStore
 import OfflineOData
 
-/// A service like TripPin: persons with friends, who are persons, too, and with trips, which they contain; what is planned on a
-/// trip is of derived types that lead on; one person is a singleton. No relation has a foreign key but that to the home airport.
+/// A service like TripPin: people with friends (other people) and contained trips. Plan items are of derived
+/// types with further relations; one person is a singleton. Only the home airport has a foreign key.
 final class Journeys: Sendable {
     let service: StoreService
     let wire: Wire
@@ -43,7 +43,7 @@ final class Journeys: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: directory) }
 
-    /// Sets the single entity that a navigation property leads to.
+    /// Sets the single-valued navigation property.
     private func relate(_ navigation: String, to target: String) async throws {
         _ = try await service.execute(
             ODataRequest(.replace, try ODataURL(parsing: navigation + "/$ref"), body: .reference(target)))
@@ -60,9 +60,9 @@ final class Journeys: Sendable {
         return try ODataClient(serviceRoot: Self.root, transport: session)
     }
 
-    /// A new store, downloaded.
+    /// Creates a downloaded store.
     ///
-    /// - Parameter queries: by name; those of a clone of the whole service if there are none.
+    /// - Parameter queries: the queries by name; if empty, those of the whole service.
     func clone(_ queries: [String: String] = [:]) async throws -> OfflineODataProvider {
         let client = try client()
         let wanted =
@@ -132,7 +132,7 @@ final class Journeys: Sendable {
 }
 
 extension ODataProvider {
-    /// Creates an entity of a type of the namespace `J` in what another one contains.
+    /// Creates an entity of a type in the namespace `J` in a contained collection.
     func add(_ type: String, _ properties: [String: ODataValue], to url: String) async throws {
         let model = try await model
         guard let shape = model.shape(QualifiedName("J", type)) else { throw ODataError.notFound(type) }

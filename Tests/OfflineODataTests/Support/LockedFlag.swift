@@ -1,7 +1,7 @@
 import ODataService
 import Synchronization
 
-/// A flag that several threads may set and read.
+/// A thread-safe flag.
 final class LockedFlag: Sendable {
     private let value = Mutex(false)
 
@@ -12,7 +12,7 @@ final class LockedFlag: Sendable {
     func clear() { value.withLock { $0 = false } }
 }
 
-/// Requests in the order in which several threads add them.
+/// A thread-safe list of requests.
 final class LockedList: Sendable {
     private let value = Mutex<[ODataRequest]>([])
 

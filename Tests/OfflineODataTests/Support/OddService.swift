@@ -6,36 +6,36 @@ import ODataService
 import OfflineOData
 import Synchronization
 
-/// A service with one set, `Items`, that answers some requests in an odd way, and all others as a plain service would.
+/// A service with the set `Items`. Rules answer some requests in unusual ways; all other responses are
+/// ordinary.
 final class OddService: HTTPTransport {
-    /// A request as a rule sees it.
+    /// A request as a rule receives it.
     struct Request: Sendable {
         let method: String
-        /// Without the service root and percent encoding: `Items(1)?$select=ID`.
+        /// The target without service root and percent-encoding: `Items(1)?$select=ID`.
         let target: String
         let fields: HTTPFields
         let body: String
     }
 
-    /// An answer.
     struct Answer: Sendable {
         var status = 200
         var fields: [String: String] = [:]
         var body = ""
 
-        /// A body in JSON.
+        /// Returns a response with a JSON body.
         static func json(_ body: String, status: Int = 200, _ fields: [String: String] = [:]) -> Answer {
             Answer(
                 status: status, fields: fields.merging(["Content-Type": "application/json"]) { one, _ in one },
                 body: body)
         }
 
-        /// A refusal with an OData error.
+        /// Returns a response with an OData error.
         static func refusal(_ status: Int, _ message: String = "no", _ fields: [String: String] = [:]) -> Answer {
             .json(#"{"error":{"code":"E\#(status)","message":"\#(message)"}}"#, status: status, fields)
         }
 
-        /// A page of `Items`.
+        /// Returns a page of `Items`.
         static func page(_ rows: [String], _ end: String = "") -> Answer {
             .json(#"{"@odata.context":"$metadata#Items","value":[\#(rows.joined(separator: ","))]\#(end)}"#)
         }
@@ -57,7 +57,7 @@ final class OddService: HTTPTransport {
         .appendingPathComponent("outpost-\(UUID().uuidString)")
 
     /// - Parameters:
-    ///   - metadata: the whole document; by default that of ``schema(_:)``.
+    ///   - metadata: the metadata document; by default that of ``schema(_:)``.
     ///   - rows: the rows by key, in JSON.
     init(_ metadata: String = OddService.schema(), rows: [Int: String] = [1: #"{"ID":1,"Name":"a"}"#]) {
         state = Mutex(State(metadata: metadata, rows: rows))
@@ -65,12 +65,12 @@ final class OddService: HTTPTransport {
 
     deinit { try? FileManager.default.removeItem(at: directory) }
 
-    /// Metadata of version 4 with the set `Items` of `ID` and `Name`.
+    /// Returns V4 metadata with the set `Items` of `ID` and `Name`.
     ///
     /// - Parameters:
     ///   - properties: further properties, in CSDL.
     ///   - types: further types.
-    ///   - annotations: what stands in the set.
+    ///   - annotations: annotations of the set.
     ///   - sets: further sets.
     static func schema(
         _ properties: String = "", types: String = "", annotations: String = "", sets: String = ""
@@ -85,7 +85,7 @@ final class OddService: HTTPTransport {
         """
     }
 
-    /// Metadata of version 2 with the same set.
+    /// Returns V2 metadata with the same set.
     static func olderSchema(_ properties: String = "", set: String = "", container: String = "") -> String {
         """
         <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
@@ -101,7 +101,7 @@ final class OddService: HTTPTransport {
         """
     }
 
-    /// Answers from now on as a rule says, and forgets the requests so far.
+    /// Sets the rule for further responses and clears the recorded requests.
     func answer(_ rule: @escaping Rule) {
         state.withLock { state in
             state.rule = rule
@@ -133,7 +133,7 @@ final class OddService: HTTPTransport {
         return try ODataClient(serviceRoot: Self.root, transport: session, configuration: configuration)
     }
 
-    /// Makes a store; nothing is downloaded yet.
+    /// Creates a store without a download.
     func store(
         _ queries: [String: String] = [:], _ options: OfflineODataProvider.Options = .init(),
         _ configuration: ODataClient.Configuration = .init()
@@ -145,7 +145,7 @@ final class OddService: HTTPTransport {
             options: options)
     }
 
-    /// Makes a store with everything in it.
+    /// Creates a downloaded store of all sets.
     func clone(
         _ options: OfflineODataProvider.Options = .init(), _ configuration: ODataClient.Configuration = .init()
     ) async throws -> OfflineODataProvider {

@@ -4,7 +4,7 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// Answers with the text that there is for a path, in chunks.
+/// A transport that returns the text for a path, in chunks.
 final class PagesTransport: HTTPTransport {
     let answers: Mutex<[String: String]>
     private let chunk: Int

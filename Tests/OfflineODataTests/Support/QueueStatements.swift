@@ -2,27 +2,27 @@ import GRDB
 import OfflineOData
 import Synchronization
 
-/// The SQL statements that a store runs on its queue of changes: its work, whatever the machine.
+/// The SQL statements that a store runs on its queue. They measure work independently of the machine.
 final class QueueStatements: Sendable {
     private let statements = Mutex<[String]>([])
 
-    /// Options of a store whose statements are kept here.
+    /// The options of a store that records its statements here.
     var options: OfflineODataProvider.Options {
         var options = OfflineODataProvider.Options()
         options.trace = .statements { statement in
-            // What triggers do is told as a comment.
+            // SQLite reports statements of triggers as comments.
             guard statement.contains("outpost_queue"), !statement.hasPrefix("--") else { return }
             self.statements.withLock { $0.append(statement) }
         }
         return options
     }
 
-    /// How many there were since they were last cleared.
+    /// The number of statements since the last call of ``clear()``.
     var count: Int { statements.withLock { $0.count } }
 
     func clear() { statements.withLock { $0 = [] } }
 
-    /// How many of them, by SQLite's own plan, go through the whole queue.
+    /// Returns the number of statements that scan the whole queue according to their query plan.
     func scans(in store: OfflineODataProvider) async throws -> Int {
         let all = statements.withLock { $0 }
         return try await DatabaseQueue(path: store.directory + "/store.db").read { database in

@@ -10,7 +10,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// A real service on a real database, joined to offline stores in memory, with a wire that can be cut.
+/// A real service on a real database, connected to offline stores by an in-memory wire that can be cut.
 final class Shop: Sendable {
     let directory: URL
     let database: ServedDatabase
@@ -19,7 +19,7 @@ final class Shop: Sendable {
 
     var path: String { directory.appendingPathComponent("shop.db").path }
 
-    /// - Parameter tables: SQL of more tables, beside those of the example.
+    /// - Parameter tables: the SQL of additional tables.
     init(pageSize: Int? = 1000, with tables: String = "") async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -33,7 +33,7 @@ final class Shop: Sendable {
         isOwner = true
     }
 
-    /// The service of the same database once more, as after its operator has altered that.
+    /// Opens the service of the same database again, for example after its schema was altered.
     init(at directory: URL) async throws {
         self.directory = directory
         database = try await ServedDatabase.open(path: directory.appendingPathComponent("shop.db").path)
@@ -51,13 +51,13 @@ final class Shop: Sendable {
     func client() throws -> ODataClient { try client(over: wire) }
 
     func client(over transport: some HTTPTransport) throws -> ODataClient {
-        // What the engine does about failures is to be seen, not what a session does about them before.
+        // The session does not retry, so that tests see how the engine handles failures.
         let session = try HTTPSession(
             transport, serviceRoot: Self.serviceRoot, configuration: .init(retry: .none))
         return try ODataClient(serviceRoot: Self.serviceRoot, transport: session)
     }
 
-    /// Runs SQL in the database as another program would.
+    /// Runs SQL in the database as another program.
     func sql(_ sql: String) async throws {
         try await DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
     }
@@ -70,12 +70,12 @@ final class Shop: Sendable {
         try await DatabaseQueue(path: path).read { try String.fetchOne($0, sql: sql) }
     }
 
-    /// A new store of the service, not downloaded yet.
+    /// Creates a store without a download.
     func store(
         _ queries: [DefiningQuery] = [], named name: String = "clone",
         options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
-        // The client of this service is one to which a response to an earlier change has confirmed repeats.
+        // The client's service has confirmed in an earlier response that it recognises repeated requests.
         let options = remote == nil ? options.confirmingRepeats : options
         let service: any ODataProvider = if let remote { remote } else { try client() }
         return try await OfflineODataProvider.create(
@@ -83,7 +83,7 @@ final class Shop: Sendable {
             serviceRoot: Self.serviceRoot, remote: service, queries: queries, options: options)
     }
 
-    /// A new store, downloaded.
+    /// Creates a downloaded store.
     func clone(
         _ queries: [DefiningQuery] = [], named name: String = "clone",
         options: OfflineODataProvider.Options = .init(), through remote: (any ODataProvider)? = nil
@@ -93,7 +93,7 @@ final class Shop: Sendable {
         return store
     }
 
-    /// A folder with files, such as those of a store.
+    /// Creates a folder with files, such as those of a store.
     func folder(_ name: String, _ files: [String: Data]) throws -> String {
         let folder = directory.appendingPathComponent(name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -108,7 +108,7 @@ final class Shop: Sendable {
             at: directory.appendingPathComponent(name).path, protection: .unencrypted, connect: { _, _ in client })
     }
 
-    /// Every row of every entity set is the same on both sides, and no work is left.
+    /// Expects equal rows of every entity set on both sides and an empty queue.
     func expectEqual(
         _ store: OfflineODataProvider, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -125,7 +125,7 @@ final class Shop: Sendable {
         #expect(status.failed.map(\.entityText) == [], sourceLocation: sourceLocation)
     }
 
-    /// The first row that is not the same on both sides, with its ETag.
+    /// Returns a description of the first row that differs, with its ETag.
     private static func firstDifference(_ ours: [ODataEntity], _ theirs: [ODataEntity]) -> String? {
         for index in 0..<max(ours.count, theirs.count) {
             guard index < ours.count, index < theirs.count else {
@@ -141,7 +141,7 @@ final class Shop: Sendable {
 }
 
 extension ODataProvider {
-    /// Whether a query is refused because it reads data that no defining query of the store brings.
+    /// Returns whether a query is refused because no defining query loads its data.
     func lacks(_ query: String) async throws -> Bool {
         do {
             _ = try await rows(query)
@@ -151,7 +151,7 @@ extension ODataProvider {
         }
     }
 
-    /// All rows of a query, all pages.
+    /// Returns all rows of a query, from all pages.
     func rows(_ text: String) async throws -> [ODataEntity] {
         var request = ODataRequest(.read, try ODataURL(parsing: text))
         var rows: [ODataEntity] = []
@@ -167,7 +167,6 @@ extension ODataProvider {
         }
     }
 
-    /// Creates an entity.
     @discardableResult
     func create(_ set: String, _ properties: [String: ODataValue]) async throws -> ODataEntity? {
         let shape = try #require(await model.shape(ofSet: set))
@@ -177,7 +176,6 @@ extension ODataProvider {
         return nil
     }
 
-    /// Changes an entity.
     func update(_ url: String, _ properties: [String: ODataValue]) async throws {
         let set = String(url.prefix { $0 != "(" })
         let shape = try #require(await model.shape(ofSet: set))
@@ -185,13 +183,12 @@ extension ODataProvider {
             ODataRequest(.update, try ODataURL(parsing: url), body: .entity(ODataEntity(shape: shape, properties))))
     }
 
-    /// Deletes an entity.
     func delete(_ url: String) async throws {
         _ = try await execute(ODataRequest(.delete, try ODataURL(parsing: url)))
     }
 }
 
-/// A service that is less able than ours: no delta links, no ETags, no repeatable requests.
+/// A less capable service without delta links, ETags and repeatable requests.
 struct PlainService: ODataProvider {
     let base: any ODataProvider
     var hasETags = true
@@ -219,7 +216,7 @@ struct PlainService: ODataProvider {
             }
         }
         if !hasETags { request.ifMatch = nil }
-        // What is taken from pages must be decoded.
+        // The response must be decoded before parts can be removed.
         request.format = nil
         var response = try await base.execute(request)
         if !isRepeatable {
@@ -251,10 +248,11 @@ struct PlainService: ODataProvider {
 }
 
 extension OfflineODataProvider.Options {
-    /// Those of a store whose service has confirmed that it recognises repeated requests.
+    /// The options of a store with a service that has confirmed that it recognises repeated requests.
     static var ofConfirmedRepeats: OfflineODataProvider.Options { OfflineODataProvider.Options().confirmingRepeats }
 
-    /// The same options for a service that has confirmed that it recognises repeats, unless they already say whether it does.
+    /// The options with the confirmation that the service recognises repeated requests, unless they already
+    /// state it.
     var confirmingRepeats: OfflineODataProvider.Options {
         var options = self
         if options.service.supportsRepeatableRequests == nil { options.service.supportsRepeatableRequests = true }

@@ -9,16 +9,16 @@ import OfflineOData
 import Synchronization
 import Testing
 
-/// A real service with what a foreign database has not: media, relations without foreign keys, actions, contained
-/// entities and a singleton; joined to offline stores by a wire that can be cut.
+/// A real service with features that served databases lack: media, relations without foreign keys, actions,
+/// contained entities and a singleton. A wire that can be cut connects it to offline stores.
 final class Studio: Sendable {
     let service: StoreService
     let wire: Wire
     let directory: URL
-    /// The names with which the action was called.
+    /// The names passed to the action.
     let calls = LockedNames()
 
-    /// - Parameter alteration: what the service's metadata have otherwise.
+    /// - Parameter alteration: a closure that changes the metadata of the service.
     init(_ alteration: (String) -> String = { $0 }) async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         var definition = ServiceDefinition(
@@ -89,7 +89,7 @@ final class Studio: Sendable {
         _ queries: [DefiningQuery] = [], named name: String = "clone", options: OfflineODataProvider.Options = .init(),
         through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
-        // The client of this service is one to which a response to an earlier change has confirmed repeats.
+        // The client's service has confirmed in an earlier response that it recognises repeated requests.
         let options = remote == nil ? options.confirmingRepeats : options
         let service: any ODataProvider = if let remote { remote } else { try client() }
         let store = try await OfflineODataProvider.create(
@@ -178,7 +178,7 @@ final class Studio: Sendable {
         """
 }
 
-/// Names in the order in which several threads add them.
+/// A thread-safe list of names.
 final class LockedNames: Sendable {
     private let value = Mutex<[String]>([])
 
@@ -188,13 +188,12 @@ final class LockedNames: Sendable {
 }
 
 extension ODataProvider {
-    /// Relates an entity to another one.
     func link(_ navigation: String, to target: String) async throws {
         _ = try await execute(
             ODataRequest(.create, try ODataURL(parsing: navigation + "/$ref"), body: .reference(target)))
     }
 
-    /// The bytes of a stream.
+    /// Returns the content of a stream.
     func stream(_ url: String) async throws -> String {
         guard case .raw(let bytes, _) = try await execute(ODataRequest(.read, try ODataURL(parsing: url))).body else {
             throw ODataError.notFound(url)
@@ -202,7 +201,6 @@ extension ODataProvider {
         return String(decoding: try await bytes.collect(limit: 1 << 24), as: UTF8.self)
     }
 
-    /// Creates a media entity.
     func createMedia(_ set: String, _ text: String) async throws -> ODataEntity {
         let response = try await execute(
             ODataRequest(
@@ -213,7 +211,6 @@ extension ODataProvider {
         return entity
     }
 
-    /// Replaces a stream.
     func replaceStream(_ url: String, _ text: String) async throws {
         _ = try await execute(
             ODataRequest(

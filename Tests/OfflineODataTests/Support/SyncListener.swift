@@ -1,7 +1,7 @@
 import OfflineOData
 import Synchronization
 
-/// Keeps what a store tells of a synchronisation.
+/// A delegate that records the reports of a synchronization.
 final class SyncListener: OfflineODataProviderDelegate {
     private let heard = Mutex<[SyncProgress]>([])
     private let ended = Mutex<[UploadReport]>([])

@@ -4,21 +4,21 @@ import ODataHTTP
 import ODataService
 import Synchronization
 
-/// A wire between client and service that counts and can be cut.
+/// A wire between client and service that counts messages and can be cut.
 final class Wire: HTTPTransport {
-    /// What happens to a message.
+    /// A fault of a message.
     enum Fault: Sendable, Hashable, CaseIterable {
-        /// It never reaches the service.
+        /// The message never reaches the service.
         case lostOnTheWay
-        /// The service acts, and its answer is lost.
+        /// The service executes the request, and its response is lost.
         case answerLost
-        /// The service acts, and its answer ends in its midst.
+        /// The service executes the request, and its response is incomplete.
         case answerCut
-        /// The service gets it twice; the second answer comes back.
+        /// The service receives the request twice; the second response is returned.
         case twice
-        /// Its sender is told that the connection is lost, and it reaches the service behind the next one.
+        /// The sender sees a lost connection, and the request reaches the service after the next one.
         case late
-        /// It takes its time, so that others overtake it.
+        /// The message is delayed, so that later ones overtake it.
         case delayed
     }
 
@@ -56,10 +56,10 @@ final class Wire: HTTPTransport {
 
     init(_ base: any HTTPTransport) { self.base = base }
 
-    /// Decides from now on by the number of the request, from 1, and its head.
+    /// Sets the closure that determines the fault of each request from its number, starting at 1, and its head.
     func cut(_ faults: @escaping @Sendable (Int, HTTPRequest) -> Fault?) async { await state.set(faults) }
 
-    /// Lets everything through, and counts from 0 again.
+    /// Removes all faults and resets the count.
     func mend() async { await state.set { _, _ in nil } }
 
     var requests: [HTTPRequest] { get async { await state.requests } }
@@ -107,7 +107,7 @@ final class Wire: HTTPTransport {
         }
     }
 
-    /// What was late reaches the service.
+    /// Delivers the late messages to the service.
     func deliverLate() async throws {
         for message in await state.takeHeld() {
             try await Self.drain(

@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// What an action changes of the entity that it is bound to is our own doing (rule 5).
+/// The changes that an action makes to its bound entity count as the client's own (rule 5).
 @Suite("A change that is queued behind an action on its entity")
 struct ActionTests {
     private func methods(_ desk: Desk) async -> [HTTPRequest.Method] { await desk.wire.requests.map(\.method) }
@@ -152,7 +152,8 @@ struct ActionTests {
         #expect(ticket["State"] == "open" && ticket["Text"] == "theirs")
     }
 
-    /// A service, and a store with an action and an update of what somebody else has changed since.
+    /// Returns a service, and a store with an action and an update of an entity that has been changed at the
+    /// service.
     private func contested(hasETags: Bool) async throws -> (Desk, OfflineODataProvider) {
         let desk = try await Desk()
         let store = try await desk.clone(hasETags: hasETags)
@@ -200,9 +201,9 @@ struct ActionTests {
         #expect(report.accepted.map(\.kind) == [.call])
     }
 
-    // MARK: Doubt
+    // MARK: Unknown outcomes
 
-    /// A store whose action acted, and whose answer was lost.
+    /// Returns a store that lost the response to an executed action.
     private func doubtful(_ desk: Desk, _ change: [String: ODataValue]) async throws -> OfflineODataProvider {
         let store = try await desk.clone(isPlain: true)
         try await store.call("Close")

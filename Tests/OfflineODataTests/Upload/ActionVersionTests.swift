@@ -7,11 +7,11 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// What other requests of ours have made of an entity is what an action is called on; what anybody else has made of it is
-/// not.
+/// An action applies to the version that the client's own requests have produced, but not to one with changes
+/// of other users.
 @Suite("Rule 5: the version that an action is called on")
 struct ActionVersionTests {
-    /// Sends what waits, and loses the answer of the first action.
+    /// Uploads the pending changes and loses the response to the first action.
     private func loseAnswer(_ desk: Desk, _ store: OfflineODataProvider) async throws {
         await desk.wire.cut { _, request in request.method == .post ? .answerLost : nil }
         await #expect(throws: TransportError.self) { try await store.upload() }
@@ -25,7 +25,7 @@ struct ActionVersionTests {
         let desk = try await Desk()
         let store = try await desk.clone()
         try await store.call("Touch")
-        // The service tells by its answer that it recognises repeats.
+        // The response confirms that the service recognises repeated requests.
         #expect(try await store.upload().accepted.count == 1)
         try await store.call("Close")
         try await store.update("Tickets(1)", ["Text": "mine"])
@@ -38,7 +38,7 @@ struct ActionVersionTests {
         #expect(desk.calls.names == ["Touch", "Close"])
     }
 
-    // MARK: Doubt
+    // MARK: Unknown outcomes
 
     @Test("is the one that another in doubt has left, where its values are those that were seen, and in turn")
     func doubtOfAnother() async throws {
@@ -140,7 +140,7 @@ struct ActionVersionTests {
         }
         try await desk.service.update("Tickets(1)", ["Text": "theirs"])
         #expect(try await store.upload().failed.map(\.kind) == [.update, .call])
-        // The download brings the update a newer version than the one that the action was refused for.
+        // The download gives the update a newer version than the one for which the action was refused.
         try await desk.service.update("Tickets(1)", ["Text": "theirs again"])
         try await store.download()
         try await store.retry()
@@ -156,7 +156,7 @@ struct ActionVersionTests {
 
     // MARK: Streams
 
-    /// A service whose tickets have scans, and a store with that of the first one.
+    /// Returns a service of tickets with scans, and a store with the scan of the first ticket.
     private func scanned() async throws -> (Desk, OfflineODataProvider) {
         let text = #"<Property Name="Text" Type="Edm.String"/>"#
         let desk = try await Desk {

@@ -9,10 +9,10 @@ import ODataStore
 import OfflineOData
 import Testing
 
-/// What a service's new model makes of the calls that wait.
+/// The effect of a new service model on pending calls.
 @Suite("Rule 6: the call of an action that the service has no more as it was")
 struct CallMigrationTests {
-    /// A service that prints.
+    /// A service with a print action.
     private final class Press: Sendable {
         let service: StoreService
 

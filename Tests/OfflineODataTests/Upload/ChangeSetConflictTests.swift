@@ -9,7 +9,7 @@ import Testing
 struct ChangeSetConflictTests {
     private static let theirs = "UPDATE Products SET Stock = 99 WHERE ProductID"
 
-    /// A store whose change set was lost, before or after the service acted; the service has no ETags.
+    /// Returns a store that lost its change set before or after the execution; the service has no ETags.
     private func lost(
         _ shop: Shop, hasActed: Bool, _ changes: @escaping @Sendable (LocalTransaction) throws -> Void
     ) async throws -> OfflineODataProvider {
@@ -123,7 +123,7 @@ struct ChangeSetConflictTests {
 
     // MARK: Required ETags
 
-    /// A service that takes no change of an entity which says nothing of its version.
+    /// Returns a service that refuses changes without a precondition.
     private func strict(
         _ base: any ODataProvider, after: @escaping @Sendable (ODataRequest, ODataResponse) -> ODataResponse = { $1 }
     ) -> Gateway {
@@ -144,7 +144,7 @@ struct ChangeSetConflictTests {
             after: { after($0, $1) })
     }
 
-    /// What a change set does to one entity.
+    /// The changes of one entity in a change set.
     enum Twice: CaseIterable, Sendable {
         case updated, createdAndUpdated, updatedAndDeleted
     }
@@ -193,7 +193,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 1) == 5)
     }
 
-    // MARK: Doubt
+    // MARK: Unknown outcomes
 
     @Test(
         "Rule 8: is a conflict where others changed all of it since its answer was lost: theirs is not overwritten",
@@ -267,7 +267,7 @@ struct ChangeSetConflictTests {
         let report = try await store.upload()
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
         #expect(try await stock(shop, 1) == 5)
-        // Which key the service gave was lost with its answer.
+        // The assigned key was lost with the response.
         let codes: [String?] = hasActed ? ["NoKey"] : []
         #expect(report.failed.map { $0.failure?.code } == codes)
     }
@@ -360,7 +360,7 @@ struct ChangeSetConflictTests {
     }
 }
 
-/// A service that remembers no requests and has no ETags, those of change sets neither.
+/// A service that does not recognise repeated requests and returns no ETags, not even in change sets.
 private struct ForgetfulService: ODataProvider {
     let base: any ODataProvider
 

@@ -10,7 +10,7 @@ import Testing
 struct ChangeSetDoubtTests {
     private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
 
-    /// A store whose change set was lost: before or after the service acted.
+    /// Returns a store that lost its change set before or after the execution.
     private func lost(_ shop: Shop, hasActed: Bool) async throws -> OfflineODataProvider {
         let isMended = LockedFlag()
         let service = Gateway(
@@ -61,7 +61,7 @@ struct ChangeSetDoubtTests {
 
     // MARK: Refusals of the batch itself
 
-    /// Loses the answer to the first change set, and refuses those behind it.
+    /// Returns a service that loses the response to the first change set and refuses later ones.
     private func losing(_ base: any ODataProvider, then error: ODataError, _ isMended: LockedFlag) -> Gateway {
         let isLost = LockedFlag()
         return Gateway(
@@ -179,7 +179,7 @@ struct ChangeSetDoubtTests {
 
     // MARK: Refusals of a repeat
 
-    /// A store whose change set has acted, and is refused, each of it, when it comes again.
+    /// Returns a store with an executed change set; each of its requests is refused when it is repeated.
     private func refused(
         _ depot: Depot, _ error: ODataError, _ change: (OfflineODataProvider) async throws -> Void
     ) async throws -> OfflineODataProvider {
@@ -198,7 +198,7 @@ struct ChangeSetDoubtTests {
                 throw TransportError.connectionLost(host: "depot.test", reason: "the wire is cut")
             })
         let store = try await depot.clone(through: service)
-        // So that it is known to recognise repeats.
+        // The first upload confirms that the service recognises repeated requests.
         try await store.create("Boxes", ["ID": 7])
         try await store.upload()
         try await change(store)
@@ -247,7 +247,7 @@ struct ChangeSetDoubtTests {
 
     // MARK: Services without references in bodies
 
-    /// Refuses references in bodies, and has not said so in its metadata.
+    /// Returns a service that refuses references in bodies without a statement in its metadata.
     private func withoutBind(_ depot: Depot, _ status: Int, _ refusals: LockedNames) throws -> Gateway {
         Gateway(
             base: PlainService(base: try depot.client()),
@@ -293,7 +293,7 @@ struct ChangeSetDoubtTests {
         let headers = try await depot.service.rows("Headers?$filter=Title eq 'third'&$orderby=ID").map { $0["ID"] }
         #expect(headers.count == 2)
         #expect(try await depot.service.rows("Papers?$orderby=ID").map { $0["HeaderID"] } == headers)
-        // What 400 is about is not certain, so that it is tried again; 501 is.
+        // The reason of a 400 is uncertain, so the request is tried again; a 501 is definite.
         #expect(refusals.names == (status.map { $0 == 400 ? ["400", "400"] : ["501"] } ?? []))
     }
 

@@ -9,7 +9,7 @@ struct ChangeSetMeetingTests {
     private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
     private static let lineGone = "DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1"
 
-    /// A service that loses the first change, in a batch or not, before or after it has acted.
+    /// Returns a service that loses the first change, in a batch or alone, before or after its execution.
     private func losing(_ base: any ODataProvider, hasActed: Bool) -> Gateway {
         let isLost = LockedFlag()
         let lose: @Sendable (ODataRequest) throws -> Void = { request in
@@ -46,7 +46,7 @@ struct ChangeSetMeetingTests {
         let shop = try await Shop()
         let store = try await shop.clone(
             options: .ofConfirmedRepeats, through: losing(try shop.client(), hasActed: false))
-        // The service takes no such price.
+        // The service refuses a negative price.
         try await categoryAndProduct(store, price: -1)
         await #expect(throws: TransportError.self) { try await store.upload() }
         try await store.delete("Categories(-1)")
@@ -138,7 +138,7 @@ struct ChangeSetMeetingTests {
         try await shop.expectEqual(store)
     }
 
-    /// Makes two change sets of one line and of a product each.
+    /// Creates two change sets with a line and a product each.
     private func linesAndProducts(_ store: OfflineODataProvider) async throws {
         for number in 1...2 as ClosedRange<Int64> {
             try await store.transaction { changes in

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A relation without a foreign key beside the creation of what it relates")
 struct ChangeSetRelationTests {
-    /// An album and a tag made together, the album related to it and to another one.
+    /// Creates an album and a tag in a change set, and relates the album to this tag and to another one.
     private func relatedAlbum(_ store: OfflineODataProvider) async throws {
         try await store.transaction { changes in
             try changes.create("Albums", ["Name": "Autumn"])
@@ -130,7 +130,7 @@ struct ChangeSetRelationTests {
     func takenAway() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
-        // Else the one would take the other back before either is sent.
+        // Otherwise, the two changes would cancel each other before they are sent.
         try await store.transaction(options: ChangeOptions(isUnmodifiable: true)) { changes in
             try changes.create("Albums", ["Name": "Autumn"])
             try changes.relate("Albums(-1)/Tags", to: "Tags(1)")
@@ -146,7 +146,7 @@ struct ChangeSetRelationTests {
         #expect(try await tags(studio.service, of: 3) == ["blue"])
     }
 
-    // MARK: Alone
+    // MARK: Relations sent alone
 
     @Test("is made with the key that the service gave in an earlier upload, whichever end that is of")
     func later() async throws {
@@ -190,7 +190,6 @@ struct ChangeSetRelationTests {
 }
 
 extension LocalTransaction {
-    /// Relates an entity to another one.
     fileprivate func relate(_ navigation: String, to target: String) throws {
         try perform(ODataRequest(.create, try ODataURL(parsing: navigation + "/$ref"), body: .reference(target)))
     }

@@ -67,7 +67,7 @@ struct ConflictMergeTests {
         try await shop.expectEqual(store)
     }
 
-    /// A policy by its name, for arguments of tests.
+    /// The names of the policies, for arguments of tests.
     static let policies = ["fail", "merge", "mine", "theirs", "closure"]
 
     private static func policy(_ name: String) -> ConflictPolicy {
@@ -93,7 +93,7 @@ struct ConflictMergeTests {
         try await store.update(customer, ["City": "Mine"])
         try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
         try store.close()
-        // Its columns are a part of each ETag.
+        // The new columns change all ETags.
         try await shop.sql(
             "ALTER TABLE Customers ADD COLUMN Z TEXT; ALTER TABLE \"Order Lines\" ADD COLUMN Z TEXT")
         let later = try await Shop(at: shop.directory)
@@ -224,7 +224,7 @@ struct ConflictMergeTests {
         #expect(try await store.upload(options: merge).failed.count == 2)
         #expect(try await there(shop)?.hasPrefix("Theirs") == true)
         #expect(try await there(shop)?.hasSuffix("Mine") == false)
-        // What is given up shows what the service has, not what was to be merged with it.
+        // A discarded change shows the server version, not the merged one.
         try await store.discard()
         #expect(try await store.rows(customer) == shop.database.rows(customer))
     }

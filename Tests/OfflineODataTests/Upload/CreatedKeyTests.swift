@@ -5,10 +5,10 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// What only the service can tell of a new entity, and who waits for it.
+/// The keys that only the service assigns, and the changes that wait for them.
 @Suite("Rule 11: the key of what was created")
 struct CreatedKeyTests {
-    /// Answers creations with nothing but the header fields that tell the new entity.
+    /// Returns a service that answers creations with only the header fields of the new entity.
     private func lean(
         _ base: any ODataProvider, _ fields: @escaping @Sendable (ODataEntity) -> (location: String?, id: String?)
     ) -> Gateway {
@@ -42,7 +42,7 @@ struct CreatedKeyTests {
         await #expect(throws: ODataError.self) { try await store.upload() }
         guard case .entity(let order)? = sent.requests.first?.body else { throw ODataError.notFound("a creation") }
         #expect(order["OrderID"] == nil)
-        // Nobody can look for it under a key that it never had.
+        // The entity never had the temporary key, so it cannot be searched for.
         #expect(try await store.upload().failed.map(\.state) == [.inDoubt])
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
@@ -104,7 +104,7 @@ struct CreatedKeyTests {
         #expect(try await store.rows("Orders(1201)").count == 1)
     }
 
-    // MARK: What waits for it
+    // MARK: Dependent changes
 
     @Test("is told to an action, although the entity is not to stay here")
     func action() async throws {

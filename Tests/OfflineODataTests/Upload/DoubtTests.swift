@@ -134,7 +134,8 @@ struct DoubtTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
-    /// Loses the first creation, behind or before the service, and refuses those that come with the identification of a change.
+    /// Returns a service that loses the first creation before or after its execution. Later creations with a
+    /// repeatability id are refused.
     private func losing(_ base: any ODataProvider, hasActed: Bool = true, then error: ODataError) -> Gateway {
         let isLost = LockedFlag()
         let loss = TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
@@ -161,7 +162,7 @@ struct DoubtTests {
     func correlation(hasActed: Bool) async throws {
         let shop = try await Shop()
         let isCut = LockedFlag()
-        // Before or after the service has acted: nobody can tell which.
+        // The loss occurs before or after the execution, which the client cannot distinguish.
         let lose: @Sendable (ODataRequest) throws -> Void = { request in
             guard isCut.isSet, request.method == .create else { return }
             throw TransportError.connectionLost(host: "shop.test", reason: "the wire is cut")
@@ -329,7 +330,7 @@ struct DoubtTests {
             after: { request, response in
                 guard isAccepting.isSet, request.link?.contains("skiptoken") == true else { return response }
                 isAccepting.clear()
-                // As another process would, behind the page that has brought theirs.
+                // Another process accepts the server version after the page with it was received.
                 let other = try await shop.reopen()
                 #expect(try await other.accept() == 1)
                 try other.close()
@@ -508,7 +509,7 @@ struct DoubtTests {
         #expect(try await store.status().pending.map(\.firstSent) == [nil])
         await shop.wire.mend()
         isLater.set()
-        // Never sent, so that it is folded with what comes after it.
+        // The creation was never sent, so it is folded with the later change.
         try await store.update("Orders(-1)", ["Freight": .decimal(ODataDecimal(9))])
         let report = try await store.upload(options: UploadOptions(foldsRequests: true))
         #expect(report.accepted.map(\.kind) == [.create])

@@ -89,7 +89,7 @@ struct ErrorArchiveTests {
     func deleteDiscarded() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
-        // Orders refer to it, so the service refuses.
+        // Orders refer to the customer, so the service refuses the deletion.
         try await store.delete("Customers('C0001')")
         #expect(try await store.rows("Customers").count == 39)
         #expect(try await store.upload().failed.count == 1)

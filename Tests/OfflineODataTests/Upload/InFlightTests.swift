@@ -7,7 +7,7 @@ import Testing
 
 @Suite("An edit while a request is on its way")
 struct InFlightTests {
-    /// What the app does once, between the service's acting and the arrival of its answer.
+    /// Edits of the app between the execution of a request and its response.
     private final class App: Sendable {
         private let edits = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
@@ -163,14 +163,14 @@ struct InFlightTests {
         await #expect(throws: CancellationError.self) { try await store.upload() }
         try await store.update("Products(5)", ["Stock": 78])
         try await shop.sql("UPDATE Products SET Stock = 99 WHERE ProductID = 5")
-        // The repeat of the first is answered with what the service has now.
+        // The response to the repeated first change has the current state of the service.
         let report = try await store.upload()
         #expect(report.accepted.count == 1)
         #expect(report.failed.map { $0.failure?.isConflict } == [true])
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 5") == 99)
     }
 
-    /// Loses the answer to a change of the price, and lets others change the stock.
+    /// Loses the response to a change of the price while another user changes the stock.
     private func losePrice(_ shop: Shop, _ app: App, _ store: OfflineODataProvider) async throws {
         try await store.update("Products(5)", ["Price": 9])
         app.plan { throw CancellationError() }
@@ -188,7 +188,7 @@ struct InFlightTests {
         try await losePrice(shop, app, store)
         if !isNext { try await store.update("Products(5)", ["Name": "Mine"]) }
         try await store.update("Products(5)", ["Stock": 78])
-        // What is not asked of services without ETags is asked of one that has them.
+        // The option for services without ETags does not affect a service with ETags.
         let options = UploadOptions(comparesWithoutETags: false)
         let report = try await store.upload(options: options)
         #expect(report.accepted.count == (isNext ? 1 : 2))

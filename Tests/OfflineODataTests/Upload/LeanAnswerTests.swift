@@ -6,7 +6,8 @@ import Testing
 
 @Suite("An update that is answered without the entity")
 struct LeanAnswerTests {
-    /// Answers the first update with 204, and lets others change the product before it is read again.
+    /// Returns a service that answers the first update with 204; another user changes the product before it is
+    /// read again.
     private func service(_ shop: Shop, tellsETag: Bool, others sql: String) throws -> Gateway {
         let isAnswered = LockedFlag()
         return Gateway(

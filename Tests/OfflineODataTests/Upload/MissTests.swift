@@ -5,13 +5,13 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// A router answers everything with 404 and words of its own while a service is deployed anew; and services do so, too, that
-/// have no words for what is not there.
+/// While a service is redeployed, a router answers all requests with 404 and its own text. Some services do so
+/// as well for missing entities.
 @Suite("An answer that something is not there")
 struct MissTests {
     private static let line = "Order_Lines(OrderID=1003,LineNumber=1)"
 
-    /// A service that is not there while a flag is set.
+    /// Returns a service that is not available while a flag is set.
     private func routed(_ base: any ODataProvider, _ status: Int, _ isGone: LockedFlag) -> Gateway {
         Gateway(
             base: base,

@@ -8,7 +8,8 @@ import Testing
 struct RepeatGuardTests {
     enum Way: CaseIterable { case alone, together, whole }
 
-    /// A service that loses the answer to the first change of the price, and the first one of the name before it arrives.
+    /// Returns a service that loses the response to the first change of the price, and the first request that
+    /// changes the name.
     private func losing(_ base: any ODataProvider, takesWholeAlone: Bool) -> Gateway {
         let (isPriceLost, isNameLost) = (LockedFlag(), LockedFlag())
         @Sendable func changes(_ request: ODataRequest) -> [ODataRequest] {
@@ -51,7 +52,8 @@ struct RepeatGuardTests {
         }
         try await store.update("Products(1)", ["Stock": 3])
         await #expect(throws: TransportError.self) { try await store.upload() }
-        // The repeat is known. Of what waits behind it, the last meets the work of others, so that no ETag guards the first.
+        // The repeated request is recognised. The last pending change meets a change of another user, so no ETag
+        // guards the first pending change.
         try await shop.sql("UPDATE Products SET Stock = 7 WHERE ProductID = 1")
         await #expect(throws: TransportError.self) { try await store.upload() }
         try await shop.sql("UPDATE Products SET Name = 'Theirs' WHERE ProductID = 1")

@@ -6,10 +6,10 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// A promise of repeatable requests counts once a response on the way has confirmed it (rule 39).
+/// The capability of repeatable requests counts only after a response has confirmed it (rule 39).
 @Suite("A proxy that takes the fields of repeatable requests out")
 struct StrippedFieldTests {
-    /// A way on which the fields get lost, in both directions.
+    /// A transport that removes the header fields in both directions.
     private struct Stripping: HTTPTransport {
         let base: any HTTPTransport
 
@@ -74,7 +74,7 @@ struct StrippedFieldTests {
         try store.close()
     }
 
-    /// Creates an order whose first answer is lost, and sends it again.
+    /// Creates an order, loses the first response, and sends the order again.
     private func orderWithLostAnswer(_ shop: Shop, _ store: OfflineODataProvider) async throws {
         try await order(in: store)
         await shop.wire.cut { _, request in request.method == .post ? .answerLost : nil }

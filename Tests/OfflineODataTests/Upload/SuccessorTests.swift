@@ -4,12 +4,12 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// The second of them has a row of its own, and the key that the first one had.
+/// The second entity has its own row, but the key of the first one.
 @Suite("What is made here under the key of what was made and deleted here")
 struct SuccessorTests {
     private static let entity = "Customers('NEWCO')"
 
-    /// A store with a customer that was made, deleted and made again before anything was sent.
+    /// Returns a store with a customer that was created, deleted and created again before an upload.
     private func made(
         _ shop: Shop, again name: String, through remote: (any ODataProvider)? = nil
     ) async throws -> OfflineODataProvider {
@@ -69,7 +69,7 @@ struct SuccessorTests {
         #expect(report.failed.map(\.kind) == [.delete])
         #expect(report.waiting.map(\.kind) == [.create])
         #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["Other"])
-        // Who takes the deletion back takes back what could only be made without the first one.
+        // Discarding the deletion also discards the creation that depends on it.
         try await store.discard()
         #expect(try await store.rows(Self.entity).map { $0["CompanyName"] } == ["New"])
         try await store.download()

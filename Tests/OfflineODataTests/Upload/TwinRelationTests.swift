@@ -8,7 +8,7 @@ import Testing
 @Suite(
     "Rule 11: relations in the place of others follow an entity that a download has brought before its key was known")
 struct TwinRelationTests {
-    /// Adds to what the service has that an album has one tag as its motto.
+    /// Changes the metadata so that an album has one tag as its motto.
     private static func withMotto(_ metadata: String) -> String {
         let pictures = #"<NavigationProperty Name="Pictures" Type="Collection(Studio.Picture)"/>"#
         let binding = #"<NavigationPropertyBinding Path="Tags" Target="Tags"/>"#
@@ -30,8 +30,9 @@ struct TwinRelationTests {
         try await provider.rows("Albums(\(album))/Motto").map { $0["Name"] }
     }
 
-    /// A store with an album that was made here and got the red tag as its motto. The answer to its making was lost; the
-    /// service gave it the blue one since, which a download has brought, and then here it got the green one, under its key.
+    /// Returns a store with a local album and the red tag as its motto. The response to the creation was lost.
+    /// The service then assigned the blue tag, which was downloaded, and the store assigned the green one under
+    /// the server's key.
     private func twins() async throws -> (Studio, OfflineODataProvider) {
         let studio = try await Studio(Self.withMotto)
         let store = try await studio.clone([

@@ -17,7 +17,7 @@ struct UnaskedRefusalTests {
         let store = try await store(count, of: shop, through: service, wasLost: wasLost)
         await #expect(throws: TransportError.self) { try await store.upload() }
         for await _ in service.asked { break }
-        // Known to have not acted, it waits, and may be taken back.
+        // A change that was certainly not executed stays pending and can be undone.
         #expect(try await store.status().pending.map(\.state) == Array(repeating: .pending, count: count))
         expectConflict(of: count, try await store.upload().failed)
     }
@@ -29,7 +29,7 @@ struct UnaskedRefusalTests {
         let store = try await store(count, of: shop, through: service, wasLost: wasLost)
         let upload = Task { try await store.upload() }
         for await _ in service.asked { break }
-        // What a process that ends now leaves behind.
+        // The copy is the state of a process that terminates now.
         let remains = shop.directory.appendingPathComponent("remains")
         try FileManager.default.copyItem(at: shop.directory.appendingPathComponent("clone"), to: remains)
         upload.cancel()
@@ -39,7 +39,7 @@ struct UnaskedRefusalTests {
         expectConflict(of: count, try await again.upload().failed)
     }
 
-    /// A store with changes that others have been ahead of, sent once in vain where that was lost.
+    /// Returns a store with changes that conflict with the service. If requested, their first upload is lost.
     private func store(
         _ count: Int, of shop: Shop, through service: ForgetfulService, wasLost: Bool
     ) async throws -> OfflineODataProvider {
@@ -58,8 +58,8 @@ struct UnaskedRefusalTests {
     }
 }
 
-/// A service that recognises no request any more that it has answered. The first question after a change is lost, or gets no
-/// answer for as long as the test takes.
+/// A service that forgets answered requests. The first query after a change is lost, or is not answered during
+/// the test.
 private final class ForgetfulService: ODataProvider {
     private struct State {
         var answered: Set<String> = []
@@ -71,11 +71,11 @@ private final class ForgetfulService: ODataProvider {
     private let base: any ODataProvider
     private let answersLate: Bool
     private let state: Mutex<State>
-    /// The first question after a change has come.
+    /// The event that the first query after a change has arrived.
     let asked: AsyncStream<Void>
     private let told: AsyncStream<Void>.Continuation
 
-    /// - Parameter losesFirst: whether the first change is lost on the way.
+    /// - Parameter losesFirst: whether the first change is lost before it arrives.
     init(base: any ODataProvider, losesFirst: Bool, answersLate: Bool) {
         self.base = base
         self.answersLate = answersLate

@@ -7,12 +7,12 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// What did not leave cannot have acted: it waits, and is no doubt, whatever kept it here.
+/// A change that was not sent cannot have been executed. The change stays pending, regardless of the cause.
 @Suite("Rule 3: a change that failed before its first byte left")
 struct UnsentTests {
     private struct NoToken: Error {}
 
-    /// Refuses changes as a service does that wants something else of its client first.
+    /// A transport that refuses changes, as a service that first requires another step of its client.
     private struct Gate: HTTPTransport {
         let base: Wire
         let isClosed: LockedFlag
@@ -83,7 +83,7 @@ struct UnsentTests {
             await client.forgetMetadata()
             await shop.wire.cut { _, request in request.path?.hasSuffix("$metadata") == true ? .answerLost : nil }
         }
-        // A task of its own, which may be cancelled.
+        // The upload runs in its own task, which may be cancelled.
         _ = await Task { await #expect(throws: (any Error).self) { try await store.upload() } }.value
         let pending = try await store.status().pending
         #expect(pending.allSatisfy { $0.state == .pending && $0.firstSent == nil && $0.requestID != nil })
@@ -129,7 +129,7 @@ struct UnsentTests {
                 serviceRoot: Shop.serviceRoot, transport: session, configuration: .init(repeatability: .always)))
         try await store.create(
             "Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))])
-        // The service acts, and cannot be reached any more when the client tries again.
+        // The service executes the request, and the client's next attempts do not reach it.
         await shop.wire.cut { number, _ in number == 1 ? .answerLost : .lostOnTheWay }
         await #expect(throws: TransportError.self) { try await store.upload() }
         #expect(await shop.wire.requests.count == attempts)

@@ -20,8 +20,8 @@ struct UnstorableAnswerTests {
         </edmx:DataServices></edmx:Edmx>
         """
 
-    /// A service with two parts, which gives the price of the first one with more decimal places than its metadata say while
-    /// something is uploaded, and a store of it.
+    /// Returns a service with two parts and a store of it. During an upload, the service returns a price with
+    /// more decimal places than its metadata permits.
     private func parts(
         _ isUploading: LockedFlag
     ) async throws -> (service: StoreService, store: OfflineODataProvider, folder: Folder) {

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-/// Keys of types that few services have.
+/// Keys of rarely used types.
 @Suite("Rule 11: unusual keys")
 struct UnusualKeyTests {
     private func depot() async throws -> Depot {

@@ -75,7 +75,7 @@ struct UploadTests {
         #expect(report.failed.map(\.entitySet) == ["Orders"])
         #expect(report.waiting.map(\.entitySet) == ["Order_Lines"])
         #expect(report.accepted.map(\.entitySet) == ["Products"])
-        // Editing again mends it, and what waited follows.
+        // Another edit corrects the refused change, and the waiting change follows.
         try await store.update("Orders(-1)", ["CustomerID": "C0001"])
         let second = try await store.upload()
         #expect(second.accepted.map(\.entitySet) == ["Orders", "Order_Lines"])
@@ -137,7 +137,7 @@ struct UploadTests {
         try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(7))])
         try await store.delete("Order_Lines(OrderID=1003,LineNumber=1)")
         for _ in 1...5 {
-            // Each try loses the answer to its first change; the repeat in the next one is recognised.
+            // Each attempt loses the response to its first change; the next attempt repeats it.
             let lost = LockedFlag()
             await shop.wire.cut { _, request in
                 guard request.method != .get, !lost.isSet else { return nil }
@@ -248,7 +248,7 @@ struct UploadTests {
         let service = Gateway(
             base: PlainService(base: try shop.client(), hasETags: false),
             after: { request, response in
-                // As read again.
+                // The response has no body, so the entity is read again.
                 guard request.method == .create else { return response }
                 var answer = ODataResponse(status: 204)
                 answer.location = response.location
@@ -298,7 +298,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    /// The task that calls it goes on until it looks.
+    /// Cancels the current task, which continues until it checks for cancellation.
     private static func cancelCurrentTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
     @Test("that ends early tells what came through before, in the event log too", arguments: [false, true])

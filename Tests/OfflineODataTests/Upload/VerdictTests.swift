@@ -3,10 +3,12 @@ import Testing
 
 @testable import OfflineOData
 
-/// The decisions over answers, as tables. Each combination of the columns before the last one is covered by exactly one row.
+/// The decisions about responses, as tables. Exactly one row covers each combination of the columns before the
+/// last one.
 @Suite("Verdicts over answers")
 struct VerdictTests {
-    /// Answers by the names that the tables use. A name such as `412 rejected` is a refusal with that `Repeatability-Result`.
+    /// The responses by their names in the tables. A name such as `412 rejected` is an error with that
+    /// `Repeatability-Result`.
     private static let answers: [String: Verdict.Answer] = {
         var answers: [String: Verdict.Answer] = [
             "made": .accepted, "202": .notDone(error(202)), "304": .notDone(error(304)),
@@ -45,7 +47,7 @@ struct VerdictTests {
     private static let versions: [String: Verdict.Facts.Version] = ["none": .none, "own": .own, "found": .found]
     private static let sent = ["first": false, "again": true]
 
-    /// Facts of one combination of the columns change, repeats, version and sent.
+    /// Returns the facts for a combination of the columns change, repeats, version and sent.
     private static func facts(_ values: [String]) throws -> Verdict.Facts {
         Verdict.Facts(
             content: try #require(changes[values[0]]), isRepeatable: repeats[values[1]] ?? nil,
@@ -60,8 +62,8 @@ struct VerdictTests {
 
     @Test("Each answer to each kind of change has exactly one verdict")
     func answers() throws {
-        // A service that recognises repeats and does not say that it recognised a harmful one is asked for its traces. So each
-        // refusal of a creation or call has rows for that case and for the others.
+        // If a service recognises repeats but does not confirm a harmful one, the client looks for its traces.
+        // Therefore, the refusals of creations and calls have separate rows for this case.
         let table = DecisionTable(
             """
             made                    | *                   | *                | *          | *     | accepted
@@ -283,7 +285,7 @@ struct VerdictTests {
                 try verdict(501, "set") { $0.references = references }
                     == (references == .none ? "refused" : "one by one: no references"))
         }
-        // Without traces, a refusal counts as the one of a first transmission.
+        // Without traces, a refusal counts as that of a first transmission.
         for change in ["create", "call", "creating set"] {
             #expect(try verdict(422, change, again: true, repeats: true) { _ in } == "look for traces")
             #expect(try verdict(422, change, again: true, repeats: true) { $0.hasNoTraces = true } == "refused")
@@ -293,7 +295,7 @@ struct VerdictTests {
         #expect(Verdict.of(.batchRefused(Self.error(404)), facts).name == "one by one: certain")
         facts.tookAnyVersion = true
         #expect(Verdict.of(.unchanged, after: Self.error(428), facts) == .refused)
-        // Another copy of the store may have sent it before the window passed.
+        // Another copy of the store may have sent the request within the window.
         var copy = Verdict.Facts(content: .single(.create), isRepeatable: true, wasSent: false)
         copy.isCopy = true
         #expect(Verdict.of(.refused(Self.error(412, result: .rejected)), copy) == .inDoubt(.forgotten))
@@ -309,7 +311,7 @@ struct VerdictTests {
             ([.made, .unknown], .acted), ([.made, .harmless], .acted), ([.notMade, .unknown], .sendAgain),
             ([.notMade, .harmless], .sendAgain), ([.harmless, .unknown], .unknown), ([.deleted, .made], .acted),
             ([.deleted, .deleted], .acted), ([.deleted, .notMade], .unknown),
-            // Other clients may have deleted the entity, and the rest tells nothing.
+            // Other clients may have deleted the entity, and the other traces are inconclusive.
             ([.deleted, .unknown], .unknown), ([.deleted, .harmless], .unknown),
         ] as [([Verdict.Trace], Verdict.Conclusion)])
     func traces(_ traces: [Verdict.Trace], _ conclusion: Verdict.Conclusion) {
@@ -317,7 +319,7 @@ struct VerdictTests {
     }
 }
 
-/// Rows of patterns and a decision. A pattern is `*` or a list of values.
+/// Rows of patterns with a decision. A pattern is `*` or a list of values.
 private struct DecisionTable {
     private struct Row {
         let patterns: [Set<String>?]
@@ -337,8 +339,8 @@ private struct DecisionTable {
         }
     }
 
-    /// The combinations of values that have no row, several rows or another decision than their row says, and the rows that no
-    /// combination has.
+    /// Returns the combinations with no row, several rows or a wrong decision, and the rows without a
+    /// combination.
     func problems(of columns: [[String]], _ decide: ([String]) throws -> String) rethrows -> [String] {
         var problems: [String] = []
         var used = Set<Int>()
@@ -387,7 +389,7 @@ extension StringProtocol {
 }
 
 extension Verdict {
-    /// The verdict as the tables name it.
+    /// The name of the verdict in the tables.
     fileprivate var name: String {
         switch self {
         case .accepted: "accepted"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfflineOData
 
-/// Rule 41 as a table: what the merge of a base, a local and a server version gives.
+/// Rule 41 as a table: the merge of a base, local and server version.
 @Suite("A merge of base, local and server version")
 struct VersionMergeTests {
     private static let metadata = """
@@ -27,8 +27,8 @@ struct VersionMergeTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// A row of the table. A version is JSON, or `deleted`; a property that is left out is not loaded. The result is `agreed`,
-    /// `conflict` with the paths, or the changes that are sent.
+    /// A row of the table. A version is JSON or `deleted`; missing properties are not loaded. The result is
+    /// `agreed`, `conflict` with the paths, or the changes to send.
     struct Row: Sendable, CustomTestStringConvertible {
         let base: String
         let mine: String
@@ -67,13 +67,13 @@ struct VersionMergeTests {
         Row(#"{"Name":"a"}"#, #"{"Name":null}"#, #"{"Name":null}"#, "agreed"),
         Row(#"{"Name":"a"}"#, #"{"Name":"b"}"#, #"{"Name":null}"#, "conflict Name"),
         Row(#"{"Name":"a"}"#, #"{"Name":""}"#, #"{"Name":null}"#, "conflict Name"),
-        // What is not loaded is not compared.
+        // Properties that are not loaded are not compared.
         Row("{}", #"{"Stock":2}"#, #"{"Stock":3}"#, #"{"Stock":2}"#),
         Row("{}", #"{"Stock":2}"#, #"{"Stock":2}"#, "agreed"),
         Row(#"{"Stock":1}"#, #"{"Stock":2}"#, "{}", #"{"Stock":2}"#),
         Row(#"{"Stock":1}"#, #"{"Stock":2}"#, #"{"Name":"b"}"#, #"{"Stock":2}"#),
         Row(#"{"Stock":1}"#, "{}", #"{"Stock":3}"#, "agreed"),
-        // The same value written in another way.
+        // The same value in another spelling.
         Row(#"{"Price":1.5}"#, #"{"Price":2}"#, #"{"Price":1.50}"#, #"{"Price":2}"#),
         Row(#"{"Price":1.5}"#, #"{"Price":2}"#, #"{"Price":2.0}"#, "agreed"),
         Row(
@@ -132,7 +132,7 @@ struct VersionMergeTests {
         Row(#"{"Tenant":1,"Owner":1}"#, #"{"Tenant":9,"Owner":2}"#, #"{"Tenant":9,"Owner":2}"#, "agreed"),
         Row(#"{"Tenant":1,"Owner":1}"#, #"{"Owner":2}"#, #"{"Tenant":1,"Owner":3}"#, "conflict Owner"),
         Row(#"{"Tenant":1,"Owner":1}"#, #"{"Stock":2}"#, #"{"Tenant":9,"Owner":3}"#, #"{"Stock":2}"#),
-        // Dynamic properties: one that is not there is null.
+        // A missing dynamic property is null.
         Row(#"{"Extra":1}"#, #"{"Extra":2}"#, #"{"Extra":1}"#, #"{"Extra":2}"#),
         Row(#"{"Extra":1}"#, #"{"Extra":2}"#, "{}", "conflict Extra"),
         Row(#"{"Extra":null}"#, #"{"Extra":2}"#, "{}", #"{"Extra":2}"#),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Whole entities in the place of single properties")
 struct WholeEntityTests {
-    /// A service that takes no changes of single properties in some sets, together or alone.
+    /// Returns a service that refuses changes of single properties in some sets, together or alone.
     private func refusing(
         _ methods: Set<ODataRequest.Method>, in sets: [String], _ base: any ODataProvider, _ refused: LockedList
     ) -> Gateway {
@@ -103,7 +103,7 @@ struct WholeEntityTests {
     func earlierVersion() async throws {
         let shop = try await Shop()
         var options = OfflineODataProvider.Options()
-        // What that has written is what stating it writes.
+        // The option has the same stored form as the finding of an earlier version.
         options.service.supportsPatch = false
         let store = try await shop.store(options: options)
         try await store.download()

@@ -18,7 +18,7 @@ struct SharedQueryTests {
         ]
     }
 
-    /// A store of ada.
+    /// Returns a store of the user ada.
     private func store(_ shop: Shop, _ queries: [DefiningQuery]? = nil) async throws -> OfflineODataProvider {
         let store = try await shop.clone(queries ?? self.queries())
         try await store.switchUser(to: "ada")

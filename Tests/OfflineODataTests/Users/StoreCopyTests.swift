@@ -47,7 +47,7 @@ struct StoreCopyTests {
         await #expect(throws: EncryptedDatabaseError.alreadyExists(path: path)) {
             try await store.copy(to: path, key: .key(copyKey))
         }
-        // The store goes on.
+        // The original store still works.
         #expect(try await store.upload().accepted.count == 1)
     }
 
@@ -79,7 +79,7 @@ struct StoreCopyTests {
                     == 0)
             #expect(try String.fetchOne(database, sql: "PRAGMA integrity_check") == "ok")
         }
-        // Nor in pages that are not used any more: there are none.
+        // There are no unused pages that could contain a value.
         #expect(try await copy.read { try Int.fetchOne($0, sql: "PRAGMA freelist_count") } == 0)
     }
 

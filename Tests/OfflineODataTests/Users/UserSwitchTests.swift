@@ -44,7 +44,7 @@ struct UserSwitchTests {
         func leaks() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: store.directory).filter { name in
                 let data = try Data(contentsOf: URL(fileURLWithPath: store.directory + "/" + name))
-                // A search index has words in lower case.
+                // Search indexes contain lower-case words.
                 return ["MARKER-OF-ADA", "marker"].contains { data.range(of: Data($0.utf8)) != nil }
             }
         }
