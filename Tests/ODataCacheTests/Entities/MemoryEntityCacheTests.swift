@@ -106,7 +106,7 @@ struct MemoryEntityCacheTests {
     }
 
     @Test("A full collection drops the value that was not used for longest, and keeps the order of arrival")
-    func capacity() {
+    func fullCollection() {
         var used = LeastRecentlyUsed<String, Int>(capacity: 3)
         for (number, key) in ["a", "b", "c"].enumerated() { used.set(number, for: key) }
         #expect(used.use("a") == 0)
