@@ -35,8 +35,10 @@ public struct RecordCipher: Sendable {
     ///   - context: Bytes that must be passed unchanged to open the record, such as its place or name.
     /// - Throws: ``SecretError/sealingFailed``.
     public func seal(_ bytes: some Collection<UInt8>, context: [UInt8] = []) throws(SecretError) -> [UInt8] {
+        var plain = Data(bytes)
+        defer { wipe(&plain) }
         do {
-            guard let sealed = try AES.GCM.seal(Data(bytes), using: key, authenticating: context).combined else {
+            guard let sealed = try AES.GCM.seal(plain, using: key, authenticating: context).combined else {
                 throw SecretError.sealingFailed
             }
             return Array(sealed)
