@@ -64,6 +64,44 @@ struct FileSecretStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.keys).sorted() == [".new-young", ".other"])
     }
 
+    @Test("A removal takes along the unfinished files of its secret, however young, but none that is being made now")
+    func unfinished() throws {
+        let fixture = try Fixture()
+        try fixture.store.set(Secret([1]), named: name("a"))
+        for file in [".new-1-a", ".new-2-b-a", ".new-3-b", ".new-4-a"] {
+            try Data([1]).write(to: URL(fileURLWithPath: fixture.keys + "/" + file))
+        }
+        let lock = try #require(try SystemFiles().lock(fixture.keys + "/.new-4-a"))
+        try fixture.store.remove(named: name("a"))
+        let left = try FileManager.default.contentsOfDirectory(atPath: fixture.keys).sorted()
+        #expect(left == [".new-2-b-a", ".new-3-b", ".new-4-a"])
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("A file that is being made is locked, so that no removal takes it away")
+    func making() throws {
+        let fixture = try Fixture()
+        let files = SystemFiles()
+        try files.makeDirectory(fixture.keys)
+        let lock = try files.create(fixture.keys + "/.new-1-a", [1])
+        #expect(try !files.removeUnfinished("a", in: fixture.keys))
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("A removal after a crash leaves no copy of the secret, whatever the moment of the crash")
+    func removalAfterCrash() throws {
+        for steps in 0..<8 {
+            let disk = MemoryFiles()
+            let store = FileSecretStore(directory: "/keys", files: disk)
+            try store.set(Secret([1]), named: name("b"))
+            disk.endWorld(after: steps, tears: true)
+            try? store.set(Secret([2, 2]), named: name("a"))
+            let restarted = disk.restarted { _ in true }
+            try FileSecretStore(directory: "/keys", files: restarted).remove(named: name("a"))
+            #expect(try restarted.names(in: "/keys") == ["b"], "\(steps)")
+        }
+    }
+
     @Test("Files are 0600 in a folder of 0700")
     func modes() throws {
         let fixture = try Fixture()

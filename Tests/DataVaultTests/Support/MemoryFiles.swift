@@ -86,13 +86,14 @@ final class MemoryFiles: FileLayer, @unchecked Sendable {
         let (directory, name) = Self.split(path)
         return locked { $0.names[directory]?[name]?.content }
     }
-    func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError) {
+    func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError) -> FileLock {
         let (directory, name) = Self.split(path)
         locked { state in
             guard state.tears, state.steps + 1 == (state.end ?? -1) + 1 else { return }
             state.names[directory, default: [:]][name] = File(content: Array(bytes.prefix(bytes.count / 2)))
         }
         try step { $0.names[directory, default: [:]][name] = File(content: bytes) }
+        return FileLock {}
     }
     func sync(_ path: String) throws(DataVaultError) {
         let (directory, name) = Self.split(path)
@@ -125,8 +126,14 @@ final class MemoryFiles: FileLayer, @unchecked Sendable {
             return state.names[directory]?.removeValue(forKey: name) != nil
         }
     }
-    func removeLeftovers(in directory: String) throws(DataVaultError) {
-        try step { $0.names[directory] = $0.names[directory]?.filter { !$0.key.hasPrefix(Self.newPrefix) } }
+    /// Nothing here is old.
+    func removeLeftovers(in directory: String) throws(DataVaultError) { try step { _ in } }
+    func removeUnfinished(_ name: String, in directory: String) throws(DataVaultError) -> Bool {
+        try step { state in
+            let unfinished = (state.names[directory] ?? [:]).keys.filter { Self.isUnfinished($0, of: name) }
+            for file in unfinished { state.names[directory]?[file] = nil }
+            return !unfinished.isEmpty
+        }
     }
     func syncDirectory(_ path: String) throws(DataVaultError) { try step { $0.durable[path] = $0.names[path] } }
     func names(in directory: String) throws(DataVaultError) -> [String] {

@@ -146,6 +146,24 @@ struct VaultCrashTests {
         #expect(seen == [true, false])
     }
 
+    @Test("A vault whose file cannot be written leaves no keys")
+    func creationWithoutFile() async throws {
+        var seen: Set<Bool> = []
+        for steps in 0..<8 {
+            let (disk, keyDisk) = (MemoryFiles(), MemoryFiles())
+            let keys = FileSecretStore(directory: "/keys", files: keyDisk)
+            let folder = VaultFolder(
+                directory: "/vaults", keys: keys, tries: keys, derivation: try VaultFixture.cheap(), clock: clock.clock,
+                files: disk)
+            disk.endWorld(after: steps, tears: false)
+            _ = try? await folder.create("v", .old)
+            // A file that cannot be taken back keeps its keys.
+            #expect(try keys.names().isEmpty == !folder.contains("v"), "\(steps)")
+            seen.insert(folder.contains("v"))
+        }
+        #expect(seen == [true, false])
+    }
+
     @Test("Deleting: the vault is whole or absent, and the name can be used again")
     func deletion() async throws {
         let disk = try await prepared()

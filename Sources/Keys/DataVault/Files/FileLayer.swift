@@ -10,8 +10,9 @@ package protocol FileLayer: Sendable {
     /// Reads a file, at most one byte more than `limit`; returns `nil` if it is missing. Throws if other users
     /// can access it.
     func read(_ path: String, limit: Int) throws(DataVaultError) -> [UInt8]?
-    /// Creates a file of mode 0600 with content. The file must not exist.
-    func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError)
+    /// Makes a file of mode 0600 that did not exist, with content. While the lock is held, ``removeUnfinished(_:in:)`` leaves
+    /// the file alone.
+    func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError) -> FileLock
     /// Makes the content of a file durable.
     func sync(_ path: String) throws(DataVaultError)
     /// Renames a file and atomically replaces an existing target.
@@ -22,6 +23,8 @@ package protocol FileLayer: Sendable {
     func remove(_ path: String) throws(DataVaultError) -> Bool
     /// Removes unfinished files that a crash left in a folder, if they are too old to be in progress.
     func removeLeftovers(in directory: String) throws(DataVaultError)
+    /// Removes all unfinished files of a name that nobody is making, however young, and says whether there was one.
+    func removeUnfinished(_ name: String, in directory: String) throws(DataVaultError) -> Bool
     /// Makes the names in a folder durable.
     func syncDirectory(_ path: String) throws(DataVaultError)
     /// Returns the names in a folder.
@@ -34,7 +37,15 @@ extension FileLayer {
     /// The prefix of unfinished files. The dot excludes files that a crash left from every list.
     package static var newPrefix: String { ".new-" }
 
-    /// Writes a file completely or not at all, durably, and replaces a file with the same name.
+    /// Whether a file is an unfinished one of a name. File systems may ignore case.
+    static func isUnfinished(_ file: String, of name: String) -> Bool {
+        guard file.hasPrefix(newPrefix), let end = file.dropFirst(newPrefix.count).firstIndex(of: "-") else {
+            return false
+        }
+        return file[file.index(after: end)...].lowercased() == name.lowercased()
+    }
+
+    /// Writes a file whole or not at all, durably, in the place of one of the same name.
     package func replace(_ name: String, in directory: String, with bytes: [UInt8]) throws(DataVaultError) {
         try publish(name, in: directory, bytes) { temporary, path throws(DataVaultError) in
             try rename(temporary, to: path)
@@ -56,9 +67,11 @@ extension FileLayer {
         by naming: (String, String) throws(DataVaultError) -> Void
     ) throws(DataVaultError) {
         if try !isDirectoryThere(directory) { try makeDirectory(directory) }
-        let temporary = directory + "/" + Self.newPrefix + String(UInt64.random(in: .min ... .max), radix: 36)
+        let number = String(UInt64.random(in: .min ... .max), radix: 36)
+        let temporary = directory + "/" + Self.newPrefix + number + "-" + name
         do throws(DataVaultError) {
-            try create(temporary, bytes)
+            let lock = try create(temporary, bytes)
+            defer { withExtendedLifetime(lock) {} }
             try sync(temporary)
             try naming(temporary, directory + "/" + name)
         } catch {

@@ -94,7 +94,22 @@ package final class OwnerOnlyFile: Sendable {
         }
     }
 
-    /// Waits until the written bytes are on the disk.
+    /// Locks the file for as long as it is open, as far as the file system can.
+    ///
+    /// - Returns: Whether its path still leads to it.
+    func lock() -> Bool {
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        return Self.isAt(path, descriptor)
+    }
+
+    /// Whether a file is still the one that its path leads to.
+    static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
+        var (ours, theirs) = (stat(), stat())
+        guard fstat(descriptor, &ours) == 0, lstat(path, &theirs) == 0 else { return false }
+        return ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev
+    }
+
+    /// Waits until what was written is on the disk.
     package func sync() throws(DataVaultError) {
         guard Self.sync(descriptor) == 0 else { throw .system(operation: "writing", path: path, code: errno) }
     }

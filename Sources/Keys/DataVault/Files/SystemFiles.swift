@@ -40,8 +40,14 @@ package struct SystemFiles: FileLayer {
         try OwnerOnlyFile(reading: path)?.read(limit: limit)
     }
 
-    package func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError) {
-        try OwnerOnlyFile(creating: path).write(bytes)
+    package func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError) -> FileLock {
+        while true {
+            let file = try OwnerOnlyFile(creating: path)
+            // Until it is locked, it looks like one that a crash has left, and may be removed.
+            guard file.lock() else { continue }
+            try file.write(bytes)
+            return FileLock { withExtendedLifetime(file) {} }
+        }
     }
 
     package func sync(_ path: String) throws(DataVaultError) {
@@ -85,6 +91,18 @@ package struct SystemFiles: FileLayer {
         }
     }
 
+    package func removeUnfinished(_ name: String, in directory: String) throws(DataVaultError) -> Bool {
+        var isRemoved = false
+        for file in try names(in: directory) where Self.isUnfinished(file, of: name) {
+            let path = directory + "/" + file
+            let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+            defer { if descriptor >= 0 { close(descriptor) } }
+            if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { continue }
+            if try remove(path) { isRemoved = true }
+        }
+        return isRemoved
+    }
+
     package func syncDirectory(_ path: String) throws(DataVaultError) {
         try OwnerOnlyFile.syncDirectory(path)
     }
@@ -111,18 +129,10 @@ package struct SystemFiles: FileLayer {
                 }
                 return nil
             }
-            // The previous holder may have removed the file meanwhile, and another process would then create
-            // and lock a new one.
-            if Self.isAt(path, descriptor) { return FileLock { close(descriptor) } }
+            // Who had the lock may have removed the file meanwhile: whoever comes next would make another.
+            if OwnerOnlyFile.isAt(path, descriptor) { return FileLock { close(descriptor) } }
             close(descriptor)
         }
-    }
-
-    /// Returns whether an open file is still the one at its path.
-    private static func isAt(_ path: String, _ descriptor: Int32) -> Bool {
-        var (ours, theirs) = (stat(), stat())
-        guard fstat(descriptor, &ours) == 0, lstat(path, &theirs) == 0 else { return false }
-        return ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev
     }
 }
 

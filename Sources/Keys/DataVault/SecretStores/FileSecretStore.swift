@@ -91,7 +91,9 @@ public struct FileSecretStore: SecretStore {
         guard try files.isDirectoryThere(directory) else { return }
         // Unfinished files that a crash left may contain copies of secrets.
         try files.removeLeftovers(in: directory)
-        if try files.remove(directory + "/" + name.text) { try files.syncDirectory(directory) }
+        let wasUnfinished = try files.removeUnfinished(name.text, in: directory)
+        let wasThere = try files.remove(directory + "/" + name.text)
+        if wasThere || wasUnfinished { try files.syncDirectory(directory) }
     }
 
     /// Returns the sorted names of all secrets. Files with illegal names are ignored.

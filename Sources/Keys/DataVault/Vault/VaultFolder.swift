@@ -100,13 +100,18 @@ public struct VaultFolder: Sendable {
         let content = VaultContent(passwordSetAt: now)
         let file = try VaultFile(header: header, content: content, credentials: credentials, deviceKey: deviceKey)
         guard let dataKey = try file.dataKey(credentials, deviceKey: deviceKey) else { throw .keysMissing(name: name) }
-        // The file is written last: keys without a file open nothing.
-        try keys.add(deviceKey, named: Self.keyName(header.identity))
-        var record = TriesRecord()
-        record.epoch = header.epoch
-        record.latestTime = now
-        try save(record, header.identity)
-        try files.add(name + Self.suffix, in: directory, file.bytes)
+        do throws(DataVaultError) {
+            // The file comes last: what is left without it opens nothing.
+            try keys.add(deviceKey, named: Self.keyName(header.identity))
+            var record = TriesRecord()
+            record.epoch = header.epoch
+            record.latestTime = now
+            try save(record, header.identity)
+            try files.add(name + Self.suffix, in: directory, file.bytes)
+        } catch {
+            undoCreation(name, file)
+            throw error
+        }
         return Vault(name: name, folder: self, opened: Vault.Opened(file, dataKey, content: content))
     }
 
@@ -202,13 +207,29 @@ extension VaultFolder {
             try keys.remove(named: Self.keyName(identity))
         }
         try files.removeLeftovers(in: directory)
+        _ = try files.removeUnfinished(name + Self.suffix, in: directory)
         _ = try files.remove(path(of: name))
         try files.syncDirectory(directory)
         // A restored copy of the file then has neither keys nor a record.
         if let identity { try tries.remove(named: Self.triesName(identity)) }
     }
 
-    /// Waits for the lock that serialises changes and password attempts.
+    /// Takes back a vault that could not be made. Its keys stay if its file does.
+    private func undoCreation(_ name: String, _ file: VaultFile) {
+        do throws(DataVaultError) {
+            // The file may be there, and only its name not be durable.
+            if try bytes(of: name) == file.bytes {
+                _ = try files.remove(path(of: name))
+                try files.syncDirectory(directory)
+            }
+        } catch {
+            return
+        }
+        try? keys.remove(named: Self.keyName(file.header.identity))
+        try? tries.remove(named: Self.triesName(file.header.identity))
+    }
+
+    /// Waits for the lock that makes a change, or an attempt at the password, one after the other.
     func lock(_ name: String) async throws(DataVaultError) -> FileLock {
         let deadline = VaultClock.system.elapsed() + Double(DataVaultLimits.lockPatience)
         while true {
