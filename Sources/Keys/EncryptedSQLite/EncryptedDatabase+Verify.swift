@@ -150,8 +150,8 @@ extension EncryptedDatabase {
         // Read the index before the log: the log then contains at least the commits that the index records.
         let index = LogIndex.state(in: OpenDatabases.shared.beginningOfIndex(of: path, count: 136) ?? [])
         let log = LogReader(path: path + "-wal", cipher: cipher, version: block.version)
-        // Playing a journal back restores the file's previous length.
-        if FileContent.isEmpty(path + "-journal"), let missing = try missingPages(of: file, cipher, log) {
+        // A journal that is played back makes the file as long as it was.
+        if try FileContent.isEmpty(path + "-journal"), let missing = try missingPages(of: file, cipher, log) {
             damages.append(Damage(path: path, offset: size, expected: .rest, missingPages: missing))
         }
         damages += logDamages(path + "-wal", log, index: index)

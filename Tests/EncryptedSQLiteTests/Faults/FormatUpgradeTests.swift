@@ -49,6 +49,21 @@ extension Folder {
 
 @Suite("A database of format 1 is brought to format 2")
 struct FormatUpgradeTests {
+    @Test("A file that cannot be looked up does not count as missing")
+    func unknownFile() throws {
+        let folder = try Folder()
+        try Data([1]).write(to: URL(fileURLWithPath: folder.path("file")))
+        try Data().write(to: URL(fileURLWithPath: folder.path("empty")))
+        #expect(try FileContent.isEmpty(folder.path("none")))
+        #expect(try FileContent.isEmpty(folder.path("empty")))
+        #expect(try !FileContent.isEmpty(folder.path("file")))
+        // A file is no folder, in which there could be one.
+        let path = folder.path("file") + "/a.db-wal"
+        #expect(throws: EncryptedDatabaseError.sqlite(path: path, operation: "looking at", code: SQLITE_IOERR)) {
+            try FileContent.isEmpty(path)
+        }
+    }
+
     private let key = EncryptionKey.generate()
 
     @Test("Unlocking upgrades it, no page is rewritten, and release 0.1.0 refuses it by name", arguments: journalModes)

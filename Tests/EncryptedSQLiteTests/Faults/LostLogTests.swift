@@ -61,6 +61,27 @@ struct LostLogTests {
         #expect(EncryptedDatabase.lostLogs(besides: again.path("a.db")).count == 1)
     }
 
+    @Test("A log that cannot be read is named by its path")
+    func unreadable() throws {
+        let folder = try Folder()
+        // A file whose functions are all missing fails to be read.
+        var methods = sqlite3_io_methods()
+        try withUnsafePointer(to: &methods) { methods in
+            var file = sqlite3_file(pMethods: methods)
+            try withUnsafeMutablePointer(to: &file) { file in
+                let cipher = PageCipher(
+                    dataKey: key, fileIdentity: [UInt8](repeating: 0, count: 16), version: .latest)
+                let path = folder.path("a.db-wal")
+                let log = LostLog(
+                    file: BaseFile(pointer: file), path: path, size: 64, cipher: cipher, version: .latest)
+                #expect(
+                    throws: EncryptedDatabaseError.sqlite(path: path, operation: "reading", code: SQLITE_IOERR)
+                ) { try log.keep(besides: folder.path("a.db"), salts: 1) }
+            }
+        }
+        #expect(folder.names == [])
+    }
+
     @Test("A second loss in the same log is kept beside the first")
     func secondLoss() throws {
         let folder = try files()

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 
 /// Functions that read whole files beside a database.
@@ -28,9 +29,13 @@ enum FileContent {
         return (try? file.read(upToCount: count)).map { [UInt8]($0) }
     }
 
-    /// Returns whether a file is missing or empty.
-    static func isEmpty(_ path: String) -> Bool {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0 == 0
+    /// Whether a file is missing or empty.
+    ///
+    /// - Throws: `sqlite`, where the system does not tell.
+    static func isEmpty(_ path: String) throws(EncryptedDatabaseError) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) != 0 else { return status.st_size == 0 }
+        guard errno == ENOENT else { throw .sqlite(path: path, operation: "looking at", code: SQLITE_IOERR) }
+        return true
     }
 }

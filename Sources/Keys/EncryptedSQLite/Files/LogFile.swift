@@ -182,7 +182,7 @@ final class LogFile: SealedFile {
         var size: Int64 = 0
         let code = file.size(&size)
         guard code == SQLITE_OK else { return code }
-        let log = LostLog(file: file, size: size, cipher: cipher, version: version)
+        let log = LostLog(file: file, path: main.path + "-wal", size: size, cipher: cipher, version: version)
         guard let found = log.saltsOfCommit(from: offset, salts) else { return SQLITE_OK }
         do throws(EncryptedDatabaseError) {
             try log.keep(besides: main.path, salts: found)

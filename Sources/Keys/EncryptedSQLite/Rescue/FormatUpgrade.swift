@@ -16,15 +16,16 @@ struct FormatUpgrade {
     /// Upgrades the file if no other connection has it open, or finishes an upgrade that a crash interrupted.
     ///
     /// - Parameter block: The key block, which the key opens.
-    /// - Returns: The new block; `nil` if the file is not upgraded.
-    /// - Throws: `sqlite` if a disk failure leaves the version of the file unknown.
+    /// - Returns: The new block; nil where the file stays as it is.
+    /// - Throws: `sqlite`, where the disk failed such that nobody can tell which version the file has, or whether there is a
+    ///   log or a journal.
     func run(_ block: KeyBlock, _ dataKey: EncryptionKey) throws(EncryptedDatabaseError) -> KeyBlock? {
         if block.version == .latest {
             finish(block)
             return nil
         }
-        guard isAlone else { return nil }
-        if !FileContent.isEmpty(path + "-wal") {
+        guard try isAlone else { return nil }
+        if try !FileContent.isEmpty(path + "-wal") {
             let cipher = PageCipher(dataKey: dataKey, fileIdentity: block.fileIdentity, version: block.version)
             guard logIsWhole(cipher, block.version) else { return nil }
             moveLog()
@@ -34,7 +35,7 @@ struct FormatUpgrade {
             (try? file.lockOut(attempts: 1)) != nil
         else { return nil }
         defer { file.unlock() }
-        guard FileContent.isEmpty(path + "-wal"), hasNoJournal, let present = try? file.read(),
+        guard try FileContent.isEmpty(path + "-wal"), try hasNoJournal, let present = try? file.read(),
             present.version == block.version, present.fileIdentity == block.fileIdentity,
             let (new, slot) = try? present.upgraded(to: .latest, with: source)
         else { return nil }
@@ -87,17 +88,21 @@ struct FormatUpgrade {
 
     /// Whether no connection has the database open, checked before further work is done.
     private var isAlone: Bool {
-        guard hasNoJournal, let file = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READWRITE),
-            (try? file.lockOut(attempts: 1)) != nil
-        else { return false }
-        file.unlock()
-        return true
+        get throws(EncryptedDatabaseError) {
+            guard try hasNoJournal, let file = try? KeyBlockFile(path: path, flags: SQLITE_OPEN_READWRITE),
+                (try? file.lockOut(attempts: 1)) != nil
+            else { return false }
+            file.unlock()
+            return true
+        }
     }
 
     /// Whether no journal has to be played back: it is missing, or begins with zeros.
     private var hasNoJournal: Bool {
-        guard !FileContent.isEmpty(path + "-journal") else { return true }
-        return FileContent.beginning(of: path + "-journal", count: 8)?.allSatisfy { $0 == 0 } ?? false
+        get throws(EncryptedDatabaseError) {
+            guard try !FileContent.isEmpty(path + "-journal") else { return true }
+            return FileContent.beginning(of: path + "-journal", count: 8)?.allSatisfy { $0 == 0 } ?? false
+        }
     }
 
     /// Returns whether a checkpoint of the log loses no data and does not turn damaged data into valid pages.

@@ -9,14 +9,18 @@ struct LostLog {
     private static let part = 1 << 20
 
     private let file: BaseFile
+    private let path: String
     private let size: Int64
     private let cipher: PageCipher
     private let version: FormatVersion
     private let sealer: PageSealer
 
-    /// - Parameter file: The log, which must not change meanwhile.
-    init(file: BaseFile, size: Int64, cipher: PageCipher, version: FormatVersion) {
+    /// - Parameters:
+    ///   - file: The log, which nobody changes meanwhile.
+    ///   - path: The path of the log, for errors.
+    init(file: BaseFile, path: String, size: Int64, cipher: PageCipher, version: FormatVersion) {
         self.file = file
+        self.path = path
         self.size = size
         self.cipher = cipher
         self.version = version
@@ -89,7 +93,7 @@ struct LostLog {
     private func content(at offset: Int64) throws(EncryptedDatabaseError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: Int(min(Int64(Self.part), size - offset)))
         let code = bytes.withUnsafeMutableBytes { file.read($0, at: offset) }
-        guard code == SQLITE_OK else { throw .sqlite(path: "log", operation: "reading", code: code) }
+        guard code == SQLITE_OK else { throw .sqlite(path: path, operation: "reading", code: code) }
         return bytes
     }
 
