@@ -1,9 +1,12 @@
 import DataVault
+import EncryptedSQLite
+import ErrorCodes
 import Foundation
 import GRDB
 import Secrets
-import SecureStorage
 import Testing
+
+@testable import SecureStorage
 
 /// A folder with an unlocked vault, removed with it.
 private final class Fixture: Sendable {
@@ -94,6 +97,34 @@ struct SecureStorageTests {
         #expect(error == .undecodable(store: "default", name: "x", expected: "Int"))
         await #expect(throws: SecureStorageError.unencodable(store: "default", name: "y")) {
             try await store.put(Double.infinity, named: "y")
+        }
+    }
+
+    @Test("A database that cannot be opened leaves no key behind, unless another connection has it")
+    func failedOpening() async throws {
+        let fixture = try await Fixture()
+        let key = EncryptionKey.generate()
+        let database = try SecureDatabase(path: fixture.path, key: .key(key))
+        try await database.write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        try database.close()
+        #expect(!EncryptedDatabase.isUnlocked(at: fixture.path))
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: fixture.path))
+        // A byte of the first page, behind the key block.
+        bytes[bytes.startIndex + 5000] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: fixture.path))
+        #expect(throws: SecureStorageError.self) { try SecureDatabase(path: fixture.path, key: .key(key)) }
+        #expect(!EncryptedDatabase.isUnlocked(at: fixture.path))
+        try EncryptedDatabase.unlock(at: fixture.path, with: .key(key))
+        #expect(throws: SecureStorageError.self) { try SecureDatabase(path: fixture.path, key: .key(key)) }
+        #expect(EncryptedDatabase.isUnlocked(at: fixture.path))
+        try EncryptedDatabase.lock(at: fixture.path)
+    }
+
+    @Test("A lock of another connection passes: the failure is transient")
+    func busy() {
+        #expect(SecureStorageError(EncryptedDatabaseError.busy(path: "p")).failureKind == .transient)
+        for (code, kind) in [(5, FailureKind.transient), (6, .transient), (517, .transient), (10, .device)] {
+            #expect(SecureStorageError.database(code: code, message: "").failureKind == kind, "\(code)")
         }
     }
 

@@ -30,6 +30,7 @@ public final class SecureDatabase: Sendable {
     /// - Throws: ``SecureStorageError``: `wrongKey`, `notFound`, `unusable`, `database`.
     public init(path: String, key: KeySource, createsFile: Bool = true) throws(SecureStorageError) {
         self.path = path
+        let wasUnlocked = EncryptedDatabase.isUnlocked(at: path)
         do throws(EncryptedDatabaseError) {
             if createsFile, !FileManager.default.fileExists(atPath: path) {
                 do throws(EncryptedDatabaseError) {
@@ -52,12 +53,15 @@ public final class SecureDatabase: Sendable {
             // journal, which would undo a commit.
             try database.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA synchronous = EXTRA; PRAGMA fullfsync = 1")
         }
-        let opened = try SecureStorageError.translating {
-            let queue = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path), configuration: configuration)
-            try queue.read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
-            return queue
+        do {
+            let opened = try DatabaseQueue(path: EncryptedDatabase.uri(forPath: path), configuration: configuration)
+            try opened.read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
+            queue = Mutex(opened)
+        } catch {
+            // Another connection of this process may need the key.
+            if !wasUnlocked { try? EncryptedDatabase.lock(at: path) }
+            throw SecureStorageError.translated(error)
         }
-        queue = Mutex(opened)
     }
 
     private func connection() throws(SecureStorageError) -> DatabaseQueue {

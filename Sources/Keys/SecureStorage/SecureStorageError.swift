@@ -51,6 +51,7 @@ extension SecureStorageError {
         case .notFound(let path): self = .notFound(path: path)
         case .wrongKey(let path), .wrongKindOfKey(let path, _): self = .wrongKey(path: path)
         case .keyInDoubt(let path): self = .keyInDoubt(path: path)
+        case .busy: self = .database(code: Int(ResultCode.SQLITE_BUSY.rawValue), message: error.description)
         default: self = .unusable(reason: error.description)
         }
     }
@@ -98,10 +99,16 @@ extension SecureStorageError: CodedError {
         switch self {
         case .notFound: .missing
         case .wrongKey: .credentials
+        case .database(let code, _) where Self.isTransient(code): .transient
         case .database, .keyInDoubt: .device
         case .undecodable: .damaged
         case .vault(let error): error.failureKind
         default: .request
         }
+    }
+
+    /// Whether an extended result code says that another connection has a lock.
+    private static func isTransient(_ code: Int) -> Bool {
+        [ResultCode.SQLITE_BUSY, .SQLITE_LOCKED].contains { Int($0.rawValue) == code & 0xFF }
     }
 }
