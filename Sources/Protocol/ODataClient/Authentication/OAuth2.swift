@@ -1,4 +1,3 @@
-import ErrorCodes
 import Foundation
 import HTTPTypes
 import ODataHTTP
@@ -31,12 +30,19 @@ public final class OAuth2: AuthenticationStep {
         ///   - browse: Shows a URL in a browser and returns the URL to which the browser was redirected.
         case authorizationCode(
             endpoint: String, redirectURI: String, browse: @Sendable (_ url: String) async throws -> String)
+        /// A person has signed in with ``OAuth2DeviceFlow`` or ``OAuth2BrowserFlow``, and the store has the tokens.
+        ///
+        /// If the store has no tokens, or if they cannot be renewed, requests fail with
+        /// ``OAuth2Error/signInNeeded``.
+        case signedIn
     }
 
     /// The authorization server and the requested token.
     public struct Configuration: Sendable, CustomStringConvertible, CustomReflectable {
         /// The URL at which tokens are requested. It must use HTTPS, or be on this machine.
         public var tokenEndpoint: String
+        /// The URL at which tokens are revoked (RFC 7009); `nil` if the server has none.
+        public var revocationEndpoint: String?
         /// The identifier of the client at the authorization server.
         public var clientID: String
         /// The client secret; `nil` for apps, which cannot keep one.
@@ -49,16 +55,17 @@ public final class OAuth2: AuthenticationStep {
         public var scopes: [String]
         /// Further parameters of each token request, such as `resource` or `audience`.
         public var parameters: [String: String]
-        /// The time before its expiry at which a token is renewed.
+        /// The time before its expiry at which a token is renewed, at most half of its lifetime.
         public var refreshMargin: Duration
 
         /// Creates a configuration.
         public init(
-            tokenEndpoint: String, clientID: String, grant: Grant, clientSecret: String? = nil,
+            tokenEndpoint: String, clientID: String, grant: Grant = .signedIn, clientSecret: String? = nil,
             sendsSecretInBody: Bool = false, scopes: [String] = [], parameters: [String: String] = [:],
-            refreshMargin: Duration = .seconds(60)
+            refreshMargin: Duration = .seconds(60), revocationEndpoint: String? = nil
         ) {
             self.tokenEndpoint = tokenEndpoint
+            self.revocationEndpoint = revocationEndpoint
             self.clientID = clientID
             self.grant = grant
             self.clientSecret = clientSecret
@@ -99,12 +106,21 @@ public final class OAuth2: AuthenticationStep {
         let margin = configuration.refreshMargin.components.seconds
         self.margin = margin
         tokens = SingleFlight { last in
-            // The first call uses the token of an earlier launch, unless it has expired.
-            let stored = try await store.tokens()
-            if last == nil, let stored, stored.isGood(at: now() + margin) { return stored }
-            let fresh = try await endpoint.tokens(refreshing: last?.refreshToken ?? stored?.refreshToken)
-            try await store.save(fresh)
-            return fresh
+            @Sendable func usable(_ stored: OAuth2Tokens?) -> OAuth2Tokens? {
+                guard let stored, stored.accessToken != last?.accessToken, stored.isGood(at: now(), margin: margin)
+                else { return nil }
+                return stored
+            }
+            // The tokens of an earlier launch, or those that another process has renewed.
+            if let current = usable(try await store.tokens()) { return current }
+            return try await store.exclusively {
+                // A refresh token may be valid only once: another process may have used it meanwhile.
+                let stored = try await store.tokens()
+                if let current = usable(stored) { return current }
+                let fresh = try await endpoint.tokens(refreshing: stored?.refreshToken)
+                try await store.save(fresh)
+                return fresh
+            }
         }
     }
 
@@ -112,8 +128,8 @@ public final class OAuth2: AuthenticationStep {
     ///
     /// - Throws: ``OAuth2Error``, and the errors of the transport and the store.
     public func prepare(_ request: inout HTTPRequest) async throws {
-        let limit = now() + margin
-        let current = try await tokens.value { $0.isGood(at: limit) }
+        let time = now()
+        let current = try await tokens.value { $0.isGood(at: time, margin: margin) }
         TokenPlacement.bearer.put(current.accessToken, into: &request)
     }
 
@@ -126,10 +142,21 @@ public final class OAuth2: AuthenticationStep {
         return .retry
     }
 
-    /// Forgets all tokens, in the store too. The next request obtains new ones.
+    /// Forgets all tokens, in the store too, and revokes them if the server has a revocation endpoint (RFC 7009).
+    ///
+    /// The next request obtains new tokens.
+    ///
+    /// - Throws: ``OAuth2Error`` and the errors of the transport if the server did not confirm the revocation. The
+    ///   tokens are removed from the store in this case, too.
     public func signOut() async throws {
+        let store = store
+        let removed = try await store.exclusively {
+            let stored = try await store.tokens()
+            try await store.save(nil)
+            return stored
+        }
         await tokens.set(nil)
-        try await store.save(nil)
+        if let removed { try await endpoint.revoke(removed) }
     }
 }
 
@@ -141,15 +168,34 @@ public struct OAuth2Tokens: Sendable, Hashable, Codable, CustomStringConvertible
     public let refreshToken: String?
     /// The expiry of the access token in seconds since 1970; `nil` if the server does not state it.
     public let expires: Int64?
+    /// The time at which the access token was requested, in seconds since 1970; `nil` if it is unknown.
+    public let issued: Int64?
 
     /// Creates a set of tokens.
-    public init(accessToken: String, refreshToken: String?, expires: Int64?) {
+    public init(accessToken: String, refreshToken: String?, expires: Int64?, issued: Int64? = nil) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.expires = expires
+        self.issued = issued
     }
 
-    func isGood(at time: Int64) -> Bool { (expires ?? .max) > time }
+    /// Returns whether the access token is used at a time without being renewed.
+    ///
+    /// - Parameter margin: The seconds before the expiry at which a token is renewed. A token that lives less than
+    ///   twice as long is renewed after half of its lifetime, so that it serves more than one request.
+    func isGood(at time: Int64, margin: Int64) -> Bool {
+        guard let expires else { return true }
+        guard expires > time else { return false }
+        let rest = Self.seconds(from: time, to: expires)
+        let lifetime = issued.map { Self.seconds(from: $0, to: expires) } ?? .max
+        return rest > min(margin, max(0, lifetime / 2))
+    }
+
+    /// Returns a difference of times; the largest number if it cannot be represented.
+    private static func seconds(from start: Int64, to end: Int64) -> Int64 {
+        let (seconds, isOutside) = end.subtractingReportingOverflow(start)
+        return isOutside ? .max : seconds
+    }
 
     /// A fixed text that reveals no token.
     public var description: String { "‹redacted›" }
@@ -163,6 +209,18 @@ public protocol OAuth2TokenStore: Sendable {
     func tokens() async throws -> OAuth2Tokens?
     /// Saves tokens and replaces earlier ones; `nil` removes them.
     func save(_ tokens: OAuth2Tokens?) async throws
+    /// Runs a renewal of the tokens while no other process runs one.
+    ///
+    /// Servers may accept a refresh token only once, and revoke all tokens if it arrives twice. A store that several
+    /// processes share therefore holds a lock of the operating system during the call. By default, there is none.
+    func exclusively<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result
+}
+
+extension OAuth2TokenStore {
+    /// Runs the renewal without a lock, for a store that only one process uses.
+    public func exclusively<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
+        try await body()
+    }
 }
 
 /// A store that keeps tokens in memory until the process ends.
@@ -176,58 +234,4 @@ public actor MemoryTokenStore: OAuth2TokenStore {
     public func tokens() -> OAuth2Tokens? { kept }
     /// Saves tokens and replaces earlier ones; `nil` removes them.
     public func save(_ tokens: OAuth2Tokens?) { kept = tokens }
-}
-
-/// The reason why no token was obtained.
-public enum OAuth2Error: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The endpoint is not a URL, or it would be used without TLS over a network.
-    case insecureEndpoint(String)
-    /// The server refused the request (RFC 6749, 4.1.2.1 and 5.2), with a code such as `invalid_grant` and a
-    /// description.
-    case refused(code: String, description: String?)
-    /// The `state` in the redirect differs from the one that was sent: the response belongs to another sign-in.
-    case stateMismatch
-    /// The redirect contains no authorization code.
-    case noCode
-    /// The response of the endpoint contains no valid tokens.
-    case invalidResponse(status: Int, reason: String)
-
-    /// An explanation of the error.
-    public var description: String {
-        switch self {
-        case .insecureEndpoint(let url): "\(url) is not an https URL."
-        case .refused(let code, let text): "The authorization server refuses: \(code)\(text.map { " (\($0))" } ?? "")."
-        case .stateMismatch: "The answer to the sign-in belongs to another request."
-        case .noCode: "The sign-in ended without a code."
-        case .invalidResponse(let status, let reason):
-            "The token endpoint answered \(status) without tokens: \(reason)."
-        }
-    }
-}
-
-extension OAuth2Error: CodedError {
-    /// `oauth.…`; what a server refuses by the codes of RFC 6749, 5.2 that an app can do something about.
-    public var errorCode: ErrorCode {
-        let name =
-            switch self {
-            case .insecureEndpoint: "insecure-endpoint"
-            case .refused("invalid_grant", _): "sign-in-again"
-            case .refused("access_denied", _): "denied"
-            case .refused: "refused"
-            case .stateMismatch: "state-mismatch"
-            case .noCode: "no-code"
-            case .invalidResponse: "invalid-response"
-            }
-        return ErrorCode(rawValue: "oauth.\(name)")
-    }
-
-    /// A refused code or refresh token wants the user to sign in; the rest, whoever set the sign-in up.
-    public var failureKind: FailureKind {
-        switch self {
-        case .insecureEndpoint: .request
-        case .refused("temporarily_unavailable", _), .refused("server_error", _): .transient
-        case .refused, .stateMismatch, .noCode: .credentials
-        case .invalidResponse(let status, _): status >= 500 ? .transient : .answer
-        }
-    }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import HTTPTypes
 import ODataHTTP
@@ -6,17 +5,18 @@ import ODataService
 
 /// A client of an authorization server.
 struct OAuth2Endpoint: Sendable {
-    /// The maximum number of bytes of a token response.
+    /// The maximum number of bytes of a response.
     static let maxResponseSize = 65_536
 
-    private let configuration: OAuth2.Configuration
-    private let transport: any HTTPTransport
-    private let now: @Sendable () -> Int64
+    let configuration: OAuth2.Configuration
+    let transport: any HTTPTransport
+    let now: @Sendable () -> Int64
 
     init(
         _ configuration: OAuth2.Configuration, transport: any HTTPTransport, now: @escaping @Sendable () -> Int64
     ) throws(OAuth2Error) {
         try Self.check(configuration.tokenEndpoint)
+        if let endpoint = configuration.revocationEndpoint { try Self.check(endpoint) }
         if case .authorizationCode(let endpoint, _, _) = configuration.grant { try Self.check(endpoint) }
         self.configuration = configuration
         self.transport = transport
@@ -24,7 +24,7 @@ struct OAuth2Endpoint: Sendable {
     }
 
     /// Requires TLS or a loopback address, because the request contains secrets (RFC 6749, 3.2).
-    private static func check(_ url: String) throws(OAuth2Error) {
+    static func check(_ url: String) throws(OAuth2Error) {
         guard let root = try? ServiceRoot("/").request(.get, url: url), let origin = Origin(root),
             !origin.isPlain
         else { throw .insecureEndpoint(url) }
@@ -34,80 +34,62 @@ struct OAuth2Endpoint: Sendable {
     func tokens(refreshing refreshToken: String?) async throws -> OAuth2Tokens {
         if let refreshToken {
             do {
-                let fresh = try await request([("grant_type", "refresh_token"), ("refresh_token", refreshToken)])
+                let fresh = try await tokens(for: [("grant_type", "refresh_token"), ("refresh_token", refreshToken)])
                 guard fresh.refreshToken == nil else { return fresh }
                 // If the server issues no new refresh token, the old one remains valid (RFC 6749, 6).
                 return OAuth2Tokens(
-                    accessToken: fresh.accessToken, refreshToken: refreshToken, expires: fresh.expires)
-            } catch OAuth2Error.refused(code: "invalid_grant", _) {
+                    accessToken: fresh.accessToken, refreshToken: refreshToken, expires: fresh.expires,
+                    issued: fresh.issued)
+            } catch OAuth2Error.refused(let code, _) where Self.endings.contains(code) {
                 // The refresh token has expired; the user or the client must sign in again.
             }
         }
         switch configuration.grant {
         case .clientCredentials:
-            return try await request([("grant_type", "client_credentials")] + scope)
+            return try await tokens(for: [("grant_type", "client_credentials")] + scope)
         case .authorizationCode(let endpoint, let redirectURI, let browse):
-            return try await signIn(endpoint: endpoint, redirectURI: redirectURI, browse: browse)
+            let flow = OAuth2BrowserFlow(client: self, endpoint: endpoint)
+            return try await flow.signIn(redirectURI: redirectURI, browse: browse)
+        case .signedIn: throw OAuth2Error.signInNeeded
         }
     }
 
-    private var scope: [(String, String)] {
+    /// The codes with which servers end a sign-in: RFC 6749, 5.2, and OpenID Connect Core 1.0, 3.1.2.6.
+    private static let endings: Set = ["invalid_grant", "interaction_required", "login_required", "consent_required"]
+
+    /// The form parameter with the requested scopes.
+    var scope: [(String, String)] {
         configuration.scopes.isEmpty ? [] : [("scope", configuration.scopes.joined(separator: " "))]
     }
 
-    private func signIn(
-        endpoint: String, redirectURI: String, browse: @Sendable (String) async throws -> String
-    ) async throws -> OAuth2Tokens {
-        let key = ProofKey()
-        let state = ProofKey.random()
-        let query = FormEncoding.encode(
-            [
-                ("response_type", "code"), ("client_id", configuration.clientID), ("redirect_uri", redirectURI),
-                ("state", state), ("code_challenge", key.challenge), ("code_challenge_method", "S256"),
-            ] + scope)
-        let landing = try await browse(endpoint + (endpoint.contains("?") ? "&" : "?") + query)
-        let answer = FormEncoding.decode(landing.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" })
-        guard answer["state"] == state else { throw OAuth2Error.stateMismatch }
-        if let error = answer["error"] {
-            throw OAuth2Error.refused(code: error, description: answer["error_description"])
-        }
-        guard let code = answer["code"] else { throw OAuth2Error.noCode }
-        return try await request([
-            ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", redirectURI),
-            ("code_verifier", key.verifier),
-        ])
+    /// Requests tokens with the parameters of a grant.
+    func tokens(for grant: [(String, String)]) async throws -> OAuth2Tokens {
+        let form = grant + configuration.parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        let start = now()
+        let data = try await post(form, to: configuration.tokenEndpoint)
+        return try OAuth2TokenResponse.tokens(in: data, issued: start)
     }
 
-    private struct Answer: Decodable {
-        let access_token: String
-        let token_type: String?
-        let expires_in: Seconds?
-        let refresh_token: String?
+    /// Revokes tokens (RFC 7009, 2.1): the refresh token and with it the access tokens, or else the access token.
+    ///
+    /// Nothing happens if the server has no revocation endpoint.
+    func revoke(_ tokens: OAuth2Tokens) async throws {
+        guard let endpoint = configuration.revocationEndpoint else { return }
+        let (token, kind) =
+            tokens.refreshToken.map { ($0, "refresh_token") } ?? (tokens.accessToken, "access_token")
+        _ = try await post([("token", token), ("token_type_hint", kind)], to: endpoint)
     }
 
-    /// The lifetime in seconds: a number (RFC 6749, 5.1), or digits in a string, as in Microsoft's v1 endpoint.
-    /// Any other value counts as unknown.
-    private struct Seconds: Decodable {
-        let value: Double?
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            let number =
-                (try? container.decode(Double.self)) ?? (try? container.decode(String.self)).flatMap(Double.init)
-            value = number.flatMap { $0.isFinite ? $0 : nil }
-        }
-    }
-
-    private struct Refusal: Decodable {
-        let error: String
-        let error_description: String?
-    }
-
-    private func request(_ parameters: [(String, String)]) async throws -> OAuth2Tokens {
-        var message = try ServiceRoot("/").request(.post, url: configuration.tokenEndpoint)
+    /// Sends a form with the identifier and the secret of the client.
+    ///
+    /// - Returns: The body of a response with the status 200.
+    /// - Throws: ``OAuth2Error/refused(code:description:)`` for an error of OAuth, without the secrets of the form;
+    ///   ``OAuth2Error/invalidResponse(status:reason:)`` for any other response.
+    func post(_ parameters: [(String, String)], to url: String) async throws -> Data {
+        var message = try ServiceRoot("/").request(.post, url: url)
         message.headerFields[.accept] = "application/json"
         message.headerFields[.contentType] = "application/x-www-form-urlencoded"
-        var form = parameters + configuration.parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        var form = parameters
         if let secret = configuration.clientSecret, !configuration.sendsSecretInBody {
             message.headerFields[.authorization] = BasicCredentials.field(
                 user: FormEncoding.encode(configuration.clientID), password: FormEncoding.encode(secret))
@@ -115,48 +97,50 @@ struct OAuth2Endpoint: Sendable {
             form.append(("client_id", configuration.clientID))
             if let secret = configuration.clientSecret { form.append(("client_secret", secret)) }
         }
-        let start = now()
         let (response, stream) = try await transport.send(
             message, body: ByteStream(Array(FormEncoding.encode(form).utf8)))
         let data = Data(try await stream.collect(limit: Self.maxResponseSize))
-        let decoder = JSONDecoder()
-        guard response.status.code == 200 else {
-            guard let refusal = try? decoder.decode(Refusal.self, from: data) else {
-                throw OAuth2Error.invalidResponse(status: response.status.code, reason: "it is no error of OAuth")
+        let status = response.status.code
+        guard status == 200 else {
+            guard let refusal = try? JSONDecoder().decode(Refusal.self, from: data) else {
+                throw OAuth2Error.invalidResponse(status: status, reason: "it is no error of OAuth")
             }
-            throw OAuth2Error.refused(code: refusal.error, description: refusal.error_description)
+            let secrets = form.filter { !Self.openParameters.contains($0.0) }.map(\.1)
+            throw OAuth2Error.refusal(
+                code: refusal.error, description: refusal.error_description,
+                hiding: secrets + [configuration.clientSecret].compactMap { $0 })
         }
-        guard let answer = try? decoder.decode(Answer.self, from: data), !answer.access_token.isEmpty else {
-            throw OAuth2Error.invalidResponse(status: 200, reason: "it holds no access token")
-        }
-        guard answer.token_type?.lowercased() ?? "bearer" == "bearer" else {
-            throw OAuth2Error.invalidResponse(status: 200, reason: "its tokens are not bearer tokens")
-        }
-        let seconds = answer.expires_in?.value.map { Int64(min(max(0, $0), 1e12)) }
-        return OAuth2Tokens(
-            accessToken: answer.access_token, refreshToken: answer.refresh_token, expires: seconds.map { start + $0 })
+        return data
     }
+
+    private struct Refusal: Decodable {
+        let error: String
+        let error_description: String?
+    }
+
+    /// The parameters whose values may appear in messages.
+    private static let openParameters: Set = [
+        "client_id", "grant_type", "redirect_uri", "scope", "token_type_hint", "resource", "audience",
+    ]
 }
 
-/// A proof key (RFC 7636, 4): a code can be redeemed only with the verifier from which its request was made.
-struct ProofKey: Sendable {
-    let verifier: String
-    /// The SHA-256 hash of the verifier (method S256).
-    let challenge: String
-
-    init(verifier: String = random()) {
-        self.verifier = verifier
-        challenge = Self.encode(Data(SHA256.hash(data: Data(verifier.utf8))))
-    }
-
-    /// Returns 256 random bits as 43 characters of the base64url alphabet.
-    static func random() -> String {
-        var generator = SystemRandomNumberGenerator()
-        return encode(Data((0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }))
-    }
-
-    private static func encode(_ data: Data) -> String {
-        data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
+extension OAuth2Error {
+    /// Returns the refusal of a server, whose texts are shown to people: bounded, without control characters, and
+    /// without the secrets that the server may repeat.
+    static func refusal(code: String, description: String?, hiding secrets: [String]) -> OAuth2Error {
+        func clean(_ text: String, _ limit: Int) -> String {
+            var text = text
+            for secret in secrets where secret.count > 3 {
+                text = text.replacingOccurrences(of: secret, with: "‹redacted›")
+            }
+            let shown = text.unicodeScalars.prefix(limit).map { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse: " " as Unicode.Scalar
+                default: scalar
+                }
+            }
+            return String(String.UnicodeScalarView(shown))
+        }
+        return .refused(code: clean(code, 64), description: description.map { clean($0, 500) })
     }
 }

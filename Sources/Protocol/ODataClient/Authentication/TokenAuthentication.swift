@@ -27,12 +27,18 @@ public enum TokenPlacement: Sendable, Hashable {
         }
     }
 
+    /// Returns whether a request carries exactly this token at this place.
     func holds(_ token: String, in request: HTTPRequest) -> Bool {
         switch self {
-        case .bearer: request.headerFields[.authorization] == "Bearer \(token)"
-        case .header(let name): request.headerFields[name] == token
-        case .cookie(let name): request.headerFields[.cookie]?.contains("\(name)=\(token)") == true
-        case .query: request.path?.contains(FormEncoding.encode(token)) == true
+        case .bearer: return request.headerFields[.authorization] == "Bearer \(token)"
+        case .header(let name): return request.headerFields[name] == token
+        case .cookie(let name):
+            let cookies = request.headerFields[.cookie]?.split(separator: ";") ?? []
+            return cookies.contains { $0.trimmingCharacters(in: .whitespaces) == "\(name)=\(token)" }
+        case .query(let name):
+            let query = request.path?.drop { $0 != "?" }.dropFirst().prefix { $0 != "#" } ?? ""
+            let pair = "\(FormEncoding.encode(name))=\(FormEncoding.encode(token))"
+            return query.split(separator: "&").contains { $0 == pair }
         }
     }
 }
@@ -106,41 +112,4 @@ actor SingleFlight<Value: Sendable & Equatable> {
 
     /// Replaces the current value without loading.
     func set(_ value: Value?) { current = value }
-}
-
-/// The format `application/x-www-form-urlencoded` (RFC 6749, B).
-enum FormEncoding {
-    static func encode(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
-        return result
-    }
-
-    static func encode(_ pairs: [(String, String)]) -> String {
-        pairs.map { "\(encode($0.0))=\(encode($0.1))" }.joined(separator: "&")
-    }
-
-    /// Returns the names and values of a query.
-    static func decode(_ query: some StringProtocol) -> [String: String] {
-        var result: [String: String] = [:]
-        for pair in query.split(separator: "&") {
-            let end = pair.firstIndex(of: "=") ?? pair.endIndex
-            let value = end == pair.endIndex ? "" : String(pair[pair.index(after: end)...])
-            func decoded(_ text: String) -> String {
-                text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? text
-            }
-            result[decoded(String(pair[..<end]))] = decoded(value)
-        }
-        return result
-    }
 }

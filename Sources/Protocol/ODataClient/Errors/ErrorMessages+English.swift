@@ -86,7 +86,10 @@ private let ownWords: [String: String] = [
     "oauth.sign-in-again": "The sign-in has ended.",
     "oauth.denied": "The sign-in was refused.",
     "oauth.state-mismatch": "The answer to the sign-in belongs to another request.",
+    "oauth.issuer-mismatch": "The answer to the sign-in comes from another authorization server.",
     "oauth.no-code": "The sign-in was not finished.",
+    "oauth.expired": "The sign-in was not finished in time.",
+    "oauth.expired.recovery": "Begin the sign-in again.",
     "oauth.sign-in-again.recovery": "Sign in again.",
     "oauth.no-code.recovery": "Begin the sign-in again.",
     "oauth.insecure-endpoint.recovery": "Give the https address of the authorization server.",
@@ -153,7 +156,7 @@ private let ownWords: [String: String] = [
 
 /// The codes whose message is the reason alone, by their first part.
 private let levels: [String: String] = [
-    "oauth": "insecure-endpoint refused invalid-response",
+    "oauth": "insecure-endpoint refused invalid-response invalid-metadata",
     "download": "refused wrong-part",
     "transfer": "queue-limit chunk-size unreadable-file file-changed",
     "configuration": "unusable-identity unusable-certificates http2-with-own-trust",

@@ -103,7 +103,7 @@ struct ServiceOptions: ParsableArguments {
 
     /// Gives a connector what goes along with a request; a password may be asked for.
     func signIn(_ connector: inout Connector) throws {
-        connector.authentication = try authentication()
+        connector.authentication = try authentication(connector.transport)
         connector.user = user
         connector.configuration = try clientConfiguration()
     }
@@ -144,7 +144,7 @@ struct ServiceOptions: ParsableArguments {
             metadataCache: ignoresCache ? nil : ToolCache.metadata, diagnostics: diagnostics)
     }
 
-    private func authentication() throws -> Authentication {
+    private func authentication(_ transport: any HTTPTransport) throws -> Authentication {
         if let tokenFile {
             return Authentication(
                 TokenAuthentication(.bearer) { _ in
@@ -152,7 +152,7 @@ struct ServiceOptions: ParsableArguments {
                     return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
                 })
         }
-        guard let user else { return .none }
+        guard let user else { return try storedSignIn(transport) }
         if let passwordFile {
             return .basic(user: user, password: try NamedFile.password(in: passwordFile))
         }
@@ -162,6 +162,14 @@ struct ServiceOptions: ParsableArguments {
                 advice: "Give a file that holds it: --password-file FILE")
         }
         return .basic(user: user, password: password)
+    }
+
+    /// The sign-ins of `outpost login`; none if a header field takes their place.
+    private func storedSignIn(_ transport: any HTTPTransport) throws -> Authentication {
+        guard try !headers.keys.contains(where: { $0.lowercased() == "authorization" }),
+            let step = SignedInStep(transport: transport)
+        else { return .none }
+        return Authentication(step)
     }
 }
 

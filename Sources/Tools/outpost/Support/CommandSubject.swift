@@ -27,7 +27,10 @@ struct CommandSubject {
             return "Look at the token in \(file): it may have expired, or be one for another service."
         }
         guard let user = service?.user else {
-            return "Give a user with --user NAME; the password is asked for, or read from --password-file."
+            return """
+                Give a user with --user NAME; the password is asked for, or read from --password-file.
+                If the service takes tokens: outpost login URL
+                """
         }
         let place = service?.passwordFile.map { "the password in \($0)" } ?? "the password as it was typed"
         return "Is \(user) the right user, and \(place) the right one?"
