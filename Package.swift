@@ -59,6 +59,7 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
@@ -125,6 +126,10 @@ let libraries: [Target] = [
         ]),
 
     library(
+        "ServerMetrics", floor: 6, group: "Protocol",
+        ["ErrorCodes", "ODataHTTP", "ODataService", "Supportability", httpTypes, coreMetrics, tracing]),
+
+    library(
         "ODataTransportNIO", floor: 6, group: "Transport",
         [
             "ErrorCodes", "ODataHTTP", "CZlib", crypto, httpTypes, asyncHTTPClient, nioCore, nioPosix, nioHTTP1,
@@ -169,8 +174,8 @@ let programs: [Target] = [
         "outpost", floor: 9, group: "Tools",
         [
             "OfflineOData", "ODataCache", "ODataClient", "ODataDatabases", "ODataGenerator", "ODataServer", "ODataSQL",
-            "ODataStore", "ODataTransportNIO", "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets", "Supportability",
-            argumentParser, httpTypes, logging,
+            "ODataStore", "ODataTransportNIO", "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets", "ServerMetrics",
+            "Supportability", argumentParser, httpTypes, logging,
         ]),
     program(
         "reference-service", floor: 9, group: "Tools",
@@ -245,13 +250,20 @@ let testing: [Target] = [
             "DataVault", "EncryptedSQLite", "ErrorCodes", "ODataCache", "ODataClient", "ODataDatabases",
             "ODataGenerator",
             "ODataServer", "ODataSQL", "ODataTransportConformance", "ODataTransportNIO", "OfflineOData", "Secrets",
-            "SecureStorage", "Supportability", "WireFaults", httpTypes, logging, metricsTestKit, inMemoryTracing,
+            "SecureStorage", "ServerMetrics", "Supportability", "WireFaults", httpTypes, logging, metricsTestKit,
+            inMemoryTracing,
         ]),
     tests(
         "ODataServerTests",
         [
             "ODataServer", "ODataClient", "ODataTransportNIO", "ForeignPrograms", httpTypes, jwtKit, logging,
             metricsTestKit,
+        ]),
+    tests(
+        "ServerMetricsTests",
+        [
+            "ODataHTTP", "ODataServer", "ODataService", "ODataTransportNIO", "ServerMetrics", "Supportability",
+            httpTypes, metrics, tracing,
         ]),
     tests(
         "ODataTransportNIOTests",

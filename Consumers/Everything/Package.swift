@@ -42,6 +42,7 @@ let package = Package(
                 outpost("ODataTransportURLSession"),
                 outpost("Secrets"),
                 outpost("SecureStorage"),
+                outpost("ServerMetrics"),
                 outpost("Supportability"),
                 outpost("OfflineOData"),
                 outpost("OutpostKit"),

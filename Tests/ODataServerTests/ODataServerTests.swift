@@ -223,12 +223,19 @@ import Testing
                 _ = try await exchange(server, "/s/", method: try #require(HTTPRequest.Method(name)))
             }
         }
+        // The names and attributes of OpenTelemetry's semantic conventions for HTTP servers.
+        func dimensions(_ method: String, _ status: String) -> [(String, String)] {
+            [("http.request.method", method), ("url.scheme", "http"), ("http.response.status_code", status)]
+        }
         let label = "http.server.request.duration"
-        #expect(try metrics.expectTimer(label, [("method", "GET"), ("status", "200")]).values.count == 2)
-        #expect(try metrics.expectTimer(label, [("method", "GET"), ("status", "404")]).values.count == 1)
-        #expect(try metrics.expectTimer(label, [("method", "other"), ("status", "200")]).values.count == 2)
-        let bytes = try metrics.expectCounter("http.server.response.bytes", [("method", "GET"), ("status", "200")])
-        #expect(bytes.totalValue == 2 * Int64("/s/a 0".utf8.count))
+        #expect(try metrics.expectTimer(label, dimensions("GET", "200")).values.count == 2)
+        #expect(try metrics.expectTimer(label, dimensions("GET", "404")).values.count == 1)
+        #expect(try metrics.expectTimer(label, dimensions("_OTHER", "200")).values.count == 2)
+        let sizes = try metrics.expectRecorder("http.server.response.body.size", dimensions("GET", "200"))
+        #expect(sizes.values == Array(repeating: Double("/s/a 0".utf8.count), count: 2))
+        let active = try metrics.expectMeter(
+            "http.server.active_requests", [("http.request.method", "GET"), ("url.scheme", "http")])
+        #expect(active.values.count == 6 && active.lastValue == 0)
     }
 
     @Test func `the access log shows paths, not queries or credentials`() async throws {
@@ -243,6 +250,8 @@ import Testing
         }
         #expect(lines.all.map(\.message) == ["GET /A", "GET /B"])
         #expect(lines.all.map { $0.metadata["status"] } == ["200", "401"])
+        #expect(lines.all.map { $0.metadata["address"] } == ["127.0.0.1", "127.0.0.1"])
+        #expect(lines.all.map { $0.metadata["user"] } == ["Ann", nil])
         let text = "\(lines.all)"
         for secret in ["secret", "wrong", "QW5u", "Name"] { #expect(!text.contains(secret)) }
     }

@@ -17,6 +17,7 @@ import ODataTransportNIO
 import OfflineOData
 import Secrets
 import SecureStorage
+import ServerMetrics
 import Supportability
 import Testing
 
@@ -30,7 +31,8 @@ import Testing
         ForeignDatabaseError.self, FunctionImportCall.CallError.self, GeneratorError.self, GeoError.self,
         InvalidResponseError.self, InvalidValueError.self, JSONError.self, LexicalError.self, MetadataError.self,
         ModelError.self, NoServiceDocument.self, OAuth2Error.self, ODataError.self, ODataErrorPayload.self,
-        OfflineError.self, PasswordHashError.self, PayloadError.self, PersistenceError.self, QueryError.self,
+        OTLPError.self, OfflineError.self, PasswordHashError.self, PayloadError.self, PersistenceError.self,
+        QueryError.self,
         SearchError.self,
         SecretError.self, SecureStorageError.self, ServerStartError.self, ServiceUnavailable.self, StoreError.self,
         StoredLogError.self, StoredValueError.self, TransferQueueError.self, TransportConfigurationError.self,

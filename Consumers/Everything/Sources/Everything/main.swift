@@ -21,6 +21,7 @@ let uses: [(product: String, run: () async throws -> Void)] = [
     ("OutpostKit", usesOutpostKit),
     ("Secrets", usesSecrets),
     ("SecureStorage", usesSecureStorage),
+    ("ServerMetrics", usesServerMetrics),
     ("Supportability", usesSupportability),
 ]
 for use in uses {

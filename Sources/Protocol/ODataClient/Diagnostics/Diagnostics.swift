@@ -55,7 +55,7 @@ public struct Diagnostics: Sendable {
     /// The tracer; `nil` for the one that the process has bootstrapped.
     public var tracer: (any Tracer)?
     /// Whether requests carry a trace context: that of the bootstrapped tracer, with one span for each request,
-    /// or ``TraceContext`` if there is no tracer.
+    /// or `TraceContext` if there is no tracer.
     public var propagatesTraces: Bool
     /// Returns the id that groups the messages of one request, sent as `X-CorrelationID`; `nil` sends none. The
     /// id appears in each log line (`correlation-id`), in spans (`correlation.id`), in ``RequestTimings``, in

@@ -183,6 +183,7 @@ private let levels: [String: String] = [
     """,
     "storage": "not-found wrong-key key-in-doubt unusable closed database undecodable unencodable",
     "generator": "unknown-set unknown-type illegal-name name-taken too-many-files nothing metadata",
+    "otlp": "invalid-endpoint plain-http",
     "server": "cannot-listen unusable-certificate",
     "store": """
     not-found wrong-key unusable-key key-unavailable protection-differs no-store newer-version disk-full opened-on-full-device locked \

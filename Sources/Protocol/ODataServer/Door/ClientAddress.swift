@@ -2,21 +2,34 @@ import HTTPTypes
 import NIOCore
 import ODataHTTP
 
-/// The network address by which requests are counted.
-enum ClientAddress {
-    /// Returns the key of a peer's address. IPv6 is reduced to its first 64 bits, since a client can use all
+/// The network address of a client.
+struct ClientAddress: Hashable, Sendable {
+    /// The whole address for the access log; `local` if there is none.
+    let text: String
+    /// The key by which requests are counted. IPv6 is reduced to its first 64 bits, since a client can use all
     /// addresses with the same prefix.
-    static func counted(_ address: SocketAddress?) -> String {
+    let counted: String
+    /// Whether the address belongs to this machine alone.
+    let isLoopback: Bool
+
+    /// - Parameter address: The address of the peer; `nil` if the connection has ended.
+    init(_ address: SocketAddress?) {
+        guard let address, let text = address.ipAddress else {
+            (self.text, counted, isLoopback) = ("local", "local", false)
+            return
+        }
         switch address {
-        case .v4(let address): "\(SocketAddress.v4(address).ipAddress ?? "?")"
         case .v6(let address):
-            withUnsafeBytes(of: address.address.sin6_addr) { bytes in
-                let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
-                return isMapped
-                    ? bytes[12...].map { String($0) }.joined(separator: ".")
-                    : bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":")
+            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
+            if bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+                let mapped = bytes[12...].map { String($0) }.joined(separator: ".")
+                (self.text, counted, isLoopback) = (mapped, mapped, bytes[12] == 127)
+            } else {
+                self.text = text
+                counted = bytes[..<8].map { String($0, radix: 16) }.joined(separator: ":")
+                isLoopback = bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] == 1
             }
-        case .unixDomainSocket, nil: "local"
+        default: (self.text, counted, isLoopback) = (text, text, text.hasPrefix("127."))
         }
     }
 
@@ -24,23 +37,23 @@ enum ClientAddress {
     /// (RFC 7239, 5.2), which the proxy itself has written.
     ///
     /// - Returns: `nil` if the proxy states no address.
-    static func forwarded(_ fields: HTTPFields) -> String? {
+    static func forwarded(_ fields: HTTPFields) -> ClientAddress? {
         if let text = HTTPField.Name("Forwarded").flatMap({ fields[$0] }) {
             let element = text.split(separator: ",").last ?? ""
             for pair in element.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\"" } }
-                if parts.count == 2, parts[0].lowercased() == "for" { return counted(parts[1]) }
+                if parts.count == 2, parts[0].lowercased() == "for" { return ClientAddress(parts[1]) }
             }
             return nil
         }
         let text = HTTPField.Name("X-Forwarded-For").flatMap { fields[$0] }
-        return text?.split(separator: ",").last.flatMap { counted($0.filter { $0 != " " }) }
+        return text?.split(separator: ",").last.flatMap { ClientAddress($0.filter { $0 != " " }) }
     }
 
-    /// Returns the key of an address in a proxy's field, with or without a port.
-    private static func counted(_ text: String) -> String? {
+    /// Reads an address in a proxy's field, with or without a port.
+    private init?(_ text: String) {
         let bare = text.contains("]") || text.filter({ $0 == ":" }).count <= 1 ? text : "[\(text)]"
         guard let host = Authority(bare), host.isAddress else { return nil }
-        return counted(try? SocketAddress(ipAddress: host.host, port: 0))
+        self.init(try? SocketAddress(ipAddress: host.host, port: 0))
     }
 }

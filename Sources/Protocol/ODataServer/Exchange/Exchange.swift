@@ -23,8 +23,9 @@ struct Exchange: Sendable {
     }
 
     func respond(to request: Request, _ connection: ConnectionContext) async -> Response {
-        var record = AccessRecord(request: request.head, configuration: configuration)
         var head = request.head
+        let address = connection.address(of: head, trustsForwarded: configuration.trustsForwarded)
+        var record = AccessRecord(request: head, from: address, configuration: configuration)
         let malformed = door.settle(&head, connection)
         let length = head.headerFields[.contentLength].flatMap { Int64($0) }
         var giveLeave: (@Sendable () -> Void)?
@@ -36,17 +37,21 @@ struct Exchange: Sendable {
         if let malformed { return await outgoing.response(malformed, record) }
         if let answer = await healthAnswer(to: head) { return await outgoing.response(answer, record) }
         if let refusal = door.misdirection(of: head) { return await outgoing.response(refusal, record) }
-        let address = connection.address(of: head, trustsForwarded: configuration.trustsForwarded)
-        switch door.enter(head, from: address) {
+        switch door.enter(head, from: address.counted) {
         case .success(let place): record.place = place
         case .failure(let refusal): return await outgoing.response(refusal, record)
+        }
+        switch configuration.metrics?.answer(head, isFromThisMachine: connection.peer.isLoopback) {
+        case .success(let answer)?: return await outgoing.response(answer, record)
+        case .failure(let refusal)?: return await outgoing.response(refusal, record)
+        case nil: break
         }
         if let answer = ownAnswer(to: head) { return await outgoing.response(answer, record) }
         if let refusal = refusal(of: head) ?? door.crossSiteRefusal(of: head) {
             return await outgoing.response(refusal, record)
         }
         let principal: Principal?
-        switch await door.principal(of: head, from: address, connection) {
+        switch await door.principal(of: head, from: address.counted, connection) {
         case .success(let known): principal = known
         case .failure(let refusal): return await outgoing.response(refusal, record)
         }
@@ -61,7 +66,7 @@ struct Exchange: Sendable {
             return await outgoing.response(refusal, record)
         }
         let stream = ByteStream(length: length) { try await body.next() }
-        let running = running(connection, principal.map { CallerID($0) } ?? CallerID(address: address))
+        let running = running(connection, principal.map { CallerID($0) } ?? CallerID(address: address.counted))
         return await running.perform { [head, record, handler, principal] in
             var outgoing = outgoing
             outgoing.running = running
@@ -81,10 +86,7 @@ struct Exchange: Sendable {
     /// Returns the server's own response about its health. The host is not checked, because load balancers use
     /// various names.
     private func healthAnswer(to head: HTTPRequest) async -> (HTTPResponse, ByteStream)? {
-        guard let health = configuration.health, head.path?.prefix(while: { $0 != "?" }) == health.path[...] else {
-            return nil
-        }
-        return await health.answer(head)
+        await configuration.health?.answer(head, isStopping: channels.isStopping)
     }
 
     /// Returns the server's own response: to a preflight, or to a one-time code for a session.

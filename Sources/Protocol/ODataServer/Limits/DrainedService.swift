@@ -10,6 +10,7 @@ struct DrainedService: Service {
         try await withGracefulShutdownHandler {
             try await base.run()
         } onGracefulShutdown: {
+            channels.beginStop()
             Task { await drain() }
         }
     }

@@ -4,6 +4,12 @@ import Synchronization
 /// The HTTP channels of a server: connections of HTTP/1.1 and streams of HTTP/2.
 final class OpenChannels: Sendable {
     private let states = Mutex<[ObjectIdentifier: ChannelState]>([:])
+    private let stopping = Mutex(false)
+
+    /// Whether the server was told to stop.
+    var isStopping: Bool { stopping.withLock { $0 } }
+
+    func beginStop() { stopping.withLock { $0 = true } }
 
     /// Returns the state of a channel without a switch to its event loop.
     func state(of channel: any Channel) -> ChannelState? { states.withLock { $0[ObjectIdentifier(channel)] } }

@@ -19,11 +19,15 @@ struct ConnectionContext: RequestContext {
     /// child of the listening channel.
     var isStreamOfHTTP2: Bool { channel.parent?.parent != nil }
 
+    /// The address of the peer, which may be a proxy.
+    var peer: ClientAddress {
+        ClientAddress(isStreamOfHTTP2 ? channel.parent?.remoteAddress : channel.remoteAddress)
+    }
+
     /// Returns the address for which the request counts: that of the peer, or the client that a trusted proxy
     /// states.
-    func address(of head: HTTPRequest, trustsForwarded: Bool) -> String {
-        if trustsForwarded, let address = ClientAddress.forwarded(head.headerFields) { return address }
-        return ClientAddress.counted(isStreamOfHTTP2 ? channel.parent?.remoteAddress : channel.remoteAddress)
+    func address(of head: HTTPRequest, trustsForwarded: Bool) -> ClientAddress {
+        (trustsForwarded ? ClientAddress.forwarded(head.headerFields) : nil) ?? peer
     }
 
     func state(in channels: OpenChannels) -> ChannelState? { channels.state(of: channel) }

@@ -51,6 +51,8 @@ extension ODataServer {
         public var compresses: Bool
         /// The health endpoint; `nil` for none.
         public var health: HealthEndpoint?
+        /// The endpoint of the metrics; `nil` for none.
+        public var metrics: MetricsEndpoint?
         /// The logger for a line for each request; `nil` for none.
         public var accessLog: Logger?
         /// Whether the access log contains query strings, which often contain personal data.
@@ -93,6 +95,7 @@ extension ODataServer {
             signInDelays = SignInDelays()
             trustsForwarded = false
             certificateSuffices = false
+            metrics = nil
             metricsFactory = nil
             self.tls = tls
             self.maxBodySize = maxBodySize

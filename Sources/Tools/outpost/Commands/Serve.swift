@@ -4,12 +4,14 @@ import Logging
 import ODataDatabases
 import ODataHTTP
 import ODataModel
+import ODataQuery
 import ODataSQL
 import ODataServer
 import ODataService
 import ODataStore
 import ODataTransportNIO
 import OfflineOData
+import ServerMetrics
 
 /// `outpost serve`.
 struct Serve: AsyncParsableCommand {
@@ -27,8 +29,10 @@ struct Serve: AsyncParsableCommand {
             which works once. Scripts take the token from DIR/serve.token and send it as bearer token, or as the \
             password of any user: curl -u :"$(cat my-clone/serve.token)" URL
 
-            Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON. Whether the service is up is told \
-            at /health.
+            Clients of OData 2.0 find the same data below /v2/, as Atom and verbose JSON.
+
+            Supervisors ask /livez (the process answers), /readyz (a read of the data succeeds, and the service does not \
+            stop) and /startupz; /health is the same as /readyz. The answer is 200 or 503.
 
             EXAMPLE
               outpost serve northwind.db --port 8080
@@ -38,6 +42,7 @@ struct Serve: AsyncParsableCommand {
               outpost serve northwind.db --cors https://app.example \\
                 --base-url https://api.example/shop/
               outpost serve shop.db --key 'Active customers=CustomerID' --read-only
+              outpost serve northwind.db --metrics
               outpost serve my-clone
               outpost serve metadata.xml --rows data.json
             """)
@@ -99,6 +104,8 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Write a line for each request to standard error.")
     var log = false
 
+    @OptionGroup var metrics: MetricsOptions
+
     @OptionGroup var limits: LimitOptions
 
     @OptionGroup var key: KeyOptions
@@ -111,6 +118,10 @@ struct Serve: AsyncParsableCommand {
         guard pageSize >= 0 else { throw ValidationError("--page-size is 0 or more.") }
         guard !door.open || StartWarnings.isLoopback(host) else {
             throw ValidationError("--open is for this machine alone: leave out --host \(host), or leave out --open.")
+        }
+        guard !metrics.metrics || metrics.tokenFile != nil || !trustsProxy && baseURL == nil else {
+            throw ValidationError(
+                "--metrics behind a proxy would show them to every caller of the proxy: give --metrics-token FILE.")
         }
     }
 
@@ -134,8 +145,16 @@ struct Serve: AsyncParsableCommand {
         configuration.crossOrigin = access.crossOrigin
         configuration.csrf = access.csrf ? CSRFProtection(isSecure: access.tls != nil) : nil
         let sets = try await source.provider.model.container.entitySets.map(\.name)
+        let health = HealthReport(checks: [HealthReport.Check("data", run: source.check)])
         // A table may have any name, and its rows come first.
-        if !sets.contains("health") { configuration.health = HealthEndpoint() }
+        let paths = HealthEndpoint.standardPaths.filter { path, _ in !sets.contains(String(path.dropFirst())) }
+        configuration.health = HealthEndpoint(
+            paths: paths, hasStarted: { health.hasStarted }, isReady: { await health.isReady })
+        let measured = PrometheusMetrics()
+        if let endpoint = try metrics.endpoint(for: measured, sets: sets) {
+            configuration.metrics = endpoint
+            configuration.metricsFactory = measured
+        }
         if log {
             configuration.accessLog = Logger(label: "outpost.access") { TerminalLogHandler(label: $0) }
         }
@@ -150,6 +169,7 @@ struct Serve: AsyncParsableCommand {
         for warning in source.warnings + warnings + [token?.problem].compactMap({ $0 }) {
             Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)")
         }
+        health.finishStart()
         say(where: running.url, sets, token)
         Terminal.flush()
         await running.waitUntilStopped()
@@ -219,6 +239,8 @@ struct Serve: AsyncParsableCommand {
         var warnings: [String] = []
         /// Whether it is a clone, whose rows are encrypted where they are kept.
         var isClone = false
+        /// Reads something, so that a failure shows that requests would fail.
+        var check: @Sendable () async throws -> Void
         var close: () async throws -> Void
     }
 
@@ -237,7 +259,9 @@ struct Serve: AsyncParsableCommand {
                 try await OfflineStore.open(at: directory, protection: protection, options: chosen)
             }
             return Source(
-                provider: readOnly ? ReadOnlyProvider(base: store) : store, isClone: true, close: { try store.close() })
+                provider: readOnly ? ReadOnlyProvider(base: store) : store, isClone: true,
+                check: { _ = try await store.model },
+                close: { try store.close() })
         }
         try refuseCloneOptions()
         if let text = Self.metadata(in: path) {
@@ -258,7 +282,17 @@ struct Serve: AsyncParsableCommand {
                 key[key.index(after: mark)...].split(separator: ",").map(String.init)
         }
         let database = try await ServedDatabase.open(path: path, options: options)
-        return Source(provider: database, warnings: database.warnings, close: { try await database.close() })
+        return Source(
+            provider: database, warnings: database.warnings, check: { try await Self.readRow(of: database) },
+            close: { try await database.close() })
+    }
+
+    /// Reads a row of the first entity set.
+    private static func readRow(of provider: any ODataProvider) async throws {
+        guard let set = try await provider.model.container.entitySets.first?.name else { return }
+        var options = QueryOptions()
+        options.top = 1
+        _ = try await provider.execute(ODataRequest(.read, ODataURL(set: set, options: options)))
     }
 
     /// Refuses what only a metadata document has.
@@ -313,6 +347,7 @@ struct Serve: AsyncParsableCommand {
                 throw Failure(message: "\(rows): \(error)")
             }
         }
-        return Source(provider: service, close: { try await service.close() })
+        return Source(
+            provider: service, check: { try await Self.readRow(of: service) }, close: { try await service.close() })
     }
 }

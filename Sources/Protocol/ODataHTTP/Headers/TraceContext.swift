@@ -87,7 +87,8 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    /// Returns the lower-case hexadecimal form of an id.
+    package static func hexadecimal(_ bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
