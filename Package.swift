@@ -239,9 +239,9 @@ let testing: [Target] = [
     tests("EncryptedSQLiteTests", ["EncryptedSQLite", "FaultInjection", "Secrets", "CSQLite", crypto]),
     tests("DataVaultTests", ["DataVault", "Secrets", "VaultProbe", crypto]),
     tests("SecureStorageTests", ["SecureStorage", "DataVault", "EncryptedSQLite", "ErrorCodes", "Secrets", grdb]),
-    tests("ODataSQLTests", ["ODataSQL", "TestCorpus", "TestModels", grdb]),
-    tests("ODataStoreTests", ["ODataSQL", "ODataStore", "TestCorpus", "TestModels", grdb]),
-    tests("ODataDatabasesTests", ["ODataDatabases", "ODataSQL", "ODataStore", grdb]),
+    tests("ODataSQLTests", ["ODataSQL", "ProviderChecks", "TestCorpus", "TestModels", grdb]),
+    tests("ODataStoreTests", ["ODataSQL", "ODataStore", "ProviderChecks", "TestCorpus", "TestModels", grdb]),
+    tests("ODataDatabasesTests", ["ODataDatabases", "ODataSQL", "ODataStore", "ProviderChecks", grdb]),
     tests("ODataCacheTests", ["ODataCache", "CacheProbe", "Secrets", "DataVault", httpTypes]),
     tests("ODataHTTPTests", ["ODataHTTP", "TestCorpus", httpTypes]),
     tests(
