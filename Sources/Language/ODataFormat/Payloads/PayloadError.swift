@@ -31,6 +31,7 @@ public enum PayloadError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unknownType(let name): "The model does not declare the type \(name)."
         case .elementTooLarge(let position):
             "JSON, \(position): an element is larger than \(CollectionPayloadReader.maxElementBytes) bytes."
+        case .tooLarge(let limit): "The document is larger than \(limit) bytes; expected a smaller document."
         case .unsupported(let what):
             "The payload was not written: its format cannot express \(what). Choose JSON of OData 4.0 or newer."
         }
