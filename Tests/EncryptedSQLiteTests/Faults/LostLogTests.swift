@@ -68,7 +68,7 @@ struct LostLogTests {
         var methods = sqlite3_io_methods()
         try withUnsafePointer(to: &methods) { methods in
             var file = sqlite3_file(pMethods: methods)
-            try withUnsafeMutablePointer(to: &file) { file in
+            withUnsafeMutablePointer(to: &file) { file in
                 let cipher = PageCipher(
                     dataKey: key, fileIdentity: [UInt8](repeating: 0, count: 16), version: .latest)
                 let path = folder.path("a.db-wal")

@@ -84,7 +84,7 @@ struct TextComparisonTests {
     @Test("Pages go on where the last one ended", arguments: TextCollation.allCases, [true, false])
     func pages(collation: TextCollation, isCaseSensitive: Bool) async throws {
         let store = try await store(collation, isCaseSensitive, of: try await Shop(with: Self.sql)) {
-            $0.localPageSize = 2
+            $0.runtime.localPageSize = 2
         }
         for order in ["Word", "Word desc"] {
             #expect(try await words(store, "$orderby=\(order)").sorted() == Self.words.sorted())
