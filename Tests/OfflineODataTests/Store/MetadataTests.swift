@@ -481,7 +481,7 @@ struct MetadataTests {
         let heard = LockedNames()
 
         func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) {
-            heard.append("\(progress.phase.rawValue) \(MetadataTests.knowsPhones(provider))")
+            heard.append("\(progress.phase.rawValue) \(MetadataTests.knowsPhones(store))")
         }
     }
 
