@@ -264,9 +264,8 @@ struct LoginTests {
                 // The other provider would take the token, which it shares with the first one.
                 let tokens = provider.state.withLock { $0.accessTokens }
                 other.state.withLock { $0.accessTokens = tokens }
-                let (refused, shown) = (
-                    try await site.tool.run("metadata", "show", otherURL), try await site.tool.run("metadata", "show", url)
-                )
+                let refused = try await site.tool.run("metadata", "show", otherURL)
+                let shown = try await site.tool.run("metadata", "show", url)
                 #expect(refused.code == 1)
                 #expect(shown.code == 0)
             }
