@@ -3,6 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import Synchronization
 import Testing
 
 /// While a service is redeployed, a router answers all requests with 404 and its own text. Some services do so
@@ -27,7 +28,17 @@ struct MissTests {
     func ofRouter(change: String, status: Int) async throws {
         let shop = try await Shop()
         let isGone = LockedFlag()
-        let store = try await shop.clone(through: routed(try shop.client(), status, isGone))
+        // A second goes by between the requests of a change set that are sent one by one.
+        let seconds = Mutex(EngineEnvironment.system.now().seconds)
+        var options = OfflineStore.Options()
+        options.runtime.environment.now = {
+            ODataDateTimeOffset(
+                seconds: seconds.withLock {
+                    $0 += 1
+                    return $0
+                })
+        }
+        let store = try await shop.clone(options: options, through: routed(try shop.client(), status, isGone))
         switch change {
         case "delete": try await store.delete(Self.line)
         case "update": try await store.update(Self.line, ["Quantity": 7])

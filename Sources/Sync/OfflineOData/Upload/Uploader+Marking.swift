@@ -46,7 +46,11 @@ extension Uploader {
                 }
                 return try outcomes.queue.request(request.id, in: database)
             }
-            for index in marked.indices { marked[index].requestID = marked[0].requestID }
+            // Requests of a change set that were sent one by one before have identifications of their own.
+            for index in marked.indices {
+                marked[index].requestID = marked[0].requestID
+                marked[index].firstSentField = marked[0].firstSentField
+            }
             return (marked, try origin.count(in: database))
         }
         do throws(OfflineError) {
