@@ -40,6 +40,8 @@ struct EvaluatorTests {
             ("floor(Freight) eq 20 or ceiling(Freight) eq 11", [1, 2]),
             ("year(OrderDate) eq 2024 and month(OrderDate) eq 2 and day(OrderDate) eq 29", [1]),
             ("hour(OrderDate) eq 23 and minute(OrderDate) eq 30", [1]),
+            ("years(OrderDate) eq 2024 and months(OrderDate) eq 2 and days(OrderDate) eq 29", [1]),
+            ("hours(OrderDate) eq 23 and minutes(OrderDate) eq 30 and seconds(OrderDate) eq 15", [1]),
             ("second(OrderDate) eq 15 and fractionalseconds(OrderDate) eq 0.25", [1]),
             ("totaloffsetminutes(OrderDate) eq 120", [1]),
             ("date(OrderDate) eq 2024-02-29 and time(OrderDate) eq 23:30:15.25", [1]),

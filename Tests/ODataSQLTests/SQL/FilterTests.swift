@@ -92,6 +92,8 @@ struct FilterTests {
                 ("Seen lt now()", "4 5"), ("date(Placed) eq 2024-01-15", "1 2 3"),
                 ("Token eq 0f8fad5b-d9cb-469f-a165-70867728950e", "1"), ("totalseconds(Took) eq 5400", "2"),
                 ("totaloffsetminutes(Placed) eq 120", "1"),
+                ("hours(Placed) eq 10 and minutes(Placed) eq 0 and seconds(Placed) eq 0", "1"),
+                ("days(Placed) eq 15 and months(Placed) eq 1 and years(Placed) eq 2024", "1 2 3"),
             ])
     }
 

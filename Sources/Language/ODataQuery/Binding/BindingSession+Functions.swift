@@ -164,10 +164,10 @@ extension BindingSession {
         case .tolower, .toupper, .trim:
             try require(.string, &bound, indices: 0...0, of: call)
             result = .string
-        case .year, .month, .day, .years:
+        case .year, .month, .day, .years, .months, .days:
             try require([.dateTimeOffset, .date, .dateTime], &bound, index: 0, of: call)
             result = .int32
-        case .hour, .minute, .second, .minutes:
+        case .hour, .minute, .second, .hours, .minutes, .seconds:
             try require([.dateTimeOffset, .timeOfDay, .dateTime, .time], &bound, index: 0, of: call)
             result = .int32
         case .fractionalseconds:
