@@ -266,6 +266,10 @@ final class ScriptedProvider: ODataProvider {
         let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
         let ann = Principal(name: "ann", roles: ["reader"])
         let (read, body) = Transcript.request("GET /service/Products/$count\n\n")
+        let (response, _) = await handler.handle(read, body, principal: ann)
+        #expect(response.headerFields[.cacheControl] == "private")
+        let (anonymous, _) = await handler.handle(read, body)
+        #expect(anonymous.headerFields[.cacheControl] == nil)
         _ = await handler.handle(read, body, principal: ann)
         #expect(provider.requests.last?.context.principal == ann)
         let (batch, parts) = Transcript.request(
