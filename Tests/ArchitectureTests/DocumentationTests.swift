@@ -11,12 +11,14 @@ struct DocumentationTests {
             return nil
         }
         let parts = path.split(separator: "/").map(String.init)
-        guard path.hasPrefix("/"), parts.count == 2 else { return "\(catalogue)/\(path).md" }
+        guard path.hasPrefix("/"), let target = parts.first, let page = parts.last else {
+            return "\(catalogue)/\(path).md"
+        }
         let groups =
             (try? FileManager.default.contentsOfDirectory(
                 atPath: DocumentationPage.root.appendingPathComponent("Sources").path)) ?? []
-        let catalogues = groups.map { "Sources/\($0)/\(parts[0])/Documentation.docc" }
-        return "\(catalogues.first(where: exists) ?? parts[0])/\(parts[1]).md"
+        let catalogues = groups.map { "Sources/\($0)/\(target)/Documentation.docc" }
+        return "\(catalogues.first(where: exists) ?? target)/\(page).md"
     }
 
     private static func exists(_ path: String) -> Bool {
