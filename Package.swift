@@ -300,6 +300,9 @@ let testing: [Target] = [
         ]),
 ]
 
+/// The test targets that `OUTPOST_TESTS` names, with commas between them; the package then has no others. Otherwise `nil`.
+let chosenTests = Context.environment["OUTPOST_TESTS"]?.split(separator: ",").map(String.init)
+
 let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -334,5 +337,5 @@ let package = Package(
     ],
     targets: foundations + inner + libraries + programs + [
         .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"])
-    ] + testing
+    ] + testing.filter { $0.type != .test || chosenTests?.contains($0.name) ?? true }
 )
