@@ -225,7 +225,7 @@ let testing: [Target] = [
     probe("Soak", ["OfflineOData", "ODataClient", "ODataDatabases", "ODataSQL", "Secrets", grdb]),
     probe("simulate", ["Simulation", argumentParser]),
 
-    tests("ArchitectureTests", ["DocumentationPages"]),
+    tests("ArchitectureTests", ["DocumentationPages", "ForeignPrograms"]),
     tests("SupportabilityTests", ["Supportability", "LogProbe", logging]),
     tests("ODataModelTests", ["ODataModel", "TestCorpus", "TestModels"]),
     tests("ODataQueryTests", ["ODataQuery", "TestCorpus", "TestModels"]),

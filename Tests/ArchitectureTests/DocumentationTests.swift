@@ -1,4 +1,5 @@
 import DocumentationPages
+import ForeignPrograms
 import Foundation
 import Testing
 
@@ -64,6 +65,14 @@ struct DocumentationTests {
             #expect(landing.contains("- <doc:\(guide)>"))
             #expect(readme.contains("\(DocumentationPage.guides)/\(guide).md"))
         }
+    }
+
+    @Test("Every type that an app touches has an example")
+    func examples() async throws {
+        let script = DocumentationPage.root.appendingPathComponent("scripts/doc-examples.py").path
+        let (status, output) = try await Command.run(["python3", script, "--check"], includesErrors: true)
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("examples of"))
     }
 
     @Test("Every command of the tool is in the table of commands")

@@ -7,6 +7,7 @@ import ErrorCodes
 /// these.
 ///
 /// ```swift
+/// guard let shape = model.shape(ofSet: "Orders") else { return }
 /// var order = ODataEntity(shape: shape)
 /// order["Freight"] = .decimal(ODataDecimal(12))
 /// ```

@@ -6,7 +6,7 @@ import Synchronization
 /// A model is immutable. It is created by the CSDL readers or from schemas in code.
 ///
 /// ```swift
-/// let model = try EntityDataModel(schemas: [schema])
+/// let model = try await client.model
 /// let orders = model.entitySet("Orders")
 /// let shape = model.shape(ofSet: "Orders")
 /// ```

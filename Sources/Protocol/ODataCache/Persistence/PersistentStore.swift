@@ -7,8 +7,10 @@ import Secrets
 /// name, in a folder. Encryption can be disabled by the policy.
 ///
 /// ```swift
+/// struct Settings: Codable { var theme: String }
+///
 /// let name = try SecretName("cache")
-/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: name))
+/// let store = PersistentStore(folder: folder, key: .generated(in: keys, named: name))
 /// try await store.put(Settings(theme: "dark"), for: "settings")
 /// let settings = try await store.value(Settings.self, for: "settings")
 /// ```

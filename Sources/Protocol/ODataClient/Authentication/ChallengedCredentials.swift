@@ -10,8 +10,8 @@ import Synchronization
 /// sent over HTTP. Without credentials, the caller receives the 401 or 407.
 ///
 /// ```swift
-/// let step = ChallengedCredentials(store: vault) { challenge, lastUser in
-///     await dialogue.ask(host: challenge.origin.host, realm: challenge.realm(), user: lastUser)
+/// let step = ChallengedCredentials(store: MemoryCredentialStore()) { challenge, lastUser in
+///     await ask("Sign in to \(challenge.origin.host)", lastUser)
 /// }
 /// ```
 public final class ChallengedCredentials: AuthenticationStep {

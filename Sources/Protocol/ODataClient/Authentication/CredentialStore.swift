@@ -29,6 +29,11 @@ public struct ProtectionSpace: Sendable, Hashable, Codable {
 }
 
 /// A user name and a password. The printed value reveals neither.
+///
+/// ```swift
+/// let credentials = UserCredentials(user: "ann", password: password)
+/// let proxy = ProxyCredentials(credentials)  // for a proxy that asks for a user
+/// ```
 public struct UserCredentials: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The user name.
     public let user: String
@@ -53,7 +58,9 @@ public struct UserCredentials: Sendable, Hashable, CustomStringConvertible, Cust
 /// ```swift
 /// struct VaultStore: CredentialStore {
 ///     func credentials(for space: ProtectionSpace) async throws -> UserCredentials? { … }
-///     …
+///     func save(_ credentials: UserCredentials, for space: ProtectionSpace) async throws { … }
+///     func remove(for space: ProtectionSpace) async throws { … }
+///     func removeAll() async throws { … }
 /// }
 /// ```
 public protocol CredentialStore: Sendable {

@@ -13,9 +13,9 @@ import ODataService
 /// ```swift
 /// let oauth = try OAuth2(
 ///     .init(tokenEndpoint: "https://login.example/token", clientID: "app", grant: .clientCredentials,
-///         clientSecret: secret),
+///         clientSecret: password),
 ///     transport: transport)
-/// configuration.authentication = Authentication(oauth)
+/// let client = try ODataClient(serviceRoot: root, transport: transport, authentication: Authentication(oauth))
 /// ```
 public final class OAuth2: AuthenticationStep {
     /// The way in which the first token is obtained.

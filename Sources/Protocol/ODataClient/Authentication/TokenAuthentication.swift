@@ -48,7 +48,7 @@ public enum TokenPlacement: Sendable, Hashable {
 /// After a 401, a new token is requested once, even if many requests are refused at the same time.
 ///
 /// ```swift
-/// let step = TokenAuthentication(.cookie("MYSAPSSO2")) { isRefused in try await portal.ticket(renewing: isRefused) }
+/// let step = TokenAuthentication(.cookie("MYSAPSSO2")) { isRefused in try await currentToken(renewing: isRefused) }
 /// ```
 public final class TokenAuthentication: AuthenticationStep {
     private let placement: TokenPlacement

@@ -8,7 +8,7 @@ import ODataQuery
 ///
 /// ```swift
 /// let capabilities = try await client.capabilities
-/// if capabilities.set("Orders").isInsertable { showNewButton() }
+/// if capabilities.set("Orders").isInsertable { show("New") }
 /// ```
 public struct ServiceCapabilities: Sendable {
     let model: EntityDataModel

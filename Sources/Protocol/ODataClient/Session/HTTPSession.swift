@@ -16,9 +16,9 @@ import ODataService
 ///
 /// ```swift
 /// var configuration = HTTPSession.Configuration()
-/// configuration.authentication = Authentication(try OAuth2(…))
+/// configuration.authentication = .basic(user: "ann", password: password)
 /// let session = try HTTPSession(
-///     try NIOTransport(), serviceRoot: "https://services.example/Northwind/", configuration: configuration)
+///     URLSessionTransport(), serviceRoot: "https://services.example/Northwind/", configuration: configuration)
 /// let client = try ODataClient(serviceRoot: "https://services.example/Northwind/", transport: session)
 /// ```
 public final class HTTPSession: HTTPTransport {

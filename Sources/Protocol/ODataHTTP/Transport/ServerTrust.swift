@@ -7,7 +7,7 @@
 /// ```swift
 /// var trust = ServerTrust.system
 /// trust.authorities = .systemAnd(.file("/etc/company/authority.pem"))
-/// trust.pins = [currentKey, nextKey]
+/// trust.pins = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
 /// ```
 public struct ServerTrust: Sendable {
     /// The certificate authorities that a client trusts.

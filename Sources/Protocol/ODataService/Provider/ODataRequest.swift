@@ -209,6 +209,12 @@ public struct Repeatability: Hashable, Sendable {
 }
 
 /// The preferences of a request (OData Protocol 4.01, 8.2.8).
+///
+/// ```swift
+/// var preferences = Preferences()
+/// preferences.maxPageSize = 500
+/// let orders = try await service.entities(ODataURL(parsing: "Orders"), preferences: preferences)
+/// ```
 public struct Preferences: Hashable, Sendable {
     /// The content of the response to a change.
     public enum Return: String, Hashable, Sendable {

@@ -5,6 +5,12 @@ import GRDBSQLite
 public import Secrets
 
 /// The protection of a store's file.
+///
+/// ```swift
+/// let key = try keys.key(named: SecretName("orders")) ?? keys.generateKey(named: SecretName("orders"))
+/// let byKey = StoreProtection.encrypted(.key(key))
+/// let byPassphrase = StoreProtection.encrypted(.passphrase(Secret(password)))
+/// ```
 public enum StoreProtection: Sendable {
     /// Every page is encrypted, and the key or passphrase opens the file. This is the recommended protection.
     case encrypted(KeySource)
