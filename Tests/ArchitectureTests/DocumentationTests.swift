@@ -55,6 +55,17 @@ struct DocumentationTests {
         }
     }
 
+    @Test(
+        "Every make command of the README and of CONTRIBUTING is in the Makefile",
+        arguments: ["README.md", "CONTRIBUTING.md"])
+    func makeCommands(page: String) throws {
+        let makefile = try DocumentationPage(at: "Makefile").text
+        let commands = try DocumentationPage(at: page).text.matches(of: /(?:`|\n *)make ([a-z-]+)(?:[`\s])/).map(
+            \.output.1)
+        #expect(commands.count >= 3)
+        for command in commands { #expect(makefile.contains("\n\(command):"), "\(page) says make \(command)") }
+    }
+
     @Test("The landing page leads to every guide of the package, and the README to every tutorial")
     func guides() throws {
         let landing = try DocumentationPage(at: "\(DocumentationPage.guides)/OutpostKit.md").text

@@ -60,7 +60,7 @@ extension AddressBook {
 }
 
 extension AddressBook {
-    /// Sends the changes, gets those of others, and tells of each change what became of it.
+    /// Sends the changes, gets those of others, and returns the outcome of each change.
     func synchronize() async throws -> [String] {
         let report = try await store.sync()
         return report.upload.accepted.map { "accepted: \($0.kind) \($0.entityText)" }
