@@ -8,6 +8,12 @@ public struct ShellStep: Equatable, Sendable {
     /// The output, if the page shows it.
     public var output: [String]?
 
+    /// Creates a step.
+    public init(commands: [String], output: [String]? = nil) {
+        self.commands = commands
+        self.output = output
+    }
+
     /// Whether printed lines are the ones that the page shows; also if it shows none.
     public func shows(_ printed: [String]) -> Bool {
         output.map { Self.matches($0[...], printed[...]) } ?? true
