@@ -32,6 +32,10 @@ names=$(awk '$1 == "Swift" { own[$2] } !/^#/ && NF == 2 { all[$2] } END { for (n
 } >$consumer/Sources/KitApp/Uses.generated.swift
 awk '/^```/ { if (inside) exit; inside = $0 == "```swift"; next } inside' README.md >$consumer/Sources/KitApp/Readme.generated.swift
 scripts/doc-examples.py $consumer/Sources/Examples/Examples.generated.swift
+swift build "${configuration[@]}" "${traits[@]}" --product odata-generate
+"$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)/odata-generate" $consumer/northwind.xml \
+    --config $consumer/northwind.json --output $consumer/Sources/Examples/Northwind
+plan_anew
 # The Swift blocks of the tutorial: the manifest, the program, and the main file.
 mkdir -p $consumer/Sources/AddressBook
 awk -v folder=$consumer/Sources/AddressBook '

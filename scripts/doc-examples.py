@@ -5,9 +5,10 @@
     scripts/doc-examples.py --check         # the same without the file
     scripts/doc-examples.py --all           # every public type that OutpostKit exports, and the number of its examples
 
-An example is a block ```swift in the documentation comment of a type. Each one becomes the body of a function. Names that an
-example does not declare, such as `store`, `client` and `order`, come from Consumers/Everything/Sources/Examples/Setup.swift. `…`
-stands for code that is left out. A line `import X`, and an example that begins with `extension`, stand at the top of the file.
+An example is a block ```swift in the documentation comment of a type or of its members. Each one becomes the body of a function.
+Names that an example does not declare, such as `store`, `client` and `order`, come from Consumers/Everything/Sources/Examples/Setup.swift,
+and the typed proxies from Consumers/Everything/northwind.xml. `…` stands for code that is left out. A line `import X`, and an example
+that begins with `extension`, stand at the top of the file.
 """
 
 import os
@@ -59,8 +60,9 @@ def examples(path, comment):
     return found
 
 
-def public_types(path):
-    """The public types of a file: each name, with the names of the types around it, and its examples."""
+def documented(path):
+    """The public declarations of a file that have documentation: the name of the type, whether it is the declaration of the type
+    itself or of a member, and the examples. The name of a type contains those of the types around it."""
     around, comment = [], []
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file.read().split("\n"), 1):
@@ -72,9 +74,11 @@ def public_types(path):
                 indentation, is_public, kind, name = len(match[1]), match[2], match[3], match[4]
                 around = [entry for entry in around if entry[0] < indentation]
                 if is_public and kind != "extension":
-                    yield ".".join([entry[1] for entry in around] + [name]), examples(path, comment)
+                    yield ".".join([entry[1] for entry in around] + [name]), True, examples(path, comment)
                 if kind != "typealias":
                     around.append((indentation, name))
+            elif comment and re.match(r" +(public|case) ", line):
+                yield ".".join(entry[1] for entry in around), False, examples(path, comment)
             if re.fullmatch(r" *}", line):
                 around = [entry for entry in around if entry[0] < len(line) - 1]
             if not re.match(r" *(@|#if)", line):
@@ -110,11 +114,11 @@ def written(found):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    types = {}
+    types, members = {}, {}
     for folder in exported_folders():
         for path in swift_files(folder):
-            for name, blocks in public_types(path):
-                types.setdefault(name, []).extend(blocks)
+            for name, is_type, blocks in documented(path):
+                (types if is_type else members).setdefault(name, []).extend(blocks)
     if sys.argv[1] == "--all":
         for name in sorted(types):
             print(f"{len(types[name])} {name}")
@@ -125,10 +129,11 @@ def main():
     faults += [f"{name}: its documentation has no example" for name in wanted if name in types and not types[name]]
     if faults:
         sys.exit("\n".join(faults) + "\nSee Consumers/Everything/types.txt.")
+    found = [(name, types[name] + members.get(name, [])) for name in wanted]
     if sys.argv[1] != "--check":
         with open(sys.argv[1], "w", encoding="utf-8") as file:
-            file.write(written([(name, types[name]) for name in wanted]))
-    print(f"{sum(len(types[name]) for name in wanted)} examples of {len(wanted)} types")
+            file.write(written(found))
+    print(f"{sum(len(blocks) for _, blocks in found)} examples of {len(wanted)} types")
 
 
 if __name__ == "__main__":

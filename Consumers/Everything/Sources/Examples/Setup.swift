@@ -45,3 +45,4 @@ var cache: MemoryEntityCache { fatalError() }
 nonisolated(unsafe) var order: ODataEntity = { fatalError() }()
 var item: ODataEntity { fatalError() }
 var orders: [ODataEntity] { fatalError() }
+var northwind: NorthwindService { fatalError() }

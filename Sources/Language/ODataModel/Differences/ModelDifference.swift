@@ -42,7 +42,8 @@ extension EntityDataModel {
     /// Additions come last.
     ///
     /// ```swift
-    /// let breaking = newer.differences(from: older).filter { !$0.isCompatible }
+    /// let older = store.model  // the client has read the newer one
+    /// let breaking = try await client.model.differences(from: older).filter { !$0.isCompatible }
     /// ```
     public func differences(from older: EntityDataModel) -> [ModelDifference] {
         var comparison = ModelComparison(old: older, new: self)

@@ -131,8 +131,8 @@ public final class EntityDataModel: Sendable {
     /// References to these schemas are removed, so that a written document needs no other document.
     ///
     /// ```swift
-    /// let result = try await CSDLReader.parse(bytes, loader: load)
-    /// let resolved = CSDLWriter.xml(try result.model.resolved())
+    /// let whole = try await client.model.resolved()
+    /// let text = CSDLWriter.xml(whole)
     /// ```
     /// - Throws: errors of the initializer; never for a model from a reader.
     public func resolved() throws(ModelError) -> EntityDataModel {

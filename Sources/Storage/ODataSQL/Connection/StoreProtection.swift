@@ -20,7 +20,7 @@ public enum StoreProtection: Sendable {
     /// existing store is opened with the key of this name; no new key is generated for it.
     ///
     /// ```swift
-    /// let secrets = FileSecretStore(directory: folder)
+    /// let secrets = try FileSecretStore(directory: folder)
     /// let protection = try StoreProtection.generated(in: secrets, named: SecretName("orders"))
     /// ```
     case generated(in: any SecretStore, named: SecretName)

@@ -34,8 +34,7 @@ extension OfflineStore.Maintenance {
     /// let refresh = try await store.maintenance.refreshMetadata { root, model in
     ///     try ODataClient(serviceRoot: root, transport: transport, model: model)
     /// }
-    /// store = refresh.store
-    /// try await store.download()
+    /// try await refresh.store.download()  // it takes the place of the former store
     /// ```
     /// - Parameter connect: makes a connection that speaks the new model; the present one is used where it is left out,
     ///   which must have heard of the new model by itself.
