@@ -126,6 +126,14 @@ public enum FailureKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The ways to recover from a failure.
+///
+/// ```swift
+/// switch ErrorDiagnosis(error).recovery {
+/// case .signIn: show("Sign in again.")
+/// case .retryLater, .checkConnection: show("Try again later.")
+/// default: show(ErrorDiagnosis(error).message())
+/// }
+/// ```
 public enum RecoveryAction: String, Hashable, Sendable, CaseIterable {
     /// No action is needed.
     case none

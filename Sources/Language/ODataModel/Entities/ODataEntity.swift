@@ -169,6 +169,13 @@ extension ODataEntity: Hashable {
 }
 
 /// The content of an expanded navigation property.
+///
+/// ```swift
+/// let query = try ODataURL(parsing: "Orders?$expand=Customer")
+/// for order in try await service.entities(query) {
+///     if case .one(let customer)? = order.related["Customer"] { show(customer) }
+/// }
+/// ```
 public enum RelatedEntities: Hashable, Sendable {
     /// No entity, for a single-valued property.
     case none

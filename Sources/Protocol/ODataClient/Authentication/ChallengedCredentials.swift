@@ -169,6 +169,11 @@ private actor Turn {
 }
 
 /// Sends a user name and a password for the proxy with each request, without waiting for a challenge.
+///
+/// ```swift
+/// let proxy = ProxyCredentials(UserCredentials(user: "ann", password: password))
+/// let client = try ODataClient(serviceRoot: root, transport: transport, authentication: Authentication(proxy))
+/// ```
 public struct ProxyCredentials: AuthenticationStep {
     private let credentials: UserCredentials
 

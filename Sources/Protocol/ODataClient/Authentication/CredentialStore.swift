@@ -1,6 +1,12 @@
 import ODataHTTP
 
 /// The protection space of a user name and a password: a realm of a server or of a proxy (RFC 9110, 11.5).
+///
+/// ```swift
+/// let space = ProtectionSpace(host: "services.example", port: 443, scheme: "basic", realm: "Shop")
+/// let credentials = MemoryCredentialStore()
+/// await credentials.save(UserCredentials(user: "ann", password: password), for: space)
+/// ```
 public struct ProtectionSpace: Sendable, Hashable, Codable {
     /// The host in lower case.
     public let host: String

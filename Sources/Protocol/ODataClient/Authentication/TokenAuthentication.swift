@@ -3,6 +3,11 @@ import HTTPTypes
 import ODataHTTP
 
 /// The place of a token in a request.
+///
+/// ```swift
+/// let step = TokenAuthentication(.query("apikey"), key: password)
+/// let client = try ODataClient(serviceRoot: root, transport: transport, authentication: Authentication(step))
+/// ```
 public enum TokenPlacement: Sendable, Hashable {
     /// The field `Authorization`, after `Bearer` (RFC 6750, 2.1).
     case bearer

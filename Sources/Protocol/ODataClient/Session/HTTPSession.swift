@@ -23,6 +23,12 @@ import ODataService
 /// ```
 public final class HTTPSession: HTTPTransport {
     /// The settings of a session.
+    ///
+    /// ```swift
+    /// var configuration = HTTPSession.Configuration()
+    /// configuration.authentication = .basic(user: "ann", password: password)
+    /// configuration.wholeTimeout = .seconds(60)
+    /// ```
     public struct Configuration: Sendable {
         /// The authentication for the origin of the service and for ``furtherOrigins``.
         public var authentication: Authentication

@@ -52,6 +52,14 @@ public enum CertificateSource: Sendable, Hashable {
 }
 
 /// A certificate chain that is not trusted, and the reason.
+///
+/// ```swift
+/// var trust = ServerTrust.system
+/// trust.decide = { question in
+///     show("Trust \(question.host)? \(question.reason)")
+///     return false
+/// }
+/// ```
 public struct ServerTrustQuestion: Sendable, Hashable {
     /// The requested host.
     public let host: String

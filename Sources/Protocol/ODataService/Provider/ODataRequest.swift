@@ -2,6 +2,12 @@ import ODataModel
 import ODataQuery
 
 /// A request to a service, independent of HTTP (OData Protocol 4.01, 11).
+///
+/// ```swift
+/// var request = ODataRequest(.read, try ODataURL(parsing: "Orders?$top=10"))
+/// request.preferences.maxPageSize = 5
+/// let response = try await client.execute(request)
+/// ```
 public struct ODataRequest: Sendable {
     /// The operation on the resource.
     public enum Method: String, Hashable, Sendable {

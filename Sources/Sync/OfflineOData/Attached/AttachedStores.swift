@@ -27,6 +27,11 @@ public final class AttachedStores: ODataProvider {
     public static let maximumCount = 10
 
     /// A navigation property that leads from one store to another.
+    ///
+    /// ```swift
+    /// let seller = AttachedStores.Relation(
+    ///     "Seller", from: "sales_Orders", to: "staff_Employees", where: ["EmployeeID": "ID"])
+    /// ```
     public struct Relation: Hashable, Sendable {
         /// The name of the navigation property.
         public var name: String

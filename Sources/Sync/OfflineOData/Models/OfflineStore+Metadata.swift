@@ -6,6 +6,13 @@ import ODataSQL
 import ODataService
 
 /// The differences that ``OfflineStore/Maintenance/refreshMetadata(connect:)`` found, and its effect.
+///
+/// ```swift
+/// let refresh = try await store.maintenance.refreshMetadata { root, model in
+///     try ODataClient(serviceRoot: root, transport: transport, model: model)
+/// }
+/// if refresh.isRebuilt { try await refresh.store.download() }
+/// ```
 public struct MetadataRefresh: Sendable {
     /// In what the service's model differs from the one that the store was made for.
     public var differences: [ModelDifference]
