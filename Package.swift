@@ -300,7 +300,7 @@ let testing: [Target] = [
         ]),
 ]
 
-/// The test targets that `OUTPOST_TESTS` names, with commas between them; the package then has no others. Otherwise `nil`.
+/// The only test targets of the package, if `OUTPOST_TESTS` names some, with commas between them.
 let chosenTests = Context.environment["OUTPOST_TESTS"]?.split(separator: ",").map(String.init)
 
 let package = Package(

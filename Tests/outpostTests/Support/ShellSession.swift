@@ -68,7 +68,7 @@ struct ShellSession {
 }
 
 extension Site {
-    /// Makes the folder one in which the commands of the documentation work: the tool at `bin/outpost`, and the examples.
+    /// Puts the tool and the examples into the folder, at the places that the documentation names.
     fileprivate func install() throws {
         let files = FileManager.default
         try files.createDirectory(atPath: path("bin"), withIntermediateDirectories: true)
