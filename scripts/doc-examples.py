@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes the examples in the documentation of public types into one Swift file, for the compiler to check.
 
-    scripts/doc-examples.py OUTPUT.swift    # the file; fails if a type of Consumers/Everything/types.txt has no example
+    scripts/doc-examples.py OUTPUT.swift    # the file; fails if a type of Consumers/Everything/examples.txt has none
     scripts/doc-examples.py --check         # the same without the file
     scripts/doc-examples.py --all           # every public type that OutpostKit exports, and the number of its examples
 
-An example is a block ```swift in the documentation comment of a type or of its members. Each one becomes the body of a function.
+An example is a block ```swift in the documentation comment of a type or of its members, or on a page. Each one becomes the body of a function.
 Names that an example does not declare, such as `store`, `client` and `order`, come from Consumers/Everything/Sources/Examples/Setup.swift,
 and the typed proxies from Consumers/Everything/northwind.xml. `…` stands for code that is left out. A line `import X`, and an example
 that begins with `extension`, stand at the top of the file.
@@ -16,7 +16,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LIST = os.path.join(ROOT, "Consumers", "Everything", "types.txt")
+LIST = os.path.join(ROOT, "Consumers", "Everything", "examples.txt")
 KIT = os.path.join(ROOT, "Sources", "Kit", "OutpostKit")
 
 DECLARATION = re.compile(
@@ -57,6 +57,21 @@ def examples(path, comment):
             block = None
         elif block is not None:
             block.code.append(text)
+    return found
+
+
+def page_examples(path):
+    """The Swift blocks of a page."""
+    found, block = [], None
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        for number, line in enumerate(file.read().split("\n"), 1):
+            if block is None and line == "```swift":
+                block = Example(path, number + 1, [])
+            elif block is not None and line.startswith("```"):
+                found.append(block)
+                block = None
+            elif block is not None:
+                block.code.append(line)
     return found
 
 
@@ -124,16 +139,19 @@ def main():
             print(f"{len(types[name])} {name}")
         return
     with open(LIST, encoding="utf-8") as file:
-        wanted = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+        entries = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+    pages = [entry for entry in entries if "/" in entry]
+    wanted = [entry for entry in entries if "/" not in entry]
     faults = [f"{name}: there is no such public type" for name in wanted if name not in types]
     faults += [f"{name}: its documentation has no example" for name in wanted if name in types and not types[name]]
     if faults:
-        sys.exit("\n".join(faults) + "\nSee Consumers/Everything/types.txt.")
+        sys.exit("\n".join(faults) + "\nSee Consumers/Everything/examples.txt.")
     found = [(name, types[name] + members.get(name, [])) for name in wanted]
+    found += [(os.path.basename(page), page_examples(page)) for page in pages]
     if sys.argv[1] != "--check":
         with open(sys.argv[1], "w", encoding="utf-8") as file:
             file.write(written(found))
-    print(f"{sum(len(blocks) for _, blocks in found)} examples of {len(wanted)} types")
+    print(f"{sum(len(blocks) for _, blocks in found)} examples of {len(wanted)} types and {len(pages)} pages")
 
 
 if __name__ == "__main__":

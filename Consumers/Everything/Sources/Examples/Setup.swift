@@ -15,6 +15,7 @@ var password: String { fatalError() }
 var key: EncryptionKey { fatalError() }
 var keys: any SecretStore { fatalError() }
 var protection: StoreProtection { fatalError() }
+var queries: [DefiningQuery] { fatalError() }
 var error: any Error { fatalError() }
 
 /// Stands for the user interface of the app.
