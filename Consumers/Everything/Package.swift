@@ -25,7 +25,8 @@ let package = Package(
         .target(
             name: "Examples",
             dependencies: [
-                outpost("OutpostKit"), .product(name: "HTTPTypes", package: "swift-http-types"),
+                outpost("ODataModel"), outpost("ODataQuery"), outpost("ODataService"), outpost("OutpostKit"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ], swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]),
         // Every product.
