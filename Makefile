@@ -55,8 +55,8 @@ limits: ## instructions and allocations of the hot paths against Benchmarks/limi
 growth: ## how time and memory grow with the rows, into the plot of the documentation
 	scripts/growth.sh
 
-docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
-	swift package --traits Server --scratch-path $(SCRATCH) generate-documentation --target $(or $(TARGET),OfflineOData)
+docs: setup ## the documentation of all libraries, or of one: make docs TARGET=OfflineOData
+	scripts/docs.sh $(TARGET)
 
 fuzz: setup ## a parser under libFuzzer, or all in turn: make fuzz TARGET=json SECONDS=60
 	scripts/fuzz.sh $(or $(TARGET),smoke) $(SECONDS)

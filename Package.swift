@@ -201,6 +201,8 @@ let testing: [Target] = [
     support("TestModels", ["ODataModel"]),
     // Rules that every provider keeps.
     support("ProviderChecks", ["ODataModel", "ODataQuery", "ODataService"]),
+    // The pages of the documentation, whose code tests compile and run.
+    support("DocumentationPages"),
     // Programs of this machine, such as curl, as clients that nobody here wrote.
     support("ForeignPrograms"),
     // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
@@ -223,7 +225,7 @@ let testing: [Target] = [
     probe("Soak", ["OfflineOData", "ODataClient", "ODataDatabases", "ODataSQL", "Secrets", grdb]),
     probe("simulate", ["Simulation", argumentParser]),
 
-    tests("ArchitectureTests"),
+    tests("ArchitectureTests", ["DocumentationPages", "ForeignPrograms"]),
     tests("SupportabilityTests", ["Supportability", "LogProbe", logging]),
     tests("ODataModelTests", ["ODataModel", "TestCorpus", "TestModels"]),
     tests("ODataQueryTests", ["ODataQuery", "TestCorpus", "TestModels"]),
@@ -278,7 +280,7 @@ let testing: [Target] = [
         [
             "OfflineOData", "ODataClient", "ODataDatabases", "ODataServer", "ODataSQL", "ODataStore",
             "ODataTransportNIO",
-            "DataVault",
+            "DataVault", "DocumentationPages",
             "EncryptedSQLite", "FaultInjection", "OutpostKit", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb,
             httpTypes,
         ], exclude: ["Fixtures"]),
@@ -293,10 +295,13 @@ let testing: [Target] = [
     tests(
         "outpostTests",
         [
-            "outpost", "OfflineOData", "ODataServer", "ODataSQL", "ODataStore", "ForeignPrograms",
-            "Secrets", "WireFaults", grdb, httpTypes, jwtKit,
+            "outpost", "OfflineOData", "ODataServer", "ODataSQL", "ODataStore", "DocumentationPages",
+            "ForeignPrograms", "Secrets", "WireFaults", grdb, httpTypes, jwtKit,
         ]),
 ]
+
+/// The only test targets of the package, if `OUTPOST_TESTS` names some, with commas between them.
+let chosenTests = Context.environment["OUTPOST_TESTS"]?.split(separator: ",").map(String.init)
 
 let package = Package(
     name: "outpost",
@@ -332,5 +337,5 @@ let package = Package(
     ],
     targets: foundations + inner + libraries + programs + [
         .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"])
-    ] + testing
+    ] + testing.filter { $0.type != .test || chosenTests?.contains($0.name) ?? true }
 )

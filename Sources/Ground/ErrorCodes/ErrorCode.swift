@@ -1,5 +1,13 @@
 /// A stable identifier of an error for messages, statistics and support, independent of language and version.
 /// The part before the dot is the level that failed.
+///
+/// ```swift
+/// do {
+///     try await store.sync()
+/// } catch where ErrorCode(error) == .cancelled {
+///     show("Interrupted")
+/// }
+/// ```
 public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The identifier, such as `service.not-found`.
     public let rawValue: String
@@ -35,7 +43,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
 /// authentication errors can conform too, so that they are reported in the same way.
 ///
 /// ```swift
-/// extension FarmError: CodedError {
+/// struct FarmError: CodedError {
 ///     public var errorCode: ErrorCode { ErrorCode(rawValue: "farm.closed") }
 ///     public var failureKind: FailureKind { .transient }
 /// }
@@ -55,6 +63,14 @@ extension CodedError {
 }
 
 /// The kinds of failures, grouped by their recovery.
+///
+/// ```swift
+/// do {
+///     try await store.sync()
+/// } catch let error as any CodedError where error.failureKind == .transient {
+///     show("Try again later: \(error.errorCode)")
+/// }
+/// ```
 public enum FailureKind: String, Hashable, Sendable, CaseIterable {
     /// A temporary failure: the same request may succeed later.
     case transient
@@ -110,6 +126,14 @@ public enum FailureKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The ways to recover from a failure.
+///
+/// ```swift
+/// switch ErrorDiagnosis(error).recovery {
+/// case .signIn: show("Sign in again.")
+/// case .retryLater, .checkConnection: show("Try again later.")
+/// default: show(ErrorDiagnosis(error).message())
+/// }
+/// ```
 public enum RecoveryAction: String, Hashable, Sendable, CaseIterable {
     /// No action is needed.
     case none

@@ -3,6 +3,15 @@ import ErrorCodes
 /// An error of a key, a passphrase, a key file or a key envelope.
 ///
 /// No case contains secret material, so errors may be logged unchanged.
+///
+/// ```swift
+/// do {
+///     let key = try EncryptionKey(hexadecimal: password)
+///     show(key)
+/// } catch SecretError.hexadecimalLength(let digits) {
+///     show("A key has 64 digits, not \(digits).")
+/// }
+/// ```
 public enum SecretError: Error, Hashable, Sendable {
     /// A key has the wrong number of bytes; 32 were expected.
     case keyLength(bytes: Int)

@@ -1,6 +1,15 @@
 import ErrorCodes
 
 /// The error for a URL or expression that is refused, with its position and the expected text.
+///
+/// ```swift
+/// do {
+///     let url = try ODataURL(parsing: "Orders?$filter=Freight gtt 100")
+///     show(url)
+/// } catch {
+///     show(error.message, error.offset ?? 0, error.suggestions)
+/// }
+/// ```
 public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of errors.
     public enum Kind: Hashable, Sendable {

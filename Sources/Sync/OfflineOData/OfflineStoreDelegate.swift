@@ -1,5 +1,13 @@
 /// Hears how synchronisation goes, for apps that would rather be called than follow
 /// ``OfflineStore/Observation/progress()``. Methods are called on the tasks that sync, and must return soon.
+///
+/// ```swift
+/// final class Listener: OfflineStoreDelegate {
+///     func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) { show(progress.phase) }
+/// }
+/// let listener = Listener()
+/// store.observe.setDelegate(listener)
+/// ```
 public protocol OfflineStoreDelegate: AnyObject, Sendable {
     /// An upload or download has come further.
     func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress)

@@ -7,10 +7,12 @@ import ODataService
 /// Messages exist in English and German; an app can add other languages.
 ///
 /// ```swift
+/// do {
+///     try await store.sync()
 /// } catch {
 ///     let diagnosis = ErrorDiagnosis(error)
 ///     show(diagnosis.message(), diagnosis.recoveryHint())
-///     if diagnosis.recovery == .signIn { signIn() }
+///     if diagnosis.recovery == .signIn { show("Sign in") }
 /// }
 /// ```
 public struct ErrorDiagnosis: Sendable, CustomStringConvertible {

@@ -12,6 +12,11 @@ public protocol ErrorMessageProvider: Sendable {
 }
 
 /// A table of messages by locale and key.
+///
+/// ```swift
+/// let texts = ErrorMessageTable(["de": ["service.not-found": "Das gibt es nicht."]])
+/// ErrorMessages.install(ErrorMessages.standard.adding(texts))
+/// ```
 public struct ErrorMessageTable: ErrorMessageProvider {
     private let messages: [String: [String: String]]
 

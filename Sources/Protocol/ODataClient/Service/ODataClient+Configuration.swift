@@ -6,6 +6,13 @@ import ODataService
 
 extension ODataClient {
     /// The settings of a client other than address, transport and authentication.
+    ///
+    /// ```swift
+    /// var configuration = ODataClient.Configuration()
+    /// configuration.language = "de"
+    /// configuration.headers["X-Tenant"] = "blue"
+    /// let client = try ODataClient(serviceRoot: root, transport: transport, configuration: configuration)
+    /// ```
     public struct Configuration: Sendable {
         /// The value of `User-Agent`.
         public var userAgent: String

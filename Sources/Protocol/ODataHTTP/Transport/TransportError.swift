@@ -1,6 +1,14 @@
 import ErrorCodes
 
 /// The error for a missing or incomplete response.
+///
+/// ```swift
+/// do {
+///     try await store.sync()
+/// } catch TransportError.cannotConnect(let host, let reason) {
+///     show("\(host) cannot be reached: \(reason)")
+/// }
+/// ```
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The transport does not support the URL.
     case invalidURL(String)

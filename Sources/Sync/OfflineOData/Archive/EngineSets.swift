@@ -3,6 +3,11 @@ import ODataModel
 /// The engine's own entity sets, which an app reads like any others: what waits, what was refused, what happened.
 ///
 /// They are named as here unless the service has something of that name, and then with `Outpost_` before it.
+///
+/// ```swift
+/// let archive = EngineSet.errorArchive.name(in: store.model)
+/// for entry in try await service.entities(archive) { show(entry) }
+/// ```
 public enum EngineSet: String, CaseIterable, Sendable {
     /// The requests that were refused or are in doubt. DELETE of one gives it up.
     case errorArchive = "ErrorArchive"

@@ -43,6 +43,11 @@ extension ODataEntity {
 }
 
 /// Kinds of changes of an entity that the service has not taken yet.
+///
+/// ```swift
+/// let orders = try await DataService(store).entities("Orders")
+/// show(orders.filter { $0.changeFlags.contains(.created) })
+/// ```
 public struct ChangeFlags: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: Int
@@ -59,6 +64,10 @@ public struct ChangeFlags: OptionSet, Hashable, Sendable {
 }
 
 /// Where an entity stands between an offline store and its service.
+///
+/// ```swift
+/// for order in try await DataService(store).entities("Orders") where order.offlineState == .pending { show(order) }
+/// ```
 public enum OfflineState: Hashable, Sendable {
     /// As the last download brought it.
     case unchanged

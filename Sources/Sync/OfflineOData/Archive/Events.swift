@@ -2,6 +2,10 @@ import GRDB
 import ODataModel
 
 /// One thing that happened to the store.
+///
+/// ```swift
+/// for event in try await store.observe.events() { show(event.kind, event.text) }
+/// ```
 public struct SyncEvent: Hashable, Sendable, Identifiable {
     /// The number, growing.
     public let id: Int64

@@ -4,6 +4,12 @@ import ODataSQL
 import ODataService
 
 /// What a store holds and what waits in it.
+///
+/// ```swift
+/// let status = try await store.observe.status()
+/// for query in status.queries { print(query.name, query.rows, query.isLoaded) }
+/// print(status.pending.count, "changes wait,", status.failed.count, "were refused")
+/// ```
 public struct StoreStatus: Sendable {
     /// One defining query.
     public struct Query: Sendable {

@@ -14,6 +14,7 @@ import ODataService
 /// answered here, `outpost.isLocal()` and the others are not, and the entities do not say it of themselves.
 ///
 /// ```swift
+/// let (sales, staff) = (store, try await OfflineStore.open(at: folder, protection: protection))
 /// let seller = AttachedStores.Relation(
 ///     "Seller", from: "sales_Orders", to: "staff_Employees", where: ["EmployeeID": "ID"])
 /// let both = try await AttachedStores.open(["sales": sales, "staff": staff], relations: [seller])
@@ -26,6 +27,11 @@ public final class AttachedStores: ODataProvider {
     public static let maximumCount = 10
 
     /// A navigation property that leads from one store to another.
+    ///
+    /// ```swift
+    /// let seller = AttachedStores.Relation(
+    ///     "Seller", from: "sales_Orders", to: "staff_Employees", where: ["EmployeeID": "ID"])
+    /// ```
     public struct Relation: Hashable, Sendable {
         /// The name of the navigation property.
         public var name: String

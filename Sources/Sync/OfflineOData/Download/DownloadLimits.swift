@@ -1,6 +1,11 @@
 /// How much a download takes from a service, so that one that never ends, by error or on purpose, has an end.
 ///
 /// A read that exceeds a limit fails with ``OfflineError/endless(query:reason:)`` of its query alone; what is in the store stays.
+///
+/// ```swift
+/// var options = OfflineStore.Options()
+/// options.sync.downloadLimits.rows = 100_000
+/// ```
 public struct DownloadLimits: Hashable, Sendable {
     /// The most rows that one read of a defining query may bring; `nil` to go by the service's own count, which is then asked
     /// for once more than ``uncountedRows`` came: twice as many, and ``uncountedRows`` more.

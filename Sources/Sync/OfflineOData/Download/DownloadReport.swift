@@ -1,4 +1,9 @@
 /// What a download brought.
+///
+/// ```swift
+/// let report = try await store.download()
+/// for query in report.queries { print(query.name, query.inserted, query.updated, query.removed) }
+/// ```
 public struct DownloadReport: Hashable, Sendable {
     /// How a query was downloaded.
     public enum Method: String, Hashable, Sendable {

@@ -5,6 +5,12 @@ import ODataSQL
 import ODataService
 
 /// What a clone of a service would take, before anything is taken.
+///
+/// ```swift
+/// let survey = try await ServiceSurvey.take(of: client)
+/// for part in survey.parts { print(part.query.name, part.rows ?? 0) }
+/// print(survey.rows, "rows,", survey.missing.count, "parts are left out")
+/// ```
 public struct ServiceSurvey: Sendable {
     /// One defining query with its size.
     public struct Part: Sendable {

@@ -1,5 +1,9 @@
 /// Why the queue of a store is not sent: the store was copied, restored or rolled back, so that its changes may have been
 /// sent already, by the store that it is a copy of.
+///
+/// ```swift
+/// if let hold = try await store.observe.status().hold { show(hold.reason, hold.count) }
+/// ```
 public struct QueueHold: Hashable, Sendable, CustomStringConvertible {
     /// What this device knows of the store.
     public enum Reason: String, Hashable, Sendable, Codable {

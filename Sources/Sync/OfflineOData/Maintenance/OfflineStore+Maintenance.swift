@@ -6,6 +6,11 @@ import ODataSQL
 import ODataService
 
 /// The effect of ``OfflineStore/Maintenance/compact()``.
+///
+/// ```swift
+/// let report = try await store.maintenance.compact()
+/// show("\(report.bytesBefore - report.bytesAfter) bytes freed")
+/// ```
 public struct CompactReport: Hashable, Sendable {
     /// How many bytes the store's files had.
     public var bytesBefore: Int64

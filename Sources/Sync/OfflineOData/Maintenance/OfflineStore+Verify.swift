@@ -4,6 +4,11 @@ import GRDB
 import ODataSQL
 
 /// What ``OfflineStore/verify(at:protection:)`` found.
+///
+/// ```swift
+/// let verification = try await OfflineStore.verify(at: directory, protection: protection)
+/// if !verification.isWhole { show(verification.problems) }
+/// ```
 public struct StoreVerification: Sendable {
     /// Places in the files that are not as they were written.
     public var damages: [EncryptedDatabase.Damage] = []

@@ -3,6 +3,11 @@ import GRDB
 /// What is told of the SQL statements that a store runs, to find out why something is slow.
 ///
 /// Keys and passphrases are never in a statement: the file is encrypted below SQLite.
+///
+/// ```swift
+/// var options = OfflineStore.Options()
+/// options.runtime.trace = .statements { statement in print(statement) }
+/// ```
 public enum SQLTrace: Sendable {
     /// Each statement with `?` for its values: no value of an entity is shown.
     case statements(@Sendable (String) -> Void)

@@ -5,6 +5,11 @@ import ODataModel
 import ODataSQL
 
 /// What ``OfflineStore/salvage(at:protection:origin:incarnations:)`` saved.
+///
+/// ```swift
+/// let report = try await OfflineStore.salvage(at: directory, protection: protection)
+/// show("\(report.savedRows) rows and \(report.savedChanges) changes are saved")
+/// ```
 public struct SalvageReport: Hashable, Sendable {
     /// Where the damaged files are kept.
     public var damagedFile: String
@@ -22,6 +27,11 @@ public struct SalvageReport: Hashable, Sendable {
 }
 
 /// What a store was made for, where its damaged file cannot tell any more.
+///
+/// ```swift
+/// let origin = StoreOrigin(serviceRoot: root, model: model)
+/// show(origin.serviceRoot)
+/// ```
 public struct StoreOrigin: Sendable {
     /// The root of the service.
     public var serviceRoot: String

@@ -6,6 +6,13 @@ import ODataSQL
 import ODataService
 
 /// The differences that ``OfflineStore/Maintenance/refreshMetadata(connect:)`` found, and its effect.
+///
+/// ```swift
+/// let refresh = try await store.maintenance.refreshMetadata { root, model in
+///     try ODataClient(serviceRoot: root, transport: transport, model: model)
+/// }
+/// if refresh.isRebuilt { try await refresh.store.download() }
+/// ```
 public struct MetadataRefresh: Sendable {
     /// In what the service's model differs from the one that the store was made for.
     public var differences: [ModelDifference]
@@ -34,8 +41,7 @@ extension OfflineStore.Maintenance {
     /// let refresh = try await store.maintenance.refreshMetadata { root, model in
     ///     try ODataClient(serviceRoot: root, transport: transport, model: model)
     /// }
-    /// store = refresh.store
-    /// try await store.download()
+    /// try await refresh.store.download()  // it takes the place of the former store
     /// ```
     /// - Parameter connect: makes a connection that speaks the new model; the present one is used where it is left out,
     ///   which must have heard of the new model by itself.

@@ -90,6 +90,11 @@ extension QueryObservation.AsyncIterator {
 /// The first element has every entity of the present result as inserted. Applying each element to what was there
 /// gives the present result (in no order). Rows that are no entities, as those of `$apply=groupby(...)`, are told apart by
 /// their values: one with other values has left, and another has come.
+///
+/// ```swift
+/// let open = try ODataURL(parsing: "Orders?$filter=ShippedDate eq null")
+/// for try await changes in store.observe.changes(of: open) where !changes.isEmpty { show(changes.inserted) }
+/// ```
 public struct QueryChangeObservation: AsyncSequence, Sendable {
     /// What is different.
     public typealias Element = QueryChanges
@@ -165,6 +170,12 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
 }
 
 /// What is different between two results of a query.
+///
+/// ```swift
+/// for try await changes in store.observe.changes(of: try ODataURL(parsing: "Orders")) {
+///     show(changes.inserted.count, changes.updated.count, changes.removed.count)
+/// }
+/// ```
 public struct QueryChanges: Hashable, Sendable {
     /// Entities that came into the result.
     public var inserted: [ODataEntity] = []

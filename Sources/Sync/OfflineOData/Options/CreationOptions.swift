@@ -5,6 +5,12 @@ extension OfflineStore {
     ///
     /// The store keeps ``collation``, ``isCaseSensitive``, ``clientOnlyModel`` and ``localDrafts``: leave them out when the store
     /// is opened again. Indexes and defaults of queries only matter to a new store.
+    ///
+    /// ```swift
+    /// var options = OfflineStore.Options()
+    /// options.creation.isCaseSensitive = false
+    /// options.creation.indexes = ["Orders": [["CustomerID"]]]
+    /// ```
     public struct CreationOptions: Sendable {
         /// How queries order and compare texts. `nil`, the default, for the collation that the store was made with, which is by
         /// code points for a new store. Indexes depend on it, so opening with another value is refused.

@@ -4,6 +4,11 @@ import ODataSQL
 extension OfflineStore {
     /// What a process gives to the store that it opens: connections, clock, observers. None of it is kept with the store, and none
     /// of it changes while the store is open.
+    ///
+    /// ```swift
+    /// var options = OfflineStore.Options()
+    /// options.runtime.observer = { report in show(report) }
+    /// ```
     public struct RuntimeOptions: Sendable {
         /// Caches and connections of the database.
         public var database = StoreDatabase.Options()

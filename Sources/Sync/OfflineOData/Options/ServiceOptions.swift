@@ -1,5 +1,10 @@
 extension OfflineStore {
     /// What is assumed of the service, for services whose metadata do not tell.
+    ///
+    /// ```swift
+    /// var options = OfflineStore.Options()
+    /// options.service.capabilities.supportsPatch = false
+    /// ```
     public struct ServiceOptions: Sendable {
         /// The stated capabilities; by default the engine finds them out.
         public var capabilities = StatedCapabilities()

@@ -1,6 +1,12 @@
 extension OfflineStore {
     /// How changes are queued and sent, and how rows are downloaded. All but ``undoesLocalCreation`` can change while the store is
     /// open (``OfflineStore/setOptions(_:)``). ``UploadOptions`` are of a single upload.
+    ///
+    /// ```swift
+    /// var options = OfflineStore.Options()
+    /// options.sync.downloadPageSize = 500
+    /// options.sync.conflictPolicies = ["Prices": .serverWins]
+    /// ```
     public struct SyncOptions: Sendable {
         // MARK: Downloads
 

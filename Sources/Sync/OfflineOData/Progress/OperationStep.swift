@@ -12,6 +12,12 @@ import ODataModel
 /// | copying the store | ``Kind/sendingEntityStoreDatabase`` |
 ///
 /// Queries are downloaded beside each other, so that the steps of one query come in their order, between those of others.
+///
+/// ```swift
+/// for await report in store.observe.reports() {
+///     if case .step(let step) = report { show(step.number, step.total, step.message) }
+/// }
+/// ```
 public struct OperationStep: Hashable, Sendable {
     /// What is done in a step. The names are those of the older products, and the raw values too where these are known.
     public enum Kind: Int, Hashable, Sendable, CaseIterable {

@@ -1,4 +1,10 @@
 /// What an open store is doing.
+///
+/// ```swift
+/// for await report in store.observe.reports() {
+///     if case .state(let state) = report { show(state == .open ? "ready" : "busy") }
+/// }
+/// ```
 public enum StoreState: String, Hashable, Sendable, CaseIterable {
     /// It is being opened.
     case opening
@@ -19,6 +25,16 @@ public enum StoreState: String, Hashable, Sendable, CaseIterable {
 }
 
 /// What a store tells of its work besides counts (``SyncProgress``).
+///
+/// ```swift
+/// for await report in store.observe.reports() {
+///     switch report {
+///     case .state(let state): show(state)
+///     case .step(let step): show(step.message)
+///     case .interrupted(let event): show(event)
+///     }
+/// }
+/// ```
 public enum StoreReport: Hashable, Sendable {
     /// An operation that had not ended when the store was closed.
     public enum Interrupted: String, Hashable, Sendable {

@@ -5,6 +5,12 @@ import ODataHTTP
 /// Each phase is reported before its work begins, with nothing done, and as it comes further. Queries are downloaded beside
 /// each other, so that the phases of one query come in their order, between those of others. ``Phase/finished`` comes once,
 /// at the end of all that was asked for.
+///
+/// ```swift
+/// for await progress in store.observe.progress() {
+///     show(progress.phase, progress.query ?? "", progress.done, progress.total ?? 0)
+/// }
+/// ```
 public struct SyncProgress: Hashable, Sendable {
     /// What the engine is doing.
     public enum Phase: String, Hashable, Sendable {
@@ -44,6 +50,12 @@ public struct SyncProgress: Hashable, Sendable {
 }
 
 /// What an upload did.
+///
+/// ```swift
+/// let report = try await store.upload()
+/// for change in report.failed { show(change.entityText, change.failure?.message ?? "") }
+/// print(report.accepted.count, report.waiting.count)
+/// ```
 public struct UploadReport: Sendable {
     /// Requests that the service accepted.
     public var accepted: [QueuedRequest] = []

@@ -3,6 +3,10 @@ import ODataQuery
 import ODataSQL
 
 /// A part of a service that a store does not hold, or not for all entities.
+///
+/// ```swift
+/// for part in try await store.queries.missingParts() { print(part.name, part.query ?? "no query brings it") }
+/// ```
 public struct MissingPart: Hashable, Sendable {
     /// The entity set, singleton, relation or stream, such as `Companies`, `Albums/Pages` or `Photos/$value`.
     public var name: String

@@ -3,6 +3,11 @@ import ODataModel
 import ODataQuery
 
 /// How long the value of a parameter is kept.
+///
+/// ```swift
+/// try await store.queries.setParameter("employee", to: "7")
+/// try await store.queries.setParameter("token", to: "'secret'", keeping: .session)
+/// ```
 public enum ParameterLifetime: Hashable, Sendable {
     /// With the store, until another user gets it.
     case user

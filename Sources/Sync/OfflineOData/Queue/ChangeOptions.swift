@@ -59,6 +59,10 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
 }
 
 /// When an action that an app calls on its store is called at the service.
+///
+/// ```swift
+/// let atOnce = DataService(store.changes.provider(with: ChangeOptions(operationMode: .online)))
+/// ```
 public enum OperationMode: String, Hashable, Sendable, Codable {
     /// By the next upload; its answer is not waited for. What it changes of the entity that it is bound to is taken in
     /// then, what else it changes comes with the next download.

@@ -7,6 +7,15 @@ import ODataService
 /// Changes of a store that are made together or not at all, see ``OfflineStore/Changes/transaction(options:_:)``.
 ///
 /// It is valid only within the closure that it was given to.
+///
+/// ```swift
+/// try await store.changes.transaction { changes in
+///     for order in try changes.entities("Orders?$filter=ShippedDate eq null") {
+///         guard let id = order["OrderID"], case .integer(let number) = id else { continue }
+///         try changes.update("Orders(\(number))", ["Freight": .decimal(ODataDecimal(0))])
+///     }
+/// }
+/// ```
 public final class LocalTransaction {
     private let provider: OfflineStore
     private let options: ChangeOptions

@@ -2,6 +2,12 @@ import ODataModel
 import ODataService
 
 /// A local change that waits to be sent, is on its way, or was refused.
+///
+/// ```swift
+/// for change in try await store.changes.pending() {
+///     print(change.id, change.kind, change.entityText)  // 3 update Orders(10248)
+/// }
+/// ```
 public struct QueuedRequest: Sendable, Identifiable {
     /// What the request will do.
     public enum Kind: String, Hashable, Sendable {
@@ -53,6 +59,13 @@ public struct QueuedRequest: Sendable, Identifiable {
     }
 
     /// Why a request is in the error archive.
+    ///
+    /// ```swift
+    /// for change in try await store.changes.archived() {
+    ///     guard let failure = change.failure else { continue }
+    ///     show(failure.message, failure.isConflict ? "changed by someone else" : "refused")
+    /// }
+    /// ```
     public struct Failure: Hashable, Sendable {
         /// What somebody else had done with the entity meanwhile.
         public enum Conflict: String, Hashable, Sendable {

@@ -3,6 +3,12 @@ import ODataModel
 import ODataSQL
 
 /// What a connection to the service of a store is made from.
+///
+/// ```swift
+/// let store = try await OfflineStore.open(at: directory, protection: protection, connecting: { basis in
+///     try ODataClient(serviceRoot: basis.serviceRoot, transport: transport, model: basis.model)
+/// })
+/// ```
 public struct ConnectionBasis: Sendable {
     /// The root of the service that the store was made for.
     public let serviceRoot: String

@@ -4,6 +4,16 @@ import ODataService
 
 /// What can go wrong with an offline store besides refusals by the service (`ODataError`), the way to it
 /// (`TransportError`) and the database (`StoreError`).
+///
+/// ```swift
+/// do {
+///     try await store.sync()
+/// } catch OfflineError.busy(let process) {
+///     show("Process \(process ?? 0) is synchronizing this store.")
+/// } catch OfflineError.notConnected {
+///     show("The store was opened without a connection.")
+/// }
+/// ```
 public enum OfflineError: Error, Sendable, CustomStringConvertible {
     /// There is a store in the directory already.
     case storeExists(path: String)

@@ -5,6 +5,11 @@ import ODataQuery
 import ODataSQL
 
 /// How queries of a store order and compare texts (``OfflineStore/CreationOptions/collation``).
+///
+/// ```swift
+/// var options = OfflineStore.Options()
+/// options.creation.collation = .dictionary
+/// ```
 public enum TextCollation: String, Hashable, Sendable, CaseIterable {
     /// By their code points, without normalising: as UTF-8 sorts, and as OData services compare.
     case codePoints

@@ -134,6 +134,12 @@ extension ServiceKnowledge {
 ///
 /// Without it, the engine asks and goes by the answers. What a service refuses, it is then asked for otherwise; what it does
 /// wrongly or slowly can only be stated.
+///
+/// ```swift
+/// var options = OfflineStore.Options()
+/// options.service.capabilities.supportsBatch = false
+/// options.service.capabilities.supportsRepeatableRequests = true
+/// ```
 public struct StatedCapabilities: Hashable, Sendable {
     // MARK: Changes
 

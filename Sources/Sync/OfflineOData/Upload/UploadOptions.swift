@@ -1,6 +1,10 @@
 import ODataModel
 
 /// How changes are sent.
+///
+/// ```swift
+/// let report = try await store.upload(options: UploadOptions(conflictPolicy: .merge, stopOnFirstFailure: true))
+/// ```
 public struct UploadOptions: Sendable {
     /// What happens when somebody else has changed the entity meanwhile, in entity sets without a policy of their own
     /// (``OfflineStore/SyncOptions/conflictPolicies``).
@@ -46,6 +50,13 @@ public struct UploadOptions: Sendable {
 ///
 /// An entity that merely has another ETag was not changed: if each value that is known here is still the one that the change was made
 /// of, or the one that the change makes, no policy is asked. Two deletions are no conflict either.
+///
+/// ```swift
+/// let policy = ConflictPolicy.custom { versions in
+///     versions.theirs == nil ? .fail : .mine  // deleted entities go to the error archive
+/// }
+/// let report = try await store.upload(options: UploadOptions(conflictPolicy: policy))
+/// ```
 public enum ConflictPolicy: Sendable {
     /// It goes to the error archive with all versions.
     case fail
@@ -62,6 +73,13 @@ public enum ConflictPolicy: Sendable {
 }
 
 /// The versions of an entity in a conflict.
+///
+/// ```swift
+/// let policy = ConflictPolicy.custom { versions in
+///     show(versions.entitySet, versions.key, versions.base as Any, versions.mine, versions.theirs as Any)
+///     return .fail
+/// }
+/// ```
 public struct ConflictVersions: Sendable {
     /// The entity set.
     public let entitySet: String
@@ -121,6 +139,15 @@ public struct ConflictVersions: Sendable {
 }
 
 /// How a conflict ends.
+///
+/// ```swift
+/// let policy = ConflictPolicy.custom { versions in
+///     guard let theirs = versions.theirs else { return .fail }
+///     var merged = versions.mine
+///     merged["City"] = theirs["City"]
+///     return .merged(merged)
+/// }
+/// ```
 public enum ConflictDecision: Sendable {
     /// The request goes to the error archive.
     case fail

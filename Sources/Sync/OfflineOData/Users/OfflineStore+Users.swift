@@ -3,6 +3,12 @@ import ODataSQL
 import ODataService
 
 /// What happens to the changes of the previous user that wait when a store goes to another one.
+///
+/// ```swift
+/// let before = try ODataClient(
+///     serviceRoot: root, transport: transport, authentication: .basic(user: "bob", password: password))
+/// try await store.users.switch(to: "anna", pending: .upload(through: before))
+/// ```
 public enum PendingChanges: Sendable {
     /// The store stays with the previous user when there are any.
     case refuse
@@ -22,7 +28,7 @@ extension OfflineStore {
     ///
     /// ```swift
     /// if try await store.users.current() != "anna" {
-    ///     try await store.users.switch(to: "anna", pending: .upload(through: connectionOfPrevious))
+    ///     try await store.users.switch(to: "anna", pending: .upload(through: client))
     ///     try await store.download()
     /// }
     /// ```

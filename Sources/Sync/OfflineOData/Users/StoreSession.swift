@@ -6,7 +6,9 @@ import Secrets
 ///
 /// ```swift
 /// let session = StoreSession { key in
-///     try await OfflineStore.open(at: directory, protection: key) { root, _ in try client(root) }
+///     try await OfflineStore.open(at: directory, protection: key) { root, model in
+///         try ODataClient(serviceRoot: root, transport: transport, model: model)
+///     }
 /// }
 /// try await session.enterForeground(.encrypted(.key(try await vault.key(named: "orders"))))
 /// try await session.sync()

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// ```swift
 /// let stores = UserStores(directory: folder)
-/// let store = try await OfflineStore.open(at: stores.directory(ofUser: user), protection: protection)
+/// let store = try await OfflineStore.open(at: stores.directory(ofUser: "ann"), protection: protection)
 /// ```
 ///
 /// Users do not see each other's rows, because each has a file and a key of his own. Where all share one file, see

@@ -1,6 +1,14 @@
 import ErrorCodes
 
 /// Why a store was not given to another user. Nothing was changed: the previous user is still the current one.
+///
+/// ```swift
+/// do {
+///     try await store.users.switch(to: "anna")
+/// } catch UserSwitchError.changesWait(let user, let count) {
+///     show("\(count) changes of \(user) wait.")
+/// }
+/// ```
 public enum UserSwitchError: Error, Sendable, CustomStringConvertible {
     /// Changes of the previous user wait to be sent, and what was to happen with them was not said.
     case changesWait(previousUser: String, count: Int)
