@@ -293,7 +293,7 @@ let testing: [Target] = [
     tests(
         "outpostTests",
         [
-            "outpost", "OfflineOData", "ODataServer", "ODataSQL", "ODataStore", "ForeignPrograms",
+            "outpost", "OfflineOData", "ODataClient", "ODataServer", "ODataSQL", "ODataStore", "ForeignPrograms",
             "Secrets", "WireFaults", grdb, httpTypes, jwtKit,
         ]),
 ]
