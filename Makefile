@@ -1,6 +1,6 @@
 .PHONY: build test demo lint setup asan tsan app consumers generated examples differential bench bench-quick \
 	bench-functions limits growth docs fuzz apple-check ci-budget faults simulate soak attack proofs clean \
-	install uninstall dist
+	install uninstall dist new-app
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
@@ -48,6 +48,10 @@ consumers: setup ## each library product used from a package of its own
 
 generated: setup ## code generated from every document of the corpus, checked by the compiler
 	scripts/generated.sh --all
+
+new-app: setup ## an app of `outpost new`, built and tested by SwiftPM
+	scripts/test.sh --build-only
+	scripts/new-app.py --full
 
 examples: setup ## the example app, with the plugin that generates its types
 	scripts/examples.sh

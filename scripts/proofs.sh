@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${MINUTES:-60}
 
-proofs=(faults long-tests differential simulation generated api soak fuzzers)
+proofs=(faults long-tests differential simulation generated new-app api soak fuzzers)
 prove() {
     case $1 in
     faults) OUTPOST_FAULTS=all scripts/test.sh --filter 'StoreFaultTests|SyncFaultTests' ;;
@@ -15,6 +15,7 @@ prove() {
     differential) OUTPOST_DIFFERENTIAL=${OUTPOST_DIFFERENTIAL:-100000} scripts/test.sh --filter DifferentialTests ;;
     simulation) SEEDS=${SEEDS:-10000} scripts/simulate.sh ;;
     generated) scripts/generated.sh --all ;;
+    new-app) scripts/test.sh --build-only && scripts/new-app.py --corpus && scripts/new-app.py --full ;;
     api) scripts/api-changes.sh ;;
     soak)
         scripts/release.sh --product Soak &&

@@ -33,7 +33,7 @@ struct Outpost: AsyncParsableCommand {
             Undo.self, Status.self, Push.self, Pull.self, Sync.self, Errors.self, Conflicts.self, Doubts.self,
             AddQuery.self, RemoveQuery.self, HandOver.self, Explain.self, Export.self, Repair.self, GC.self,
             Log.self, Metadata.self, Generate.self, VaultCommand.self, KeysCommand.self, Rekey.self, Verify.self,
-            UsersCommand.self, Untrack.self, Login.self, Logout.self,
+            UsersCommand.self, Untrack.self, Login.self, Logout.self, New.self,
         ])
 
     static func main() async {

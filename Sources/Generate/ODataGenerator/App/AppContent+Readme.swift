@@ -1,3 +1,5 @@
+import Foundation
+
 extension AppContent {
     /// `README.md`.
     var readme: String {
@@ -8,11 +10,7 @@ extension AppContent {
         a small program for the terminal.
 
         ```sh
-        swift test                        # needs no network
-        swift run \(names.package) pull            # brings the rows of the service
-        swift run \(names.package) list \(first?.name ?? "SET")
-        swift run \(names.package) push            # sends the changes that wait
-        swift run \(names.package) --help
+        \(commands)
         ```
 
         On Linux, the build needs `pkg-config`, `libsqlite3-dev`, `libxml2-dev` and `zlib1g-dev`. The service is
@@ -43,6 +41,20 @@ extension AppContent {
     }
 
     private var first: KeptSet? { sets.first }
+
+    /// The first commands, with comments in one column.
+    private var commands: String {
+        let lines = [
+            ("swift test", "needs no network"),
+            ("swift run \(names.package) pull", "brings the rows of the service"),
+            ("swift run \(names.package) list '\(first?.name ?? "SET")'", "shows rows without the service"),
+            ("swift run \(names.package) push", "sends the changes that wait"),
+            ("swift run \(names.package) --help", "shows all commands"),
+        ]
+        let width = lines.map(\.0.count).max() ?? 0
+        return lines.map { "\($0.padding(toLength: width, withPad: " ", startingAt: 0))  # \($1)" }
+            .joined(separator: "\n")
+    }
 
     /// Typed code for the first set.
     private var example: String {
