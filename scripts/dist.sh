@@ -19,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 cp -L "$tool" "$work/outpost"
 if command -v llvm-strip >/dev/null; then llvm-strip --strip-all "$work/outpost"; else strip --strip-all "$work/outpost"; fi
 mkdir -p "$work/home"
-version=$(HOME=$work/home XDG_DATA_HOME=$work/home "$work/outpost" --version)
+version=$(HOME=$work/home XDG_DATA_HOME=$work/home XDG_STATE_HOME=$work/home "$work/outpost" --version)
 name=outpost-$version-linux-$(uname -m)
 
 # owner FILE: the Debian package of a library; the file may be known by its name before folders of / moved to /usr.
@@ -40,8 +40,9 @@ glibc=$(grep -aoE 'GLIBC_(2\.[0-9]+|ABI_DT_RELR)' "$work/outpost" | sed 's/ABI_D
 sort -u "$work/owners" | sed "s/^libc6\$/libc6 (>= $glibc)/" >"$work/packages"
 
 DESTDIR=$work PREFIX=/$name TOOL=$work/outpost scripts/install.sh >/dev/null
-cp LICENSE "$work/$name/LICENSE"
-cp "$work/packages" "$work/$name/PACKAGES"
+mkdir -p "$work/$name/share/doc/outpost"
+cp LICENSE "$work/$name/share/doc/outpost/LICENSE"
+cp "$work/packages" "$work/$name/share/doc/outpost/PACKAGES"
 find "$work/$name" -type d -exec chmod 755 {} +
 find "$work/$name" -type f -exec chmod 644 {} +
 chmod 755 "$work/$name/bin/outpost"

@@ -33,7 +33,7 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/n
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 # The tool keeps a log in its home folder.
-export HOME=$stage/home XDG_DATA_HOME=$stage/home XDG_CACHE_HOME=$stage/home
+export HOME=$stage/home XDG_DATA_HOME=$stage/home XDG_STATE_HOME=$stage/home XDG_CACHE_HOME=$stage/home
 mkdir -p "$stage/files/bin" "$stage/home"
 cp -L "$tool" "$stage/files/bin/outpost"
 completions() { # completions SHELL FILE
