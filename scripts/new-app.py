@@ -21,7 +21,8 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRATCH = os.path.join(ROOT, os.environ.get("SCRATCH", ".build"))
 BUILD = os.path.join(SCRATCH, "debug")
-DOCUMENTS = [os.path.join(ROOT, "Tests", "ODataGeneratorTests", "Documents", name) for name in ("harbour.xml", "orchard.xml")]
+DOCUMENTS = [os.path.join(ROOT, "Tests", "ODataGeneratorTests", "Documents", name) 
+             for name in ("harbour.xml", "hostile.xml", "orchard.xml")]
 
 # The outputs of a compiler run, the information for debuggers, and what an app does not see: the name of the package, the trait.
 ALONE = {"-emit-dependencies", "-incremental", "-enable-batch-mode", "-serialize-diagnostics", "-parseable-output",

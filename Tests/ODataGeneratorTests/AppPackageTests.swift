@@ -90,7 +90,7 @@ struct AppPackageTests {
         #expect(configuration.names["My.Shop.Test"] == "ShopTest" && configuration.names["My.Shop.Order"] == nil)
     }
 
-    @Test("A set is left out of the store if it cannot be read as a whole or its entities have no key")
+    @Test("A set is left out of the store if it cannot be read as a whole, has no key, or no name for URLs")
     func readable() throws {
         let filtered = """
             <EntitySet Name="Filtered" EntityType="My.Shop.Order">
@@ -104,7 +104,9 @@ struct AppPackageTests {
             of: Documents.model(
                 schema: Self.entity("Order") + keyless
                     + Self.container(
-                        ["Order"], also: filtered + #"<EntitySet Name="Loose" EntityType="My.Shop.Loose"/>"#)),
+                        ["Order"],
+                        also: filtered + #"<EntitySet Name="Loose" EntityType="My.Shop.Loose"/>"#
+                            + #"<EntitySet Name="Of Many" EntityType="My.Shop.Order"/>"#)),
             Self.options)
         #expect(app.sets == ["OrderSet"])
     }

@@ -17,7 +17,7 @@ struct AppContent {
     let serviceType: String
     /// The type with the metadata, such as `ShopMetadata`.
     let metadataType: String
-    /// The entity sets that the store keeps: those that have a key and can be read as a whole.
+    /// The entity sets that the store keeps: those that have a key, a name for URLs, and can be read as a whole.
     let sets: [KeptSet]
     /// The entity that a test creates.
     let sample: AppSample?
@@ -29,7 +29,8 @@ struct AppContent {
         metadataType = translator.names.metadata
         let kept = translator.model.container.entitySets.filter {
             translator.subset.isWanted($0.name) && translator.subset.contains($0.type) && $0.isAddressable
-                && !$0.requiresFilter && translator.model.shape($0.type)?.key.isEmpty == false
+                && !$0.requiresFilter && $0.name.isSimpleIdentifier
+                && translator.model.shape($0.type)?.key.isEmpty == false
         }.sorted { $0.name < $1.name }
         sets = kept.map { KeptSet(name: $0.name, member: SwiftName.quoted(translator.names.set($0.name))) }
         sample = kept.lazy.compactMap { AppSample($0, translator) }.first

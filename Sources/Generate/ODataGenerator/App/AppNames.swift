@@ -64,7 +64,8 @@ struct AppNames {
     /// The types of libraries and of the app itself that the code of the app names, beyond those that every generated
     /// type leaves alone.
     private static let usedTypes: Set<String> = [
-        "Authentication", "CommandLine", "DefiningQuery", "EncryptionKey", "FileSecretStore", "KeychainSecretStore",
+        "ArraySlice", "Authentication", "CommandLine", "DefiningQuery", "EncryptionKey", "FileSecretStore",
+        "KeychainSecretStore",
         "ODataClient", "OfflineError", "OfflineStore", "SecretName", "SecretStore", "ServiceDefinition", "StoreService",
         "Suite", "Test", "URLSessionTransport", "UsageError",
     ]
