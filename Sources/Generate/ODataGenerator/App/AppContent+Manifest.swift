@@ -3,7 +3,7 @@ extension AppContent {
     var manifest: String {
         """
         // swift-tools-version: 6.2
-        import PackageDescription
+        \(Self.imports("PackageDescription"))
 
         /// A library of Outpost.
         func outpost(_ product: String) -> Target.Dependency { .product(name: product, package: "outpost") }

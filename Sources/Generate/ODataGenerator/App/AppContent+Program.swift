@@ -2,9 +2,7 @@ extension AppContent {
     /// The file of the program.
     var program: String {
         """
-        import Foundation
-        import OutpostKit
-        import \(names.library)
+        \(Self.imports("Foundation", "OutpostKit", names.library))
 
         /// The program: brings rows, lists them and sends changes.
         @main

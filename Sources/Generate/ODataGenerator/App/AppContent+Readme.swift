@@ -61,8 +61,7 @@ extension AppContent {
         guard let first else { return "" }
         return """
             ```swift
-            import \(names.library)
-            import OutpostKit
+            \(Self.imports("OutpostKit", names.library))
 
             let app = try await \(names.store).open(in: folder, keys: keys) { root, model in
                 try ODataClient(serviceRoot: root, transport: URLSessionTransport(), model: model)

@@ -2,8 +2,7 @@ extension AppContent {
     /// The file of the library with the store.
     var store: String {
         """
-        import ODataService
-        import OutpostKit
+        \(Self.imports("ODataService", "OutpostKit"))
 
         /// The part of the service that this app keeps offline, in an encrypted store.
         ///

@@ -2,11 +2,7 @@ extension AppContent {
     /// The file of the tests.
     var tests: String {
         """
-        import Foundation
-        import ODataStore
-        import OutpostKit
-        import Testing
-        import \(names.library)
+        \(Self.imports("Foundation", "ODataStore", "OutpostKit", "Testing", names.library))
 
         /// The tests need no network: the service is in memory, and has the metadata of the real one.
         @Suite("The store of the app")

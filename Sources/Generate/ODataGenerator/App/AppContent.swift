@@ -68,6 +68,11 @@ struct AppContent {
         return String(decoding: data, as: UTF8.self) + "\n"
     }
 
+    /// The imports of a file, in alphabetical order.
+    static func imports(_ modules: String...) -> String {
+        modules.sorted().map { "import \($0)" }.joined(separator: "\n")
+    }
+
     private var ignored: String {
         """
         .build/

@@ -38,7 +38,7 @@ struct AppSample {
 
     /// Whether the metadata restrict the values further than the type does.
     private static func hasRules(_ property: Property) -> Bool {
-        property.annotations.contains { $0.term.hasPrefix("Org.OData.Validation") }
+        property.annotations.contains { $0.term.hasPrefix(Vocabulary.validation) }
     }
 
     private static func value(of type: TypeReference, _ translator: Translator) -> String? {
