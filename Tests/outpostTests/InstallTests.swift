@@ -24,11 +24,12 @@ struct InstallTests {
         #expect(try text("share/zsh/site-functions/_outpost").hasPrefix("#compdef outpost"))
         #expect(try text("share/fish/vendor_completions.d/outpost.fish").contains("complete -c 'outpost'"))
 
-        for command in try await site.tool.commands() {
-            let page = try text("share/man/man1/outpost-\(command.joined(separator: "-")).1")
-            #expect(page.contains(".SH SYNOPSIS"))
-            #expect(page.contains("\"1970-01-02\""))
+        for command in ["outpost", "outpost-clone", "outpost-keys", "outpost-keys-new", "outpost-new"] {
+            let page = try text("share/man/man1/\(command).1")
+            #expect(page.contains(".SH SYNOPSIS") && page.contains("\"1970-01-02\""), "\(command)")
         }
+        let pages = try FileManager.default.contentsOfDirectory(atPath: "\(target)/share/man/man1")
+        #expect(pages.count > 50)
         let clone = try text("share/man/man1/outpost-clone.1")
         #expect(clone.contains("\\-\\-dry\\-run") && clone.contains("outpost\\-clone \\- "))
 

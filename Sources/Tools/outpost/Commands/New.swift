@@ -12,8 +12,8 @@ struct New: AsyncParsableCommand, ServiceCommand {
         abstract: "Create an app package for a service: offline store, typed proxies, program and tests.",
         discussion: """
             The metadata come from the service, or from a file. The package holds a library with an encrypted offline \
-            store and the types of the service, a small program for the terminal, tests that need no network, and a \
-            README. It builds as it is: cd NAME && swift test.
+            store and the types of the service, and a small program for the terminal. Its tests need no network. It \
+            builds as it is: cd NAME && swift test.
 
             The package takes Outpost from the folder of --path, from the repository of --repository, or from the \
             folder 'outpost' beside the new package. Passwords, tokens, header fields and options are used for reading \
