@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${MINUTES:-60}
 
-proofs=(faults long-tests differential simulation generated new-app api soak fuzzers)
+proofs=(faults long-tests differential simulation generated new-app api dist soak fuzzers)
 prove() {
     case $1 in
     faults) OUTPOST_FAULTS=all scripts/test.sh --filter 'StoreFaultTests|SyncFaultTests' ;;
@@ -17,6 +17,7 @@ prove() {
     generated) scripts/generated.sh --all ;;
     new-app) scripts/test.sh --build-only && scripts/new-app.py --corpus && scripts/new-app.py --full ;;
     api) scripts/api-changes.sh ;;
+    dist) scripts/build.sh && scripts/dist.sh ;;
     soak)
         scripts/release.sh --product Soak &&
         "$(scripts/release.sh --show-bin-path)/Soak" $((minutes * 60)) ;;
