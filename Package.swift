@@ -295,7 +295,7 @@ let testing: [Target] = [
     tests(
         "outpostTests",
         [
-            "outpost", "OfflineOData", "ODataServer", "ODataSQL", "ODataStore", "DocumentationPages",
+            "outpost", "OfflineOData", "ODataClient", "ODataServer", "ODataSQL", "ODataStore", "DocumentationPages",
             "ForeignPrograms", "Secrets", "WireFaults", grdb, httpTypes, jwtKit,
         ]),
 ]

@@ -49,10 +49,11 @@ STEPS = [
     Step("fuzzers", ["scripts/fuzz.sh", "smoke"], needs=["build"]),
     Step("apple", ["scripts/apple-check.sh", "--skip-build"], needs=["build"]),
     Step("generated code", ["scripts/generated.sh"], needs=["build"], optional=True),
+    Step("new app", ["scripts/new-app.py"], needs=["build"], optional=True),
     Step("demonstration", ["scripts/demo.sh"], needs=["build"]),
     Step("resolution", ["scripts/app.sh", "--resolve-only"], needs=["build"]),
     Step("consumers", ["scripts/consumers.sh"],
-         needs=["limits", "simulation", "fuzzers", "apple", "generated code", "demonstration"]),
+         needs=["limits", "simulation", "fuzzers", "apple", "generated code", "new app", "demonstration"]),
     Step("app", ["scripts/app.sh"], needs=["consumers"], optional=True),
     Step("example", ["scripts/examples.sh"], needs=["app"], optional=True),
 ]

@@ -52,6 +52,7 @@ struct JSONReportTests {
             ["metadata", "validate", metadata],
             ["metadata", "diff", metadata, site.url],
             ["generate", metadata, "--output", site.path("generated")],
+            ["new", "shop", "--metadata", metadata, "--output", site.path("app")],
             ["rekey", clone],
             ["vault", "create", "login", "--password-file", password],
             ["vault", "open", "login", "--password-file", password],

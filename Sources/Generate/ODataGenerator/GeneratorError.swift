@@ -17,6 +17,8 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
     case nothingToGenerate
     /// The generated part of the metadata cannot be written and read again.
     case metadata(String)
+    /// A name cannot be used for a new package.
+    case appName(String, reason: String)
 
     /// An explanation of the error with the expected values.
     public var description: String {
@@ -31,6 +33,7 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
             "The types go into 1 to \(GeneratorConfiguration.maxFiles) files, not \(count)."
         case .nothingToGenerate: "The metadata declare no types, sets or operations."
         case .metadata(let reason): "The part of the metadata to generate cannot be kept: \(reason)"
+        case .appName(let name, let reason): "The app cannot be named '\(name)': \(reason)."
         }
     }
 }
@@ -47,6 +50,7 @@ extension GeneratorError: CodedError {
             case .files: "too-many-files"
             case .nothingToGenerate: "nothing"
             case .metadata: "metadata"
+            case .appName: "app-name"
             }
         return ErrorCode(rawValue: "generator.\(name)")
     }

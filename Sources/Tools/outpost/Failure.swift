@@ -211,6 +211,7 @@ struct Failure: Error {
         switch error {
         case .unknownSet, .unknownType: advice = "See what there is: outpost metadata show FILE-or-URL"
         case .illegalName, .nameTaken: advice = "Give another name in the configuration file."
+        case .appName: advice = "For example: outpost new shop --service URL"
         case .metadata, .nothingToGenerate, .files: advice = nil
         }
         self.init(message: TerminalText(error.description), advice: advice)

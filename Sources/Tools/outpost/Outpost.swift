@@ -1,5 +1,6 @@
 import ArgumentParser
 import Logging
+import ODataClient
 import Secrets
 
 /// The tool: serve a database, clone a service, work offline, push and pull.
@@ -26,13 +27,13 @@ struct Outpost: AsyncParsableCommand {
               2  used wrongly
               3  some requests were refused; see 'outpost errors'
             """,
-        version: "0.1.0",
+        version: OutpostProduct.version,
         subcommands: [
             Serve.self, Clone.self, Query.self, Index.self, Watch.self, Create.self, Update.self, Delete.self,
             Undo.self, Status.self, Push.self, Pull.self, Sync.self, Errors.self, Conflicts.self, Doubts.self,
             AddQuery.self, RemoveQuery.self, HandOver.self, Explain.self, Export.self, Repair.self, GC.self,
             Log.self, Metadata.self, Generate.self, VaultCommand.self, KeysCommand.self, Rekey.self, Verify.self,
-            UsersCommand.self, Untrack.self, Login.self, Logout.self,
+            UsersCommand.self, Untrack.self, Login.self, Logout.self, New.self,
         ])
 
     static func main() async {

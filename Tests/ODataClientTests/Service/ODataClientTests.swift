@@ -260,7 +260,7 @@ final class ScriptedTransport: HTTPTransport {
         var dumped = ""
         dump(authentication, to: &dumped)
         #expect(!"\(authentication) \(dumped) \(String(reflecting: authentication))".contains("secret"))
-        #expect(requests.allSatisfy { $0.headerFields[.userAgent] == "Outpost/1.0" })
+        #expect(requests.allSatisfy { $0.headerFields[.userAgent] == OutpostProduct.token })
         #expect(Set(requests.compactMap { $0.headerFields[.requestID] }).count == 3)
     }
 

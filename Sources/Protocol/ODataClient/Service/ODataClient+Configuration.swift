@@ -78,7 +78,7 @@ extension ODataClient {
 
         /// Creates a configuration.
         public init(
-            userAgent: String = "Outpost/1.0",
+            userAgent: String = OutpostProduct.token,
             requestID: (@Sendable () -> String)? = { ODataGuid.random().description },
             batchFormat: BatchFormat = .multipart, maxResponseSize: Int = 256 << 20, headers: [String: String] = [:],
             options: [String: String] = [:], language: String? = nil, sendsLanguageOption: Bool = false,
