@@ -20,7 +20,8 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRATCH = os.path.join(ROOT, os.environ.get("SCRATCH", ".build"))
-BUILD = os.path.join(SCRATCH, "debug")
+MODE = os.environ.get("OUTPOST_CONFIGURATION", "debug")
+BUILD = os.path.join(SCRATCH, MODE)
 DOCUMENTS = [os.path.join(ROOT, "Tests", "ODataGeneratorTests", "Documents", name) 
              for name in ("harbour.xml", "hostile.xml", "orchard.xml")]
 
@@ -48,7 +49,7 @@ class FinishedBuild:
     """The compiler runs of SwiftPM's last build, and its objects."""
 
     def __init__(self):
-        manifest = os.path.join(SCRATCH, "debug.yaml")
+        manifest = os.path.join(SCRATCH, f"{MODE}.yaml")
         if not os.path.exists(manifest):
             sys.exit("new-app.py: there is no finished build: scripts/test.sh --build-only")
         with open(manifest, encoding="utf-8") as file:
