@@ -1,9 +1,9 @@
 import ODataModel
 import ODataQuery
 
-/// Tells whether a query can define a part of a service that is kept offline.
+/// Checks whether a query can define a part of a service that is kept offline.
 enum DefiningQueryCheck {
-    /// Checks that the keys of what queries read say how long they may get.
+    /// Checks that the keys of the read sets have a maximum length.
     ///
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
     static func requireMaxLength(of queries: [DefiningQuery], _ sets: [String], _ model: EntityDataModel) throws {
@@ -19,7 +19,7 @@ enum DefiningQueryCheck {
         }
     }
 
-    /// Checks that the parameters of a query stand where values are put for them: in conditions.
+    /// Checks that the parameters of a query are in conditions, where values replace them.
     ///
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
     static func requireParametersInConditions(of query: DefiningQuery, model: EntityDataModel) throws(OfflineError) {
@@ -48,7 +48,7 @@ enum DefiningQueryCheck {
         }
     }
 
-    /// A word that is searched for and looks like a parameter.
+    /// A search word that looks like a parameter.
     private static func wordLikeParameter(in options: QueryOptions) -> String? {
         func find(_ search: SearchExpression) -> String? {
             if case .word(let word) = search, word.hasPrefix("@") { return word }
@@ -58,10 +58,10 @@ enum DefiningQueryCheck {
             ?? options.expand.lazy.compactMap { wordLikeParameter(in: $0.options) }.first
     }
 
-    /// Checks that no two queries read a set whose entities have no key: nothing would tell their rows apart.
+    /// Checks that no two queries read a set without a key: their rows could not be identified.
     ///
     /// - Parameters:
-    ///   - query: a query that is to be added.
+    ///   - query: the query to be added.
     ///   - set: the entity set that it reads.
     ///   - others: the entity sets that the other queries read.
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
@@ -121,9 +121,9 @@ enum DefiningQueryCheck {
 }
 
 extension DefiningQuery {
-    /// What the names of the query stand for, with null for each of its parameters.
+    /// Binds the names of the query, with null for each of its parameters.
     ///
-    /// - Throws: `QueryError` for names that the model does not have, with the query's own.
+    /// - Throws: `QueryError` for names that the model does not have, with the name of the query.
     func bound(to model: EntityDataModel) throws(QueryError) -> BoundURL {
         do throws(QueryError) {
             return try Binder(model: model).bind(QueryParameters.blank(url))
@@ -134,7 +134,7 @@ extension DefiningQuery {
 }
 
 extension QueryError {
-    /// The same error with the name and the text of the defining query that it was found in.
+    /// The same error with the name and the text of its defining query.
     func inDefiningQuery(_ name: String, _ text: String) -> QueryError {
         var error = self
         error.text = error.text ?? text
