@@ -7,8 +7,8 @@ let settings: [SwiftSetting] =
 
 // MARK: How a target is declared
 
-/// A library in `Sources/GROUP/NAME`. It imports only targets on lower floors, and only groups above its own; the tests of the
-/// architecture read floor and group from here.
+/// A library in `Sources/GROUP/NAME`. It imports only targets on lower floors, and only groups above its own; the
+/// tests of the architecture read floor and group from here.
 func library(_ name: String, floor: Int, group: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
 }
@@ -47,7 +47,8 @@ func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 // MARK: Products of other packages
 
-/// A product that only server, tools and the NIO transport use. An app resolves its package only with the trait `Server`.
+/// A product that only server, tools and the NIO transport use. An app resolves its package only with the trait
+/// `Server`.
 func server(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Server"]))
 }

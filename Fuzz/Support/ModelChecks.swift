@@ -18,8 +18,8 @@ private func withoutAssociations(_ schemas: [ODataSchema]) -> [ODataSchema] {
     return schemas
 }
 
-/// In XML of its own version, a model says all of itself. That of older versions has other words for most of it, and many
-/// ways to say the same.
+/// In XML of its own version, a model says all of itself. That of older versions has other words for most of it,
+/// and many ways to say the same.
 func checkXML(_ model: EntityDataModel) {
     guard model.version >= .v4 else { return }
     let written = CSDLWriter.document(model, as: .xml(model.version))
@@ -31,7 +31,8 @@ func checkXML(_ model: EntityDataModel) {
     promise(again.references == model.references, "what was written is read with other references")
 }
 
-/// JSON has no place for some of what XML can say, such as two annotations of one name. What came through it once stays.
+/// JSON has no place for some of what XML can say, such as two annotations of one name. What came through it once
+/// stays.
 func checkJSON(_ model: EntityDataModel) {
     guard let once = try? CSDLReader.read(CSDLWriter.json(model)) else { return }
     checkJSONAgain(once)

@@ -1,5 +1,5 @@
-// Entries, feeds, values, references and the other XML documents of Atom and AtomPub, as V2 and as V4 have them: feeds are
-// read whole and in chunks.
+// Entries, feeds, values, references and the other XML documents of Atom and AtomPub, as V2 and as V4 have them:
+// feeds are read whole and in chunks.
 import ODataFormat
 import ODataModel
 

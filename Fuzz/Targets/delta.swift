@@ -1,5 +1,5 @@
-// Delta pages as the client reads them: the answer to a delta link, whole and in chunks, with each media type that there is
-// for bytes of its kind, of services of V4 and of those before.
+// Delta pages as the client reads them: the answer to a delta link, whole and in chunks, with each media type
+// that there is for bytes of its kind, of services of V4 and of those before.
 import Dispatch
 import HTTPTypes
 import ODataHTTP

@@ -60,8 +60,8 @@ private func isPlain(_ texts: [String?]) -> Bool {
     texts.allSatisfy { $0?.utf8.allSatisfy { $0 >= 0x20 } ?? true }
 }
 
-/// A group becomes the boundary of a change set, which takes few characters, and 50 of them. Its prefix is no part of the
-/// group where it is read.
+/// A group becomes the boundary of a change set, which takes few characters, and 50 of them. Its prefix is no
+/// part of the group where it is read.
 private func isGroup(_ name: String?) -> Bool {
     guard let name else { return true }
     return (1...50).contains(name.utf8.count) && !name.hasPrefix("changeset")
@@ -109,8 +109,8 @@ private func checkMultipart(_ bytes: [UInt8]) {
     let type = "multipart/mixed; boundary=\"\(boundary)\""
     // Not every text is a boundary that a media type can name.
     if (try? MultipartBatch.boundary(contentType: type)) == boundary { checkChunks(bytes, type) }
-    // A line may become as long again where bytes are no text, and then too long. What would be taken for the change sets
-    // that are written here proves nothing: where it matters, boundaries are random.
+    // A line may become as long again where bytes are no text, and then too long. What would be taken for the
+    // change sets that are written here proves nothing: where it matters, boundaries are random.
     guard bytes.count <= 4096, !contains(bytes, "--changeset"), !contains(bytes, ours) else { return }
     if let requests { checkRequests(requests) }
     if let responses { checkResponses(responses) }

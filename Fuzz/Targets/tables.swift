@@ -1,5 +1,6 @@
-// The engine's own tables as a stranger with the file could leave them: whatever bytes come stand in one column of them, and
-// the engine reads what it keeps of changes, of what went with deleted entities, and of staged pages.
+// The engine's own tables as a stranger with the file could leave them: whatever bytes come stand in one column
+// of them, and the engine reads what it keeps of changes, of what went with deleted entities, and of staged
+// pages.
 import ErrorCodes
 import Foundation
 import GRDB

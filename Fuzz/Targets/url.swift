@@ -1,5 +1,5 @@
-// URLs of both dialects, and expressions alone: parsed, bound to the model that payloads are read with, printed, and parsed
-// again to the same tree.
+// URLs of both dialects, and expressions alone: parsed, bound to the model that payloads are read with, printed,
+// and parsed again to the same tree.
 import ODataModel
 import ODataQuery
 

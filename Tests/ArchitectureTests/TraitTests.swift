@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What an app resolves is looked at by scripts/app.sh, which asks SwiftPM. These tests read what Package.swift and sources say.
+/// What an app resolves is looked at by scripts/app.sh, which asks SwiftPM. These tests read what Package.swift
+/// and sources say.
 @Suite("The trait of server and tools")
 struct TraitTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -172,7 +172,8 @@ struct SecretRedactionTests {
         ]
         for part in parts {
             _ = seconds(100, part)
-            // Ten times the text takes ten times as long, and a hundred times where each part is held against all others.
+            // Ten times the text takes ten times as long, and a hundred times where each part is held against all
+            // others.
             #expect(seconds(2000, part) < seconds(200, part) * 60)
         }
     }

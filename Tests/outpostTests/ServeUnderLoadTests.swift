@@ -208,7 +208,8 @@ private struct ServerMemory {
 
     init(_ site: Site) throws {
         folder = "/proc/\(site.processIdentifier)"
-        // The peak counts from here (proc(5)); for others than root, whom the tool keeps from its memory, from its start.
+        // The peak counts from here (proc(5)); for others than root, whom the tool keeps from its memory, from
+        // its start.
         try? "5".write(toFile: folder + "/clear_refs", atomically: false, encoding: .utf8)
         before = try Self.bytes("VmRSS:", folder)
     }

@@ -36,8 +36,8 @@ public struct Taken: Sendable {
     }
 }
 
-/// The least processor time of several rounds of two kinds of work, taken in turns so that whatever else the machine does
-/// falls on both.
+/// The least processor time of several rounds of two kinds of work, taken in turns so that whatever else the
+/// machine does falls on both.
 public func best(
     rounds: Int, _ first: () async throws -> Void, _ second: () async throws -> Void
 ) async rethrows -> (Double, Double) {

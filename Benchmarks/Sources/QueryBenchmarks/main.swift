@@ -179,8 +179,8 @@ func found(_ text: String, _ count: Int, by decoder: RequestDecoder, _ provider:
     for _ in 0..<count { _ = try provider.statement(for: decoder.url(text)) }
 }
 
-/// What a server does until it has the statement of a request, as often as is said; by itself on its thread, since handing each
-/// over from the program's first thread would take longer.
+/// What a server does until it has the statement of a request, as often as is said; by itself on its thread,
+/// since handing each over from the program's first thread would take longer.
 nonisolated func answerable(
     _ message: HTTPRequest, _ count: Int, by decoder: RequestDecoder, _ provider: StoreProvider
 ) async throws {
@@ -190,8 +190,8 @@ nonisolated func answerable(
     }
 }
 
-/// Finding what was compiled before: for the same URL, parsed before and from its text, for a request of HTTP, and for a
-/// URL that differs in its literals.
+/// Finding what was compiled before: for the same URL, parsed before and from its text, for a request of HTTP,
+/// and for a URL that differs in its literals.
 func finding(beside prepared: Double) async throws {
     let (text, count) = (typicalQuery, quick ? 200 : 1_000)
     let provider = StoreProvider(database: orders.queue, mapping: orders.layout.mapping)

@@ -2,8 +2,8 @@ import Foundation
 import Measuring
 import OfflineOData
 
-/// Nine stores that are opened and synchronise at once, beside one: each of the two in a process of its own, so that neither
-/// finds the memory, the caches and the threads of the other.
+/// Nine stores that are opened and synchronise at once, beside one: each of the two in a process of its own, so
+/// that neither finds the memory, the caches and the threads of the other.
 enum NineStores {
     private static let rounds = 3
 
@@ -52,10 +52,11 @@ enum NineStores {
         return outcome
     }
 
-    /// What one of these processes does: makes stores, or opens and synchronises them and prints the seconds of the processor and
-    /// of the clock, and the memory.
+    /// What one of these processes does: makes stores, or opens and synchronises them and prints the seconds of
+    /// the processor and of the clock, and the memory.
     ///
-    /// - Parameter arguments: how many stores, the rows of each, the folder of the service's pages and that of the stores.
+    /// - Parameter arguments: how many stores, the rows of each, the folder of the service's pages and that of
+    ///   the stores.
     static func work(_ arguments: [String], isMaking: Bool) async throws {
         guard arguments.count == 4, let count = Int(arguments[0]), let rows = Int(arguments[1]) else { exit(2) }
         let service = try RenderedService(rows: rows, folder: arguments[2], isRendered: true)

@@ -52,9 +52,9 @@ struct Report {
         if isWanted("http") { try await TableServer.download(rows, folder: folder) }
     }
 
-    /// The first download and the bare statement, the best of three in turns. Memory is that of the first, since what one
-    /// leaves behind in an allocator must not be taken for what was there before the next; for the same reason the bare
-    /// statement runs in a process of its own.
+    /// The first download and the bare statement, the best of three in turns. Memory is that of the first, since
+    /// what one leaves behind in an allocator must not be taken for what was there before the next; for the same
+    /// reason the bare statement runs in a process of its own.
     ///
     /// - Returns: the store of the last one, open.
     private func firstDownload(_ service: RenderedService) async throws -> OfflineStore {

@@ -1,5 +1,5 @@
-// 10,000 typed entities read from a local store and all of their properties used, beside GRDB's FetchableRecord reading the same
-// values by column index; with --quick a thousand.
+// 10,000 typed entities read from a local store and all of their properties used, beside GRDB's FetchableRecord
+// reading the same values by column index; with --quick a thousand.
 import Foundation
 import GRDB
 import Measuring

@@ -3,8 +3,9 @@ import Measuring
 
 /// What one way of doing it took.
 struct Measurement: Codable {
-    /// Bytes of the collection per second, in units of 10^6 and seconds of the processor, of the fastest of several runs. Who
-    /// writes is measured by the bytes that were read, too, so that nobody gains by writing more of them.
+    /// Bytes of the collection per second, in units of 10^6 and seconds of the processor, of the fastest of
+    /// several runs. Who writes is measured by the bytes that were read, too, so that nobody gains by writing
+    /// more of them.
     var megabytesPerSecond: Double
     /// The greatest resident memory of the process, in units of 2^20 bytes.
     var peakMegabytes: Double

@@ -44,7 +44,8 @@ extension Order {
     }
 }
 
-/// A parser of simdjson, which its documentation advises to use for one text after the other: it keeps the memory of its index.
+/// A parser of simdjson, which its documentation advises to use for one text after the other: it keeps the memory
+/// of its index.
 final class SimdjsonParser {
     private let parser = sj_new_parser()
 

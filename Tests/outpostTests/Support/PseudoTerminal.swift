@@ -22,7 +22,8 @@ final class PseudoTerminal {
             }
             return (master, String(cString: name))
         #else
-            // What `unlockpt` and `ptsname` do: Swift is not shown them here (TIOCSPTLCK and TIOCGPTN of <asm/ioctls.h>).
+            // What `unlockpt` and `ptsname` do: Swift is not shown them here (TIOCSPTLCK and TIOCGPTN of
+            // <asm/ioctls.h>).
             let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
             var (isLocked, number): (Int32, UInt32) = (0, 0)
             guard master >= 0, ioctl(master, 0x4004_5431, &isLocked) == 0, ioctl(master, 0x8004_5430, &number) == 0

@@ -5,8 +5,8 @@ import ODataService
 import Synchronization
 import WireFaults
 
-/// A service of one set that gives keys and recognises no repeat, behind a proxy that can lose its answers. It refuses to
-/// create what is named `unwanted`, and does not let in who creates a `stranger`.
+/// A service of one set that gives keys and recognises no repeat, behind a proxy that can lose its answers. It
+/// refuses to create what is named `unwanted`, and does not let in who creates a `stranger`.
 final class ThingService: Sendable {
     private struct State {
         var names: [String] = []
