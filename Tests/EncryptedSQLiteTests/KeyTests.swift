@@ -30,7 +30,7 @@ struct KeyTests {
         #expect(try copy.contents() == before)
     }
 
-    @Test("A file that is not an encrypted database says what it is instead")
+    @Test("An error for a file that is no encrypted database names its actual kind")
     func otherFiles() throws {
         let folder = try Folder()
         let path = folder.path("x.db")

@@ -30,7 +30,7 @@ struct BatchReaderTests {
         return parts
     }
 
-    @Test("requests are the same whatever the chunks, in JSON and in multipart", arguments: [1, 2, 13, 10_000])
+    @Test("requests are the same for any size of the chunks, in JSON and in multipart", arguments: [1, 2, 13, 10_000])
     func chunks(size: Int) throws {
         let json = JSONBatch.writeRequest(Self.requests)
         #expect(try read(json, "application/json;odata.metadata=minimal", size) == Self.requests)
@@ -94,7 +94,7 @@ struct BatchReaderTests {
     }
 
     @Test(
-        "what no change set may hold is refused",
+        "a request that no change set may hold is refused",
         arguments: [
             ("GET A HTTP/1.1", BatchError.Reason.queryInChangeSet("GET A HTTP/1.1"), 7),
             (

@@ -76,7 +76,7 @@ struct BinderTests {
     }
 
     @Test(
-        "What the standard defines is accepted",
+        "Expressions of the standard are accepted",
         arguments: [
             "Style has Shop.Pattern'Red'", "Style has S.Pattern'Red,Striped'", "State eq 'Sent'",
             "State eq Shop.State'1'",
@@ -123,7 +123,7 @@ struct BinderTests {
     }
 
     @Test(
-        "What has no meaning here is refused by name",
+        "An expression without a meaning here is refused by name",
         arguments: ["Shop.Best(Rank=1) eq null", "{\"a\":1} eq {\"a\":1}"])
     func unsupported(text: String) throws {
         guard case .unsupported(let feature) = try error(text).kind else {

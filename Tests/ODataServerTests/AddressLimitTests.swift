@@ -65,7 +65,7 @@ import Testing
         _ = try limiter.enter("another", isCounted: true).get()
     }
 
-    @Test("a server refuses what is too much with 429 and the time to wait, and still tells its health")
+    @Test("a server refuses too many requests with 429 and the time to wait, and still reports its health")
     func refusal() async throws {
         var configuration = ODataServer.Configuration(health: HealthEndpoint())
         configuration.addressLimits = AddressLimits(requestsPerMinute: 2)

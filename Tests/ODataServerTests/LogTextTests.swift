@@ -14,7 +14,7 @@ import Testing
         ])
     func values(text: String, expected: String) { #expect(LogText.value(text) == expected) }
 
-    @Test("the target of a request stays as it was sent, but for what no URL holds")
+    @Test("the target of a request is logged as sent, except for characters that no URL has")
     func targets() {
         #expect(LogText.target("/Lines(OrderID=1,Number=2)?$top=1&a=%20") == "/Lines(OrderID=1,Number=2)?$top=1&a=%20")
         #expect(LogText.target("/a b\u{1B}[31m") == "/a%20b%1B%5B31m")

@@ -38,7 +38,7 @@ struct LogPageTests {
         #expect(page.hasSuffix("</html>\n"))
     }
 
-    @Test("Whatever a message holds, it is text and no part of the page")
+    @Test("A message with any content is text and no part of the page")
     func hostile() throws {
         let message = "</td><script>alert(1)</script>\" onclick='x' & \u{202E}\u{0}"
         let page = try page(.english, [record(message)])

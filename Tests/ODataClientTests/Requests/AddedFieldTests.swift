@@ -11,7 +11,7 @@ struct AddedFieldTests {
     private static let orders = "{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}"
 
     @Test(
-        "A read that is refused is repeated without them, whatever the status",
+        "A refused read is repeated without them, after any status",
         arguments: ["OData-MaxVersion", "Accept", "X-Request-ID"], [400, 403, 404, 406, 500, 501])
     func reads(_ field: String, _ status: Int) async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
@@ -20,7 +20,7 @@ struct AddedFieldTests {
         #expect(try await transport.service().entities("Orders").isEmpty)
     }
 
-    @Test("What was refused twice is left out, and what was accepted is not suspected")
+    @Test("A field is left out after two refusals, and an accepted one stays")
     func learned() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent["OData-MaxVersion"] == nil ? .json(Self.orders) : .refusal(500)

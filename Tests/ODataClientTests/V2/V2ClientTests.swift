@@ -182,7 +182,7 @@ import Testing
             ])
     }
 
-    @Test("OData V2 Overview 6 what V4 writes otherwise becomes the literal of the parameter's type")
+    @Test("OData V2 Overview 6 a literal of V4 becomes the V2 literal of the parameter's type")
     func functionImportArguments() async throws {
         let transport = script("2.0", .json(Self.feed, ["DataServiceVersion": "2.0"]))
         let client = try transport.client()

@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(
-        "11.7 what is no batch is refused",
+        "11.7 a body that is no batch is refused",
         arguments: [
             ("text/plain", "x", 415), ("multipart/mixed", "--b", 400), ("multipart/mixed;boundary=b", "rubbish", 400),
             ("application/json", "{\"requests\":[{]}", 400),

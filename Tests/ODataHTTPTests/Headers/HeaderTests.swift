@@ -74,7 +74,7 @@ import Testing
         #expect(throws: ODataError.self) { try agree("text/html, application/json;q=0") }
     }
 
-    @Test("8.2.1 what has the weight 0 is not given, whatever a wider range says")
+    @Test("8.2.1 a format with the weight 0 is not used, even if a wider range allows it")
     func excluded() throws {
         #expect(throws: ODataError.self) { try agree("application/json;q=0, */*") }
         #expect(try agree("application/json;metadata=full;q=0, */*;q=0.1").format.metadata == .minimal)

@@ -26,7 +26,7 @@ struct XMLTreeTests {
         #expect(root.elements[2].text == "<&>")
     }
 
-    @Test("what is written reads back as an equal tree")
+    @Test("a written tree reads back as an equal tree")
     func roundTrip() throws {
         let tree = try tree()
         #expect(try XMLTree(parsing: tree.bytes) == tree)
@@ -59,7 +59,7 @@ struct XMLTreeTests {
     }
 
     @Test(
-        "entities, depth and what is no XML are refused",
+        "entities, too deep nesting and invalid XML are refused",
         arguments: [
             ("<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>", .documentType), ("  ", .empty),
             (String(repeating: "<x>", count: 101), .tooDeep), ("<a>", .truncated),

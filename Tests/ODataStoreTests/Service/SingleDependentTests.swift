@@ -97,7 +97,7 @@ struct SingleDependentTests {
 
     // MARK: At most one
 
-    @Test("Two entities for a property that leads to one are refused, whatever holds the relation")
+    @Test("Two entities for a property that leads to one are refused, for each kind of relation")
     func two() async throws {
         let bazaar = try await Bazaar(replacing: [
             #"<NavigationProperty Name="Invoice" Type="Bazaar.Invoice" ContainsTarget="true"/>"#:
