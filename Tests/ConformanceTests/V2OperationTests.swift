@@ -133,7 +133,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("SAP annotations, FunctionImport: a bound action is a function import that acts on its type")
+    @Test("SAP annotations, FunctionImport: a bound operation is a function import that acts on its type")
     func boundOperations() async throws {
         try await service { v2 in
             let metadata = try await v2.send(.get, "$metadata").text
