@@ -18,7 +18,7 @@ struct ReadmeTests {
         #expect(code.components(separatedBy: "import ").count == 2)
     }
 
-    @Test("does what it says")
+    @Test("works as described")
     func runs() async throws {
         let shop = try await Shop()
         let costly = try await shop.count("SELECT COUNT(*) FROM Orders WHERE Freight > 250")

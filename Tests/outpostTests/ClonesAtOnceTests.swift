@@ -24,7 +24,7 @@ struct ClonesAtOnceTests {
         }
     }
 
-    @Test("who thinks about a passphrase takes nothing away of a clone that others have made and changed meanwhile")
+    @Test("a command that waits for a passphrase removes nothing of a clone made meanwhile")
     func overtaken() async throws {
         let site = try Site()
         let tool = site.tool

@@ -83,7 +83,7 @@ struct LogTests {
         #expect(try await tool.run("log", environment: bad).code == 1)
     }
 
-    @Test("What happened to a clone is told with the bytes that it took")
+    @Test("Events of a clone are shown with the bytes that they took")
     func transfers() async throws {
         struct Event: Decodable {
             var kind: String

@@ -89,7 +89,7 @@ struct LoginTests {
         }
     }
 
-    @Test("With the browser of this machine, whose program sees no secret and whose page repeats nothing")
+    @Test("With the browser of this machine: the program sees no secret, and the page repeats nothing")
     func browser() async throws {
         let site = try Site()
         let provider = IdentityProvider()

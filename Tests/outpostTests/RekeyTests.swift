@@ -63,7 +63,7 @@ struct RekeyTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: clone + "/store.db")) == before)
     }
 
-    @Test("The old key stays, opens copies and damaged files, and what needs it is said")
+    @Test("The old key stays and opens copies and damaged files, and the message says so")
     func oldKey() async throws {
         let site = try Site()
         let tool = site.tool

@@ -102,7 +102,7 @@ import Testing
         #expect(answer.contains("\"ID\":1001") && !answer.contains("nextLink"), "\(answer.suffix(200))")
     }
 
-    @Test("options that what is served has no use for are refused")
+    @Test("options without a use for the served file are refused")
     func useless() async throws {
         let site = try Site()
         try await site.serve()

@@ -69,7 +69,7 @@ import Testing
         #expect(foreign.hasSuffix("|403"))
     }
 
-    @Test("--open serves without a token, on this machine alone, and says who can use the clone then")
+    @Test("--open serves without a token, on this machine alone, and says that every local user can read the clone")
     func open() async throws {
         let (site, clone) = try await clone()
         for host in ["0.0.0.0", "::", "192.0.2.1", "127.0.0.1.example"] {

@@ -76,7 +76,7 @@ struct VaultTests {
         #expect(process.terminationStatus == 0)
     }
 
-    @Test("Who ends the input in place of a secret ends the command, shows nothing and keeps what there was")
+    @Test("Ending the input in place of a secret ends the command, shows nothing and keeps the vault")
     func endOfInput() async throws {
         let site = try Site()
         let tool = site.tool

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("What an entity contains once, without a key")
+@Suite("A single contained entity without a key")
 struct ContainedOnceTests {
     private func studio() async throws -> Studio {
         let studio = try await Studio {

@@ -45,7 +45,7 @@ struct LargeRefreshTests {
         #expect(size < 100_000, "the log has \(size) bytes")
     }
 
-    @Test("of which most changed is applied in steps, and comes to what the service has")
+    @Test("with mostly changed rows is applied in steps, and gives the rows of the service")
     func changed() async throws {
         let shop = try await shop()
         let store = try await store(shop)

@@ -188,7 +188,7 @@ struct MembershipTests {
     }
 
     @Test(
-        "that was made here and is in no query goes whatever queries of other sets are refused or left out",
+        "that was created locally and is in no query goes, even if queries of other sets are refused or left out",
         arguments: [true, false])
     func releasedBesideOthers(isRefused: Bool) async throws {
         let shop = try await Shop()
@@ -386,7 +386,7 @@ struct MembershipTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is compared with what the service made of the change before, where there are no ETags (rule 8)")
+    @Test("is compared with the server version after the change before, if there are no ETags (rule 8)")
     func normalised() async throws {
         let shop = try await Shop()
         let service = Gateway(

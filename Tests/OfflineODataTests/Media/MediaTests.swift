@@ -89,7 +89,7 @@ struct MediaTests {
         #expect(try await studio.service.stream("Pictures(\(number))/$value").utf8.count == (300 << 10) + 1)
     }
 
-    @Test("are loaded of what a query expands, and of what its entities contain, and are changed there")
+    @Test("are loaded for expanded and contained entities, and are changed there")
     func expanded() async throws {
         let studio = try await Studio()
         try await studio.link("Albums(1)/Pictures", to: "Pictures(1)")
@@ -282,7 +282,7 @@ struct MediaTests {
     }
 
     @Test(
-        "that cannot be loaded hide neither which queries were refused nor what the others brought",
+        "that cannot be loaded hide neither refused queries nor the rows of the others",
         arguments: [true, false])
     func cutBesideRefusal(isRefusing: Bool) async throws {
         let studio = try await Studio()
@@ -333,7 +333,7 @@ struct CallTests {
         ).status
     }
 
-    @Test("an action waits in the queue, behind the changes of what it is bound to")
+    @Test("an action waits in the queue, behind the changes of its bound entity")
     func queued() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -357,7 +357,7 @@ struct CallTests {
         #expect(try await store.observe.status().failed.isEmpty)
     }
 
-    @Test("an action whose answer was lost is in doubt and not called again")
+    @Test("an action with a lost response is in doubt and not called again")
     func doubt() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -464,7 +464,7 @@ struct RelationTests {
         }
     }
 
-    @Test("without a foreign key are made and taken away, also of what was created here")
+    @Test("without a foreign key are added and removed, also for local creations")
     func links() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([

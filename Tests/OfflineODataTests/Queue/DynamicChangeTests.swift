@@ -104,7 +104,9 @@ struct DynamicChangeTests {
         #expect(try await store.rows("Things(1)").first?["Colour"] == "blue")
     }
 
-    @Test("What others have changed of them is a conflict, at a service without ETags too", arguments: [false, true])
+    @Test(
+        "A change of the same dynamic property by others is a conflict, at a service without ETags too",
+        arguments: [false, true])
     func conflict(hasETags: Bool) async throws {
         let (service, store, folder) = try await things(hasETags: hasETags)
         defer { withExtendedLifetime(folder) {} }

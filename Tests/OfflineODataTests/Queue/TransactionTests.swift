@@ -28,7 +28,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("are one change set, in which what is created is named by its content id")
+    @Test("are one change set, in which created entities are named by their content ids")
     func changeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -44,7 +44,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are seen by what reads within, and gone as a whole when the closure throws")
+    @Test("are seen by reads within, and gone as a whole when the closure throws")
     func rolledBack() async throws {
         struct Enough: Error {}
         let shop = try await Shop()
@@ -71,7 +71,7 @@ struct TransactionTests {
         #expect(try await store.observe.status().pending.map(\.entityText) == ["Products(2)"])
     }
 
-    @Test("include what is given up of the engine's own sets, which are read with what was changed")
+    @Test("include discarded changes of the engine's own sets, which show the changes of the transaction")
     func engineSets() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -177,7 +177,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are looked for by what can be looked at where the service remembers no requests")
+    @Test("are looked for by their evidence if the service remembers no requests")
     func answerLostPlain() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client()))

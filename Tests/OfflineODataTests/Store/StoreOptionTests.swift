@@ -116,7 +116,7 @@ struct StoreOptionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Changes that waited too long are among what failed of the upload that was to send them, and of no other")
+    @Test("Expired changes are among the failures of the upload that was to send them, and of no other")
     func expiryReported() async throws {
         final class Listener: OfflineStoreDelegate {
             let failed = LockedNames()
@@ -216,7 +216,7 @@ struct StoreOptionTests {
         #expect(accepts.last == options.sync.deltaQueryFormat)
     }
 
-    @Test("What replaces a delta that the service has forgotten is asked for as all of a query is, page after page")
+    @Test("A refresh after a forgotten delta requests all of a query, page after page")
     func formatOfRefresh() async throws {
         let shop = try await Shop(pageSize: 15)
         let (sent, hasForgotten) = (LockedList(), LockedFlag())

@@ -85,7 +85,7 @@ struct UpgradeTests {
         try store.close()
     }
 
-    @Test("is brought up to date once by those who open it at the same time", arguments: kept)
+    @Test("is upgraded once when several processes open it at the same time", arguments: kept)
     func atOnce(fixture: String) async throws {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }

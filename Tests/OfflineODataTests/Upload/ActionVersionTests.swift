@@ -19,7 +19,7 @@ struct ActionVersionTests {
     }
 
     @Test(
-        "is, where its answer was lost, none that a change behind it overwrites what others have done in",
+        "does not, after a lost response, let a change behind the action overwrite changes by others",
         arguments: [true, false])
     func changedByOthersMeanwhile(isChanged: Bool) async throws {
         let desk = try await Desk()
@@ -40,7 +40,7 @@ struct ActionVersionTests {
 
     // MARK: Unknown outcomes
 
-    @Test("is the one that another in doubt has left, where its values are those that were seen, and in turn")
+    @Test("is the one after another action in doubt, if the values are those that were seen, and in turn")
     func doubtOfAnother() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -56,7 +56,7 @@ struct ActionVersionTests {
         #expect(desk.calls.names == ["Touch", "Close", "Touch"])
     }
 
-    @Test("is not the one that another in doubt may have left, where its values are others: nobody can tell whose")
+    @Test("is not the one after another action in doubt, if values differ, since nobody knows their author")
     func doubtfulValues() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -199,7 +199,7 @@ struct ActionVersionTests {
 
     // MARK: The archive
 
-    @Test("Rule 8: is compared for no change in the archive, which stays one of what was seen")
+    @Test("Rule 8: is not compared for a change in the archive, which keeps its base version")
     func archivedBehind() async throws {
         let desk = try await Desk()
         let isRefusing = LockedFlag()

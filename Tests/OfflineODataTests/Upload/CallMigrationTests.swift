@@ -61,7 +61,7 @@ struct CallMigrationTests {
     }
 
     @Test(
-        "goes to the archive with what it was to be called with, and the rest goes on",
+        "goes to the archive with its parameters, and the rest goes on",
         arguments: [
             [("Copies", TypeReference.primitive(.guid)), ("Colour", .primitive(.string))],
             [("Copies", .primitive(.int32))],

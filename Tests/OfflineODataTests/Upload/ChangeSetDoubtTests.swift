@@ -207,7 +207,7 @@ struct ChangeSetDoubtTests {
     }
 
     @Test(
-        "Rule 1: is in doubt, and not sent otherwise, where a repeat is refused by who does not say that it recognised it",
+        "Rule 1: is in doubt, and not sent otherwise, if a refused repeat was not marked as recognised",
         arguments: [400, 403, 404, 405, 412, 500, 501])
     func refusedRepeat(status: Int) async throws {
         let depot = try await Depot()
@@ -233,7 +233,7 @@ struct ChangeSetDoubtTests {
         #expect(try await depot.service.rows("Headers").count == 4)
     }
 
-    @Test("Rule 1: is settled by its keys where a repeat is refused by who does not say that it recognised it")
+    @Test("Rule 1: is settled by its keys if a refused repeat was not marked as recognised")
     func refusedRepeatWithKeys() async throws {
         let depot = try await Depot()
         let store = try await refused(depot, ODataError(status: 500, code: "", message: "No.")) { store in
@@ -297,7 +297,7 @@ struct ChangeSetDoubtTests {
         #expect(refusals.names == (status.map { $0 == 400 ? ["400", "400"] : ["501"] } ?? []))
     }
 
-    @Test("is one change set where the service takes references in bodies, and PATCH is what it does not know")
+    @Test("is one change set if the service takes references in bodies and only PATCH is unknown to it")
     func withoutPatch() async throws {
         let depot = try await Depot()
         let service = Gateway(

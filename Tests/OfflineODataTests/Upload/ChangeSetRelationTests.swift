@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A relation without a foreign key beside the creation of what it relates")
+@Suite("A relation without a foreign key beside the creation of its entities")
 struct ChangeSetRelationTests {
     /// Creates an album and a tag in a change set, and relates the album to this tag and to another one.
     private func relatedAlbum(_ store: OfflineStore) async throws {
@@ -82,7 +82,7 @@ struct ChangeSetRelationTests {
         #expect(try await tags(studio.service, of: 3) == ["green", "new"])
     }
 
-    @Test("is one of a deep insert: to what there is, and to what is made within", arguments: [true, false])
+    @Test("is one of a deep insert: to an existing entity, and to one created within", arguments: [true, false])
     func deepInsert(isNew: Bool) async throws {
         let studio = try await Studio()
         let store = try await studio.clone()

@@ -31,7 +31,7 @@ struct LeanAnswerTests {
     }
 
     @Test(
-        "does not let the next one go over what others have changed since then",
+        "does not let the next one overwrite later changes by others",
         arguments: [false, true])
     func overtaken(tellsETag: Bool) async throws {
         let shop = try await Shop()

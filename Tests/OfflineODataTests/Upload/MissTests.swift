@@ -22,7 +22,7 @@ struct MissTests {
     }
 
     @Test(
-        "of who answers so to everything decides nothing",
+        "of a gateway that reports everything as missing decides nothing",
         arguments: ["delete", "update", "create", "set"], [404, 410])
     func ofRouter(change: String, status: Int) async throws {
         let shop = try await Shop()
@@ -50,7 +50,7 @@ struct MissTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("of who answers so to everything decides nothing where the entity is looked at before, either")
+    @Test("of a gateway that reports everything as missing decides nothing before a comparison, either")
     func beforeSending() async throws {
         let shop = try await Shop()
         let isGone = LockedFlag()

@@ -54,7 +54,7 @@ struct TwinRelationTests {
         return (studio, store)
     }
 
-    @Test("They are what the last of them made, and each gives back what it took the place of")
+    @Test("They are those of the last request, and each restores the relation that it replaced")
     func takenBack() async throws {
         let (_, store) = try await twins()
         #expect(try await motto(store) == ["green"])

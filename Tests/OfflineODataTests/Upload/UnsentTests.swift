@@ -96,7 +96,7 @@ struct UnsentTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
-    @Test("waits where what the service has of the entity cannot be read, which is to be put as a whole")
+    @Test("waits if the current entity cannot be read, which must be sent as a whole")
     func unreadable() async throws {
         let shop = try await Shop()
         let isUploading = LockedFlag()
