@@ -242,7 +242,7 @@ extension OfflineStore {
             throw ODataError.notFound(request.url.description)
         } catch OfflineError.alreadySent {
             throw ODataError(
-                status: 409, code: "AlreadySent", message: "Request \(id) has been sent and cannot be taken back.")
+                status: 409, code: "AlreadySent", message: "Request \(id) has been sent and cannot be undone.")
         } catch let error as OfflineError {
             guard case .inChangeSet = error else { throw error }
             throw ODataError(status: 409, code: "InChangeSet", message: error.description)

@@ -76,7 +76,7 @@ struct SalvagedSettings {
         guard OfflineLayout(model: model).statements.filter({ $0.hasPrefix("CREATE TABLE") }).allSatisfy(made.contains)
         else {
             throw OfflineError.damagedQueue(
-                reason: "the metadata given for \(path) are not what its tables were made for")
+                reason: "the metadata given for \(path) do not match its tables")
         }
         return model
     }

@@ -199,7 +199,7 @@ private struct DraftActivation {
         }
         throw ODataError(
             status: 409, code: "ChangesWait",
-            message: "Changes of \(url) wait that are of another version than the draft: they must be uploaded first.")
+            message: "\(url) has pending changes of another version than the draft. Upload them first.")
     }
 }
 

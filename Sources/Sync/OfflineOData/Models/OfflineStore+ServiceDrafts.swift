@@ -109,7 +109,7 @@ extension OfflineStore.Drafts {
         }
         guard waits else { return }
         throw ODataError(
-            status: 409, code: "ChangesWait", message: "Changes of \(url) wait: they must be uploaded first.")
+            status: 409, code: "ChangesWait", message: "\(url) has pending changes. Upload them first.")
     }
 
     /// Stores the service's response. The entity has no owner until the next download brings it. Pending changes

@@ -31,14 +31,14 @@ enum DefiningQueryCheck {
                 let key = model.shape(ofStored: set)?.key.first?.path ?? "ID"
                 throw OfflineError.invalidDefiningQuery(
                     name: query.name,
-                    reason: "@\(name.text) stands in a key, where no value is put for it: make it a condition, such as "
+                    reason: "the parameter @\(name.text) cannot be in a key. Use a condition instead, such as "
                         + "\(set)?$filter=\(key) eq @\(name.text).")
             }
         }
         guard let word = wordLikeParameter(in: query.url.options) else { return }
         throw OfflineError.invalidDefiningQuery(
             name: query.name,
-            reason: "$search takes no parameters: put \(word) into double quotes if that is what is searched for.")
+            reason: "$search takes no parameters. Put \(word) into double quotes to search for the word.")
     }
 
     private static func keyValues(of segment: PathSegment) -> [CommonExpression] {
@@ -71,8 +71,8 @@ enum DefiningQueryCheck {
         guard model.entitySet(set)?.hasKey(in: model) == false, others.contains(set) else { return }
         throw .invalidDefiningQuery(
             name: query.name,
-            reason: "another query reads \(set) already, whose entities have no key, by which a store tells them "
-                + "apart.")
+            reason: "another query reads \(set) already, and entities without a key cannot be told apart. "
+                + "Keep one of the queries.")
     }
 
     /// The entity set that a query reads.
@@ -88,8 +88,8 @@ enum DefiningQueryCheck {
                 throw OfflineError.invalidDefiningQuery(
                     name: query.name,
                     reason:
-                        "the entities of \(set.name) have no key, by which a store tells them apart: the set can be "
-                        + "kept as a whole only, without options.")
+                        "the entities of \(set.name) have no key. Such a set can be kept only as a whole: "
+                        + "leave the query options out.")
             }
             name = set.name
         case .entity where bound.resource.steps.count == 1:
@@ -98,7 +98,7 @@ enum DefiningQueryCheck {
         default:
             throw OfflineError.invalidDefiningQuery(
                 name: query.name,
-                reason: "it must read an entity set, a singleton, one entity, or what an entity contains.")
+                reason: "it must read an entity set, a singleton, one entity, or a contained collection.")
         }
         if query.isShared, let parameter = QueryParameters.names(in: query.url).min() {
             throw OfflineError.invalidDefiningQuery(

@@ -183,7 +183,7 @@ struct DeletionShelf {
         do {
             return try JSONDecoder().decode([String: Cell].self, from: content)
         } catch {
-            throw OfflineError.damagedQueue(reason: "what went with a deleted entity cannot be read: \(error)")
+            throw OfflineError.damagedQueue(reason: "the dependents of a deleted entity cannot be read: \(error)")
         }
     }
 

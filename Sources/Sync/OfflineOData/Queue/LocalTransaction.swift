@@ -148,8 +148,8 @@ extension OfflineStore {
         guard !isOfStream(request) else {
             throw ODataError(
                 status: 501, code: "StreamInChangeSet",
-                message: "A stream is taken in and sent by itself, so that it cannot be made or undone with the other "
-                    + "changes of a change set: send it outside of it.", target: request.url.description)
+                message: "A stream is sent separately and cannot be part of a change set. "
+                    + "Change it outside of the transaction.", target: request.url.description)
         }
         return try local.change(followingAlias(request, in: database) ?? request, in: database)
     }

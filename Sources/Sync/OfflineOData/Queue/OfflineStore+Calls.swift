@@ -58,8 +58,8 @@ extension OfflineStore {
             let name = call.operation.name.description
             throw ODataError(
                 status: 501, code: "OnlineCallInChangeSet",
-                message: "\(name) is called at the service at once, which cannot be undone with the other changes of a "
-                    + "change set: call it outside of it, or queue it where it is an action.", target: name)
+                message: "\(name) is called at the service at once and cannot be part of a change set. "
+                    + "Call it outside of the transaction, or queue it if it is an action.", target: name)
         }
         return try enqueue(call, in: database)
     }

@@ -61,46 +61,48 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     /// The fault and its remedy.
     public var description: String {
         switch self {
-        case .storeExists(let path): "\(path) holds a store already."
-        case .noStore(let path): "\(path) holds no store."
+        case .storeExists(let path): "\(path) already contains a store."
+        case .noStore(let path): "\(path) contains no store."
         case .busy(let process?): "Another process (\(process)) is syncing this store."
         case .busy(nil): "Another process is syncing this store."
         case .fileAccess(let path, let reason): "\(path): \(reason)"
         case .invalidDefiningQuery(let name, let reason): "The defining query \(name) cannot be kept offline: \(reason)"
         case .queryExists(let name): "There is a defining query \(name) already."
         case .queriesRefused(let refusals, _): refusals.map(\.description).joined(separator: "\n")
-        case .endless(let query, let reason): "The download of \(query) was ended, since it has no end: \(reason)."
+        case .endless(let query, let reason):
+            "The download of \(query) was stopped, because it exceeds a limit: \(reason)."
         case .unknown(let kind, let name): "There is no \(kind) \(name)."
-        case .alreadySent(let request): "Request \(request) has been sent and cannot be taken back."
+        case .alreadySent(let request): "Request \(request) has been sent and cannot be undone."
         case .inChangeSet(let name, let others):
             """
-            The changes of the change set \(name) are made together or not at all. Take the others back too \
+            The changes of the change set \(name) succeed or fail together. Undo the others too \
             (\(others.map { "request \($0)" }.joined(separator: ", "))), all at once or with `withAllOthers`.
             """
         case .keyNeeded(let request):
-            "Other changes wait for the key of what request \(request) created: give the key, or discard them."
+            "Other changes wait for the key of the entity that request \(request) created. Give the key, or discard them."
         case .invalidClientModel(let reason): "The app's own entity sets cannot be used: \(reason)"
         case .notConnected: "This store was opened without a connection to its service."
         case .connectionOutdated:
             """
-            The connection speaks the model that the service had before: give refreshMetadata(connect:) one that is made \
-            with the new model, or have the client read its metadata again first.
+            The connection still uses the former model of the service. Pass refreshMetadata(connect:) a connection with \
+            the new model, or let the client read its metadata again first.
             """
         case .modelOutdated:
-            "The store has been brought to a new model of its service since it was opened: open it again."
+            "The store has a new model since it was opened. Open it again."
         case .cannotAttach(let reason): "The stores cannot be read together: \(reason)"
         case .withoutPlace(let request):
-            "The service has nothing any more that request \(request) could be sent to."
+            "The service's model has no place for request \(request) any more. Read the request in the error archive, and discard it."
         case .optionDiffers(let name, let stored, let given):
             """
-            The store was made with \(name) \(stored), and is opened with \(given): leave the option out, or make a new \
-            store with it.
+            The store was created with \(name) \(stored), and is opened with \(given). Leave the option out, or create a \
+            new store with it.
             """
-        case .optionFixed(let name): "\(name) is set when a store is opened: close it, and open it with the new value."
+        case .optionFixed(let name):
+            "\(name) is set when a store is opened. Close the store, and open it with the new value."
         case .originLost(let path):
             """
-            \(path) cannot tell any more what it was made for: give the root and the metadata of its service, as they were \
-            when it was last used.
+            \(path) does not contain its service any more. Give the root of the service, and its metadata from the time \
+            when the store was last used.
             """
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
         case .queueHeld(let hold): hold.description

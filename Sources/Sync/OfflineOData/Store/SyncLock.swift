@@ -41,7 +41,7 @@ final class SyncLock: Sendable {
         }
         guard Self.isLockFile(descriptor) else {
             close(descriptor)
-            throw .fileAccess(path: path, reason: "it is no lock file of Outpost; move it away")
+            throw .fileAccess(path: path, reason: "it is not a lock file of Outpost. Move it to another place")
         }
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)

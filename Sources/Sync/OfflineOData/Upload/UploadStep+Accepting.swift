@@ -130,7 +130,7 @@ extension UploadStep {
     private func fail(_ request: QueuedRequest, withoutKey answer: Accepted, in database: Database) throws {
         let failure = QueuedRequest.Failure(
             status: answer.status, code: "NoKey",
-            message: "The service created \(request.entitySet) without saying under which key.",
+            message: "The service created an entity of \(request.entitySet), but its response names no key.",
             at: uploader.environment.instant)
         try uploader.outcomes.fail(request, .inDoubt, failure, in: database)
     }

@@ -52,6 +52,6 @@ extension ODataResponse {
         guard !(200..<300).contains(status) || status == 202 else { return nil }
         return ODataError(
             status: status, code: "NotDone",
-            message: "The service answered \(status), which does not say that it made the change.")
+            message: "The service answered \(status), which does not confirm the change.")
     }
 }

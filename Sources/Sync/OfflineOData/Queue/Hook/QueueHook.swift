@@ -46,7 +46,7 @@ struct QueueHook: WriteHook {
         throw ODataError(
             status: 501, code: "NotImplemented",
             message:
-                "Entities of \(table.set) cannot be changed offline: \(part.path) of their key is in a complex property.",
+                "Entities of \(table.set) cannot be changed offline, because the key part \(part.path) is in a complex property.",
             target: part.path)
     }
 
