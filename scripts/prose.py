@@ -11,7 +11,7 @@ one or two of them in 1,000 words. The script counts them in
   help      abstracts, discussions and help of commands and options,
   errors    the texts of errors, and the catalogues of messages.
 It also counts comment lines of more than 120 columns ("lines"), sentences of more than 25 words in help and errors
-("sentences"), and names of tests that a suite has twice ("doubles").
+("sentences"), and names that two tests or two suites of a target have ("doubles").
 
 A group that the file of limits does not name may have 2 free clauses in 1,000 words, and none of the rest. The limits in
 the file are for groups that do not reach this yet. They only go down: a limit above the one of the last commit fails.
@@ -46,12 +46,12 @@ SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÄÖÜ“\"'$-])|\n\s*\n|\n\s*[-*] |
 EXAMPLE = re.compile(r"\bEXAMPLES?\n.*?(?=\n\s*\n|\Z)", re.S)
 NAMES = re.compile(r"[a-z\s-]+")
 NAMED = re.compile(r"@(Test|Suite)\(")
+FUNCTION = re.compile(r"\bfunc `([^`]+)`")
 HELP = re.compile(r"\b(?:abstract|discussion|help|usage)\s*:|\bArgumentHelp\(")
 ERROR = re.compile(
     r"\b(?:struct|enum|class|extension)\s+[\w.]+\s*:[^{\n]*\b(?:Error|CodedError|LocalizedError)\b[^{\n]*\{"
     r"|\bextension\s+[\w.]*(?:Error|Failure|Refusal)\b[^{\n]*\{")
 THROWN = re.compile(r"\bthrow\s+[\w.]+\(|\b(?:ODataError|Refusal|Failure|ValidationError)(?:\.\w+)?\(")
-SUITE = re.compile(r"\b(?:struct|class|enum|actor|extension)\s+(\w+)[^{\n]*\{")
 OPENING, CLOSING = "([{", ")]}"
 
 
@@ -189,12 +189,12 @@ def long(source, begin):
 def names(source, place, counts):
     if "Testing" not in source.code:
         return
-    suites = [(match.start(), source.end(match.end() - 1), match.group(1)) for match in SUITE.finditer(source.code)]
+    for match in FUNCTION.finditer(source.code):
+        counts.prose(f"tests {place}", source, match.start(), match.group(1))
     for match in NAMED.finditer(source.code):
         for start, text in joined(expression(source, match.end())):
             counts.prose(f"tests {place}", source, start, text)
-            inside = [name for begin, end, name in suites if begin < start < end]
-            key = (place, match.group(1) if match.group(1) == "Suite" else "/".join(inside), text)
+            key = (place, match.group(1), text)
             if key in counts.seen:
                 counts.one(f"doubles {place}", source, start, text)
             counts.seen.add(key)

@@ -74,7 +74,7 @@ import Testing
         #expect(try parts(channel) == ["more"])
     }
 
-    @Test(arguments: [HTTPResponseStatus.continue, .ok]) func `what is no refusal is never held`(
+    @Test(arguments: [HTTPResponseStatus.continue, .ok]) func `only refusals are ever held`(
         status: HTTPResponseStatus
     ) throws {
         #expect(try parts(try started(status)) == ["\(status.code)"])

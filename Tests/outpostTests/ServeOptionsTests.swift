@@ -18,7 +18,7 @@ import Testing
         return both
     }
 
-    @Test func `--tls speaks HTTPS, and HTTP/2 with who can`() async throws {
+    @Test func `--tls serves HTTPS, with HTTP/2 for clients that support it`() async throws {
         let site = try Site()
         let file = try await certificate(site)
         try await site.serve(nil, port: 0, "--tls", file)
@@ -32,7 +32,7 @@ import Testing
         #expect(try await Command.curl(site.url.replacing("https:", with: "http:")) == "")
     }
 
-    @Test func `--tls-clients lets in who shows a certificate of these authorities, and nobody else`() async throws {
+    @Test func `--tls-clients accepts only clients with a certificate of these authorities`() async throws {
         let site = try Site()
         let file = try await certificate(site)
         try await site.serve(nil, port: 0, "--tls", file, "--tls-clients", site.path("chain.pem"))
@@ -209,7 +209,7 @@ import Testing
         #expect(metadata.contains(#"Property="Insertable" Bool="false""#), "\(metadata.prefix(3000))")
     }
 
-    @Test func `--log writes a line for each request, with who asked and without what for`() async throws {
+    @Test func `--log writes a line for each request, with the caller and without the query`() async throws {
         let site = try Site()
         try await site.addUsers(["ann": "s3cret"])
         try await site.serve(nil, port: 0, "--log", "--auth", site.path("users"))

@@ -36,7 +36,7 @@ import Testing
         #expect(transport.sent.filter { $0.message.method == .post }.count == 1)
     }
 
-    @Test func `a stream whose entity cannot be read is created all the same`() async throws {
+    @Test func `a stream with an unreadable entity counts as created`() async throws {
         let transport = script { sent, _ in
             sent.message.method == .post ? .empty(204, ["OData-EntityId": "Photos(3)"]) : .refusal(403)
         }
@@ -45,7 +45,7 @@ import Testing
         #expect(photo.control.id == "Photos(3)")
     }
 
-    @Test func `what was created is given even to a task that was cancelled meanwhile`() async throws {
+    @Test func `a created entity is returned even to a task that was cancelled meanwhile`() async throws {
         let transport = script { sent, _ in
             guard sent.message.method == .post else { throw CancellationError() }
             withUnsafeCurrentTask { $0?.cancel() }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `where the new ETag cannot be had, the old one stays and is refused`() async throws {
+    @Test func `if the new ETag cannot be read, the old one stays and is refused`() async throws {
         let transport = script { sent, number in
             if sent.message.method == .get { return number == 0 ? .json(Self.order("Graz", "1")) : .refusal(403) }
             return number == 1 ? .empty(204) : .refusal(412)

@@ -387,7 +387,7 @@ import Testing
         #expect(transport.sent[2]["Prefer"] == "return-no-content")
     }
 
-    @Test func `what V2 cannot say is refused by name, before anything is sent`() async throws {
+    @Test func `a request that V2 cannot express is refused by name, before anything is sent`() async throws {
         let transport = script("2.0", .json(Self.feed))
         let service = try transport.service()
         for query in [

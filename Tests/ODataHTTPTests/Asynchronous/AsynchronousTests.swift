@@ -178,7 +178,7 @@ import Testing
         #expect(try await answer().status == 200)
     }
 
-    @Test func `nobody but who asked gets the answer`() async throws {
+    @Test func `only the caller of a request gets the answer`() async throws {
         let monitors = StatusMonitors()
         let service = try Service(monitors)
         await service.finish()

@@ -251,7 +251,7 @@ final class ScriptedProvider: ODataProvider {
         #expect(text == "304\nOData-Version: 4.01\nETag: \"5\"\n\n")
     }
 
-    @Test func `who asks is told to the provider, in batches too`() async throws {
+    @Test func `the provider knows the caller, in batches too`() async throws {
         let provider = try ScriptedProvider { request in
             guard case .batch(let items) = request.body else { return ODataResponse(body: .count(1)) }
             return ODataResponse(
@@ -307,7 +307,7 @@ final class ScriptedProvider: ODataProvider {
         #expect(unknown.hasPrefix("404\n"))
     }
 
-    @Test func `what breaks inside is told without a word of it`() async throws {
+    @Test func `an internal failure is reported without its details`() async throws {
         struct SecretError: Error { let password = "hunter2" }
         let text = try await answer("GET /service/Products\n\n") { _, _ in throw SecretError() }
         #expect(text.hasPrefix("500\n"))

@@ -228,7 +228,7 @@ struct CSDLReaderTests {
         #expect(!error.expected.isEmpty)
     }
 
-    @Test("a document cut anywhere gives a typed error")
+    @Test("a metadata document cut anywhere gives a typed error")
     func prefixes() {
         for sample in [CSDLSamples.v4, CSDLSamples.v2] {
             let bytes = Array(sample.utf8)

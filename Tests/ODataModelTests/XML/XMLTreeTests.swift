@@ -50,7 +50,7 @@ struct XMLTreeTests {
         #expect(tree.element(at: "/a/1/d/1")?.name.namespace == "urn:a")
     }
 
-    @Test("a document cut anywhere gives a typed error")
+    @Test("an XML document cut anywhere gives a typed error")
     func prefixes() {
         let bytes = Array(Self.sample.utf8)
         for count in 0..<bytes.count {
@@ -78,7 +78,7 @@ struct XMLTreeTests {
         }
     }
 
-    @Test("an error names the place")
+    @Test("an error in XML names the place")
     func place() {
         #expect {
             try XMLTree(parsing: Array("<a>\n<b></a>".utf8))
