@@ -58,7 +58,7 @@ struct BatchReaderTests {
         #expect(count == 500)
     }
 
-    @Test("blanks where the colon of a name is missing are read once each", .timeLimit(.minutes(1)))
+    @Test("blanks in the place of a missing colon are read once each in a batch", .timeLimit(.minutes(1)))
     func blanks() async throws {
         var reader = try BatchRequestReader(contentType: "application/json")
         reader.append(#"{"requests""#.utf8)

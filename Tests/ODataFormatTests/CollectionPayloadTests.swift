@@ -65,7 +65,7 @@ struct CollectionPayloadTests {
         #expect(try reader.next() == nil)
     }
 
-    @Test("blanks where the colon of a name is missing are read once each", .timeLimit(.minutes(1)))
+    @Test("blanks in the place of a missing colon are read once each in a collection", .timeLimit(.minutes(1)))
     func blanks() async throws {
         var reader = CollectionPayloadReader(model: model, type: order)
         reader.append(#"{"value":[{"ID":1}], "extra""#.utf8)
