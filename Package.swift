@@ -22,7 +22,7 @@ func program(
         swiftSettings: settings)
 }
 
-/// A library of the system, whose module map is in `Sources/C/NAME`.
+/// A library of the system, with a module map in `Sources/C/NAME`.
 func system(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
@@ -206,9 +206,9 @@ let testing: [Target] = [
     support("ForeignPrograms"),
     // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
     support("FaultInjection", ["CSQLite"]),
-    // What goes wrong on wires: a transport and a proxy that drop, delay, cut and double.
+    // Faults on wires: a transport and a proxy that drop, delay, cut and double messages.
     support("WireFaults", ["ODataHTTP", httpTypes, nioCore, nioPosix]),
-    // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.
+    // A service and its clients in virtual time: no failure loses or doubles a change.
     support(
         "Simulation",
         [
@@ -220,7 +220,7 @@ let testing: [Target] = [
     probe("VaultProbe", ["DataVault", "Secrets"]),
     probe("CacheProbe", ["ODataCache", "Secrets"]),
     probe("StoreProbe", ["OfflineOData", "ODataSQL"]),
-    // Works on a store for as long as one likes, and measures what it takes.
+    // Works on a store for a given time, and measures its use of memory and files.
     probe("Soak", ["OfflineOData", "ODataClient", "ODataDatabases", "ODataSQL", "Secrets", grdb]),
     probe("simulate", ["Simulation", argumentParser]),
 

@@ -7,11 +7,11 @@ import ODataTransportNIO
 import Synchronization
 import Testing
 
-/// Whom the transport believes, over real TLS with certificates made here.
+/// The servers that the transport trusts, over real TLS with generated certificates.
 @Suite("Server trust") struct ServerTrustTests {
     private static let hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-    /// What comes of a request over TLS to a server with a certificate; `nil` when it is answered.
+    /// The error of a request over TLS to a server with a certificate; `nil` if it is answered.
     private func refusal(
         _ certificates: TestCertificates, _ pair: TestCertificates.Pair, trust: ServerTrust,
         host: String = "localhost"

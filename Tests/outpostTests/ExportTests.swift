@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The output of export")
 struct ExportTests {
-    /// A clone of a table whose values are easily lost.
+    /// A clone of a table with values that are easily lost.
     private func clone(_ site: Site) async throws -> String {
         try SQLite.execute(
             """
@@ -90,7 +90,7 @@ struct ExportTests {
         #expect(!rows.isEmpty)
         let exported = try await tool.run("export", clone, "--query", query)
         #expect(try object(exported.output) as? [NSDictionary] == rows, "\(exported.output) \(exported.errors)")
-        // What is grouped or expanded cannot be watched.
+        // A grouped or expanded result cannot be watched.
         guard query.hasPrefix("Customers") else { return }
         let (process, output, _) = tool.process(["watch", clone, query, "--json"])
         try process.run()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Messages name the cause, and the next step")
 struct MessageTests {
-    /// A clone of a small service, which is no longer there, in a directory whose name a shell would take apart.
+    /// A clone of a small service that is gone, in a directory with a name that a shell would take apart.
     private func clone(_ site: Site, _ arguments: String...) async throws -> String {
         let clone = site.path("my clone")
         try await ThingService().serving { url in
@@ -141,7 +141,7 @@ struct MessageTests {
         try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: site.directory.path)
         try manager.setAttributes([.posixPermissions: 0o440], ofItemAtPath: key)
         if geteuid() == 0 { #expect(chown(key, 0, 65_534) == 0) } else { arguments.append("--allow-readable-secrets") }
-        // Who may do everything may write everywhere.
+        // The superuser may write everywhere.
         if geteuid() == 0 { arguments = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + arguments }
         let (status, output) = try await Command.run(arguments, includesErrors: true)
         #expect(status == 1)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Changing the key of a clone")
 struct RekeyTests {
-    /// A clone whose key is kept in a file of the tool's.
+    /// A clone with its key in a file of the tool.
     private func clone(_ site: Site) async throws -> String {
         try await site.serve()
         let clone = site.path("clone")

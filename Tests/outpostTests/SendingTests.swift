@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What push, pull and clone can be told, as a person tells them.
+/// The options of push, pull and clone, as a person uses them.
 @Suite("Sending and fetching as asked for")
 struct SendingTests {
     private struct Push: Decodable {

@@ -158,7 +158,7 @@ import Testing
         #expect(refused.lowercased().contains("www-authenticate: bearer"))
     }
 
-    /// What is served without leave to change it.
+    /// The kinds of served files that are read-only by default.
     enum Source: CaseIterable { case database, clone, model }
 
     @Test(arguments: Source.allCases)
@@ -299,7 +299,7 @@ import Testing
             "--head", "--header", "X-CSRF-Token: Fetch", "--cookie-jar", site.path("jar"), site.url + "v2/")
         let token = try #require(head.firstMatch(of: /(?i)x-csrf-token: (\w+)/)).1
         let allowed = change + ["--header", "X-CSRF-Token: \(token)", "--cookie", site.path("jar"), url]
-        // What does not exist has no state that could match.
+        // A missing resource has no state that could match.
         #expect(try await Command.curl(allowed) == "412")
     }
 

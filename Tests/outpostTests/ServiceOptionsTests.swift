@@ -17,7 +17,7 @@ struct ServiceOptionsTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// What a service was asked.
+    /// The requests that a service received.
     private final class Asked: Sendable {
         let requests = Mutex<[HTTPRequest]>([])
     }

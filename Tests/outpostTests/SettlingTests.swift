@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Commands that settle and look after a clone")
 struct SettlingTests {
-    /// What a refused request is told of as JSON.
+    /// A refused request in the JSON output.
     private struct Request: Decodable {
         struct Versions: Decodable {
             var property: String

@@ -40,7 +40,7 @@ struct VerifyCommandTests {
 
         var protection: StoreProtection { get throws { .encrypted(try KeySource(keyFile: key)) } }
 
-        /// What is in the directory, but for the index of a log.
+        /// The files in the directory, except the index of a log.
         func files() throws -> [String: Data] {
             var files: [String: Data] = [:]
             for name in try FileManager.default.contentsOfDirectory(atPath: directory) where !name.hasSuffix("-shm") {
