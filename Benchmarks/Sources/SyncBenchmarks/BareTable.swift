@@ -3,9 +3,8 @@ import GRDBSQLite
 import Measuring
 import SampleOrders
 
-/// What the store is compared with: a bare prepared statement into a plain file with the same key index, page
-/// size, journal mode and transaction size, and the columns that somebody would write by hand: the twelve
-/// properties.
+/// The baseline for the store: a bare prepared statement into a plain file with the same key index, page size,
+/// journal mode and transaction size, and the twelve properties as columns.
 struct BareTable {
     struct Failure: Error { let code: Int32 }
 

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The same twelve properties as the generated type, as somebody writes them who needs no OData: in the types of
-/// Foundation, each in the column that is read fastest.
+/// The same twelve properties as the generated type, as in an app without OData: in the types of Foundation, each
+/// in the column that is read fastest.
 struct Record: FetchableRecord {
     var orderID: Int64
     var customerID: String

@@ -46,7 +46,7 @@ for index in 1...count {
     }
 }
 
-// What a profiler is to see: the typed side alone, long enough that the filling of the store does not count.
+// The part for a profiler: the typed side alone, long enough that the filling of the store does not count.
 if CommandLine.arguments.contains("--profile") {
     for _ in 0..<1000 { _ = try await bench.orders.all().reduce(0) { $0 &+ Use.all($1) } }
     exit(0)

@@ -73,7 +73,7 @@ final class SimdjsonParser {
     }
 }
 
-/// What was generated could not be read, or two ways of reading it differ.
+/// The generated text could not be read, or two readers differ.
 enum BenchmarkError: Error {
     case unreadable
     case different(String)

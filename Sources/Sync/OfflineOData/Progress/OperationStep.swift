@@ -2,16 +2,20 @@ import ODataModel
 
 /// A step of an operation on a store: of opening it, of an upload, a download or a copy.
 ///
-/// | operation | its steps in order |
-/// |---|---|
-/// | creating a store | ``Kind/loadingMetadata``, ``Kind/buildingEntityStore``, ``Kind/creatingRequestQueueDatabase`` |
-/// | opening a store | ``Kind/loadingMetadata`` |
-/// | upload | ``Kind/performingRequestQueueMerge`` and ``Kind/performingCreateDeleteMerge`` if requests are folded, ``Kind/erasingExpiredRequests``, ``Kind/uploadPreprocessing``, then ``Kind/processingRequests`` and ``Kind/sendingDataToServer`` for each request, ``Kind/removingRemoveAfterUploadRequests`` |
-/// | download | for each query ``Kind/processingDefiningQueries``, ``Kind/receivingDataFromServer``, and after the first download ``Kind/analyzingReceivedData``, ``Kind/reapplyingChanges``, ``Kind/removingDeletedRelationships`` |
-/// | upload and download in one | those of the upload, ``Kind/waitingForDownload``, those of the download |
-/// | copying the store | ``Kind/sendingEntityStoreDatabase`` |
+/// The operations have these steps, in order:
+/// - creating a store: ``Kind/loadingMetadata``, ``Kind/buildingEntityStore``,
+///   ``Kind/creatingRequestQueueDatabase``;
+/// - opening a store: ``Kind/loadingMetadata``;
+/// - upload: ``Kind/performingRequestQueueMerge`` and ``Kind/performingCreateDeleteMerge`` if requests are
+///   folded, ``Kind/erasingExpiredRequests``, ``Kind/uploadPreprocessing``, then ``Kind/processingRequests`` and
+///   ``Kind/sendingDataToServer`` for each request, ``Kind/removingRemoveAfterUploadRequests``;
+/// - download: for each query ``Kind/processingDefiningQueries``, ``Kind/receivingDataFromServer``, and after the
+///   first download ``Kind/analyzingReceivedData``, ``Kind/reapplyingChanges``,
+///   ``Kind/removingDeletedRelationships``;
+/// - upload and download in one: those of the upload, ``Kind/waitingForDownload``, those of the download;
+/// - copying the store: ``Kind/sendingEntityStoreDatabase``.
 ///
-/// Queries are downloaded beside each other, so that the steps of one query come in their order, between those of
+/// Queries are downloaded concurrently, so that the steps of one query come in their order, between those of
 /// others.
 public struct OperationStep: Hashable, Sendable {
     /// The kind of step. The names are those of the older products, and so are the known raw values.
