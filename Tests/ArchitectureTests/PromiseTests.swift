@@ -77,7 +77,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("A name is that of one test: with its target where two have the same")
+    @Test("A name is that of one test: with its target if two have the same")
     func exact() {
         let tests = ["A.FileTests/opens", "B.FileTests/opens", "B.OtherFileTests/opens", "B.FileTests/opensAgain"]
         #expect(Self.tests(named: "FileTests/opens", of: tests).count == 2)

@@ -72,7 +72,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("8.2.8.3 continue-on-error is named in Preference-Applied where a batch is told it")
+    @Test("8.2.8.3 continue-on-error is named in Preference-Applied if a batch is told it")
     func appliedContinueOnError() async throws {
         try await Site.reference { site async throws in
             let body: [String: Any] = ["requests": [["id": "1", "method": "get", "url": "Products/$count"]]]

@@ -15,7 +15,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("8.2.8.6 omit-values is named in Preference-Applied where nulls are left out of a page")
+    @Test("8.2.8.6 omit-values is named in Preference-Applied if nulls are left out of a page")
     func omitValues() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get("Products?$select=Name,Description", ["Prefer": "omit-values=nulls"])
@@ -76,7 +76,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.2.4.1 query options are refused where nothing is selected from or filtered")
+    @Test("11.2.4.1 query options are refused if nothing is selected from or filtered")
     func misplacedOptions() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product()
@@ -220,7 +220,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.5.5.2 overloads of an action are told apart by the parameters in the body")
+    @Test("11.5.5.2 overloads of an action are distinguished by the parameters in the body")
     func overloads() async throws {
         try await Site.reference { site async throws in
             let both = try await site.send("POST", "Process", json: ["percentage": 50, "minPrice": 1000])
@@ -305,7 +305,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("4.14 (URL) $id is refused where nothing is looked up by it")
+    @Test("4.14 (URL) $id is refused if nothing is looked up by it")
     func strayID() async throws {
         try await Site.reference { site async throws in
             let product = try await site.product()

@@ -64,7 +64,7 @@ struct KeyTests {
         }
     }
 
-    @Test("A damaged key block is told from a wrong key, and a later format from both")
+    @Test("A damaged key block is distinguished from a wrong key, and a later format from both")
     func damagedKeyBlock() throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()

@@ -82,7 +82,7 @@ struct CachingTests {
         await #expect(throws: TransportError.self) { try await self.client(way).model }
     }
 
-    @Test("Metadata that are kept and cannot be read are read anew")
+    @Test("Metadata that are kept and cannot be read are read again")
     func damaged() async throws {
         let way = try Way(MemoryService())
         let cache = MemoryMetadataCache()

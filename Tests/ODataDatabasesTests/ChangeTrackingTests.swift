@@ -469,7 +469,7 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("Triggers of an earlier version are brought up to date once, and keep others from nothing")
+    @Test("Triggers of an earlier version are upgraded once, and keep others from nothing")
     func earlierTriggers() async throws {
         let note = "INSERT INTO outpost_change (name, row) VALUES ('item', quote"
         let fixture = try ForeignFixture(

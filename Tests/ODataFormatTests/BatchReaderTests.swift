@@ -142,7 +142,7 @@ struct BatchReaderTests {
         }
     }
 
-    @Test("a change set that is not closed is refused where the batch goes on")
+    @Test("a change set that is not closed is refused if the batch goes on")
     func unclosed() {
         let text =
             "--b\nContent-Type: multipart/mixed;boundary=c\n\n--c\nContent-Type: application/http\n\nDELETE A HTTP/1.1\n\n--b--"

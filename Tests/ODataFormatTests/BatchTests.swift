@@ -63,7 +63,7 @@ struct MultipartBatchTests {
         #expect(read.first?.headers == [BatchHeader("X-One", "a,"), BatchHeader("X-Two", "b")])
     }
 
-    @Test("a body that is empty lines alone is one where its length says so", arguments: ["\n", "\r\n", "\n\n"])
+    @Test("a body that is empty lines alone is one if its length says so", arguments: ["\n", "\r\n", "\n\n"])
     func linesAsBody(body: String) throws {
         let part = BatchRequestPart(
             method: "POST", url: "A", headers: [BatchHeader("Content-Length", "\(body.utf8.count)")],

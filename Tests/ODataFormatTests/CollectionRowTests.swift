@@ -244,7 +244,7 @@ struct CollectionRowTests {
         #expect(flat["Floor"] == 3)
     }
 
-    @Test("a row that was let go of has nothing loaded")
+    @Test("a row that was released has nothing loaded")
     func forgotten() throws {
         let shape = try #require(model.shape(SampleService.order))
         let row = JSONRow(shape: shape, model: model)

@@ -55,7 +55,7 @@ import Testing
         _ = try limiter.enter("a", isCounted: false).get()
     }
 
-    @Test("so many addresses that they cannot be told apart share one count")
+    @Test("so many addresses that they cannot be distinguished share one count")
     func manyAddresses() throws {
         let (limiter, clock) = limiter(AddressLimits(requestsAtOnce: nil, requestsPerMinute: 1))
         for number in 0..<AddressLimiter.maxAddresses { _ = try limiter.enter("\(number)", isCounted: true).get() }

@@ -20,7 +20,7 @@ import Testing
         #expect(LogText.target("/a b\u{1B}[31m") == "/a%20b%1B%5B31m")
     }
 
-    @Test("a text is cut where it is too long for a line")
+    @Test("a text is cut if it is too long for a line")
     func length() {
         #expect(LogText.value(String(repeating: "a", count: LogText.maxLength + 1)).count == LogText.maxLength)
     }

@@ -52,7 +52,7 @@ struct UnpackingTests {
         #expect(error.description.contains("unpacks to more than 200 times what came"), "\(error)")
     }
 
-    @Test("more than that is received where it is in proportion")
+    @Test("more than that is received if it is in proportion")
     func large() async throws {
         #expect(try await receive(megabytes: 80, ratio: 100_000) == 80 << 20)
     }

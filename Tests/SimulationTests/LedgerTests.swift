@@ -140,7 +140,7 @@ struct LedgerTests {
         #expect(problems(history(mark, over: "unseen")) == [])
     }
 
-    @Test("A creation is in doubt only where an answer failed to come and the service cannot tell")
+    @Test("A creation is in doubt only if an answer failed to come and the service cannot tell")
     func doubts() {
         change("a", born: "a")
         let acted = history(["a": [:]])
@@ -321,7 +321,7 @@ struct LedgerOfSetsTests {
         #expect(problems(whereActed: "a1") == [])
     }
 
-    @Test("A deletion tells nothing where others may have made it, or it was made another time")
+    @Test("A deletion tells nothing if others may have made it, or it was made another time")
     func deletions() {
         let deletion = Ledger.deletion(of: "b")
         change("a1", born: "a", in: 1)

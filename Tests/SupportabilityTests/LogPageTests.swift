@@ -66,7 +66,7 @@ struct LogPageTests {
     }
 
     @Test(
-        "The user's first language that there is is taken",
+        "The first available language of the user is used",
         arguments: [
             (["de-AT"], LogPageLanguage.german), (["nl", "fr-CA"], .french), (["zh-TW"], .traditionalChinese),
             (["zh-Hant-HK"], .traditionalChinese), (["zh-CN", "ja"], .japanese), (["pt-BR"], .portuguese),

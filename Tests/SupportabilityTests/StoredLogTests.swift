@@ -249,7 +249,7 @@ struct StoredLogTests {
         }
     }
 
-    @Test("A log that is not encrypted is not taken for one, and nothing is wiped")
+    @Test("A log that is not encrypted is not mistaken for one, and nothing is wiped")
     func notSealed() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -322,7 +322,7 @@ struct StoredLogTests {
                 + #""time":"1970-01-01T00:16:40.000Z"}"# + "\n")
     }
 
-    @Test("An export is packed with gzip where that is wanted, and only its owner can read it")
+    @Test("An export is packed with gzip if that is wanted, and only its owner can read it")
     func packed() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)

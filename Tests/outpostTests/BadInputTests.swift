@@ -233,7 +233,7 @@ struct BadInputTests {
         #expect(second.errors.contains("--port"))
     }
 
-    @Test("a database that is none, and one that is not there")
+    @Test("a file that is no database, and a missing one")
     func noDatabase() async throws {
         let site = try Site()
         try Data("This is not a database, however long you look at it.".utf8).write(

@@ -159,7 +159,7 @@ struct FileSecretStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.keys) == ["k"])
     }
 
-    @Test("A secret that is no key is not taken for one")
+    @Test("A secret that is no key is not mistaken for one")
     func notAKey() throws {
         let fixture = try Fixture()
         try fixture.store.set(Secret(Array("password".utf8)), named: name("p"))

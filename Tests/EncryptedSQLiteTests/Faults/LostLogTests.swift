@@ -185,7 +185,7 @@ struct LostLogTests {
         #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")) == [])
     }
 
-    @Test("A commit that failed leaves nothing that would be taken for a lost one")
+    @Test("A commit that failed leaves nothing that would be mistaken for a lost one")
     func failedCommit() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)

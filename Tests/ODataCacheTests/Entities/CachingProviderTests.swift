@@ -176,7 +176,7 @@ struct CachingProviderTests {
         #expect(await cache.collections.isEmpty, "a batch may have changed anything")
     }
 
-    @Test("A change is shown at once, and taken back when the service refuses it")
+    @Test("A change is shown at once, and undone when the service refuses it")
     func optimistic() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, showsChangesAtOnce: true)
@@ -202,7 +202,7 @@ struct CachingProviderTests {
         #expect(causes == [.changed, .reverted, .changed, .confirmed, .cleared])
     }
 
-    @Test("A deletion is shown at once, and taken back when the service refuses it")
+    @Test("A deletion is shown at once, and undone when the service refuses it")
     func optimisticDeletion() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, showsChangesAtOnce: true)

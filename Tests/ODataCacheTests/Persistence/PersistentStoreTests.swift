@@ -227,7 +227,7 @@ struct PersistentStoreTests {
         }
     }
 
-    @Test("An item put in the place of another is not taken for it")
+    @Test("An item put in the place of another is not mistaken for it")
     func exchanged() async throws {
         let store = store()
         try await store.put("one", for: "a")
@@ -354,7 +354,7 @@ struct PersistentStoreTests {
         await #expect(throws: PersistenceError.exposed(path: folder.path)) { try await self.store().put(2, for: "a") }
     }
 
-    @Test("A store that is removed while it is open is not made anew in silence")
+    @Test("A store that is removed while it is open is not rebuilt in silence")
     func removedStore() async throws {
         let store = store()
         try await store.put(1, for: "a")

@@ -72,7 +72,7 @@ struct ResponseCacheTests {
         return (head.status.code, text, head.headerFields[ResponseCache.statusField] ?? "sent")
     }
 
-    @Test("Users are told apart by every header field that identifies them")
+    @Test("Users are distinguished by every header field that identifies them")
     func users() async throws {
         let store = MemoryResponseStore()
         let name = try #require(HTTPField.Name("X-API-Key"))
@@ -203,7 +203,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/Orders", request.isEmpty ? [:] : [.cacheControl: request]).how == how)
     }
 
-    @Test("5.2.1.7 only-if-cached is answered with 504 where nothing is kept")
+    @Test("5.2.1.7 only-if-cached is answered with 504 if nothing is kept")
     func onlyIfCached() async throws {
         #expect(try await get(origin.cache(), "/Orders", [.cacheControl: "only-if-cached"]).status == 504)
         #expect(origin.count == 0)

@@ -49,7 +49,7 @@ struct AddedFieldTests {
         #expect(transport.sent.allSatisfy { $0["OData-MaxVersion"] == "4.0" })
     }
 
-    @Test("A change is sent once where nothing proves that it did not act", arguments: [403, 404, 409, 500, 503])
+    @Test("A change is sent once if nothing proves that it did not act", arguments: [403, 404, 409, 500, 503])
     func changes(_ status: Int) async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent.message.method == .post ? .refusal(status) : .json(Self.orders)
@@ -60,7 +60,7 @@ struct AddedFieldTests {
         #expect(transport.sent.filter { $0.message.method == .post }.count == 1)
     }
 
-    @Test("A refusal for want of a token is recognised by its text where its field was taken away")
+    @Test("A refusal for want of a token is recognised by its text if its field was removed")
     func token() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, number in
             guard sent.message.method == .post else { return .json(Self.orders, ["X-CSRF-Token": "t\(number)"]) }

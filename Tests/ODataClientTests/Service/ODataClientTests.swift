@@ -188,7 +188,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(transport.requests[0].path == "/shop/$metadata")
     }
 
-    @Test("13.3 each way in which metadata can fail is told apart")
+    @Test("13.3 each way in which metadata can fail is distinguished")
     func metadataErrors() async throws {
         func error(_ status: Int, _ type: String?, _ body: String, location: String? = nil) async throws
             -> MetadataError?

@@ -119,7 +119,7 @@ import Testing
         #expect(parts.allSatisfy { $0.status == 200 })
     }
 
-    @Test("11.7.2 an unreadable request ends a batch where continue-on-error is not wanted")
+    @Test("11.7.2 an unreadable request ends a batch if continue-on-error is not wanted")
     func unreadable() async throws {
         let seen = Mutex<[String]>([])
         let handler = try handler { items in

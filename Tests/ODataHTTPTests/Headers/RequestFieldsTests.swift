@@ -21,7 +21,7 @@ struct RequestFieldsTests {
         return fields
     }
 
-    @Test("Each is found by its name in any case, among others, and none is taken for another")
+    @Test("Each is found by its name in any case, among others, and none is mistaken for another")
     func each() throws {
         for (name, path) in Self.all {
             for spelling in [name, name.lowercased(), name.uppercased()] {

@@ -87,7 +87,7 @@ struct ResolvedURLsTests {
         #expect(try isRead("Products(0)", model))
     }
 
-    @Test("are not kept where a stranger could fill the memory with them")
+    @Test("are not kept if a stranger could fill the memory with them")
     func large() throws {
         let model = try ExampleService.model()
         let long = "Products?$filter=Name eq '\(String(repeating: "x", count: ResolvedURLs.maxLength))'"

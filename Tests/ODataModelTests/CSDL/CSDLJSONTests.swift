@@ -173,7 +173,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
 
-    @Test("parameters and results of V3 take null in JSON where they do in XML")
+    @Test("parameters and results of V3 take null in JSON if they do in XML")
     func olderParameters() throws {
         let xml = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"

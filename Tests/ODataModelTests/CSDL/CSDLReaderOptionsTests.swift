@@ -197,7 +197,7 @@ struct CSDLReaderOptionsTests {
         #expect(some.shape(ofSet: "As")?.properties.map(\.name) == ["ID", "Shown"])
     }
 
-    @Test("references are told apart by where they lead")
+    @Test("references are distinguished by where they lead")
     func origins() async throws {
         let uris = [
             "types.xml", "/root/types.xml", "https://HOST/svc/$metadata", "https://host:444/x",
@@ -236,7 +236,7 @@ struct CSDLReaderOptionsTests {
         #expect(again.model.schemas == resolved.schemas)
     }
 
-    @Test("the original text is kept where that is asked for")
+    @Test("the original text is kept on request")
     func originalText() throws {
         let bytes = document("")
         #expect(try CSDLReader.parse(bytes).model.originalText == nil)

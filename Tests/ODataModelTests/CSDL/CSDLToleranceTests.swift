@@ -173,7 +173,7 @@ struct CSDLToleranceTests {
         #expect(result.model.shape(ofSet: "Items")?.navigationProperty("To")?.partner == "Back")
     }
 
-    @Test("a term that is declared twice is one, also where attributes and elements say the same")
+    @Test("a term that is declared twice is one, also if attributes and elements say the same")
     func equalTerms() throws {
         let terms = [
             "<Annotation Term='A.B'><String>x</String></Annotation>", "<Annotation Term='A.B' String='x'/>",

@@ -198,7 +198,7 @@ struct StoreProviderTests {
         #expect(try await read("Orders(1)")?["Quantity"] == 42)
     }
 
-    @Test("11.4.6 References are set and taken away, in foreign keys and in link tables")
+    @Test("11.4.6 References are set and removed, in foreign keys and in link tables")
     func references() async throws {
         try await fill()
         let other = "Customers(00000000-0000-0005-0000-000000000006)"

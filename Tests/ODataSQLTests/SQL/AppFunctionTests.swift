@@ -40,7 +40,7 @@ struct AppFunctionTests {
         return page.entities
     }
 
-    @Test("A registered function is called in filters, orders and computed values, with null where it takes null")
+    @Test("A registered function is called in filters, orders and computed values, with null if it takes null")
     func scalar() async throws {
         #expect(try await page("Customers?$filter=App.Initial(Name) eq 'B'").map { $0["ID"] } == ["B"])
         #expect(

@@ -98,7 +98,7 @@ struct OperationTests {
         #expect(try await bazaar.page("Notes").entities.count == 1)
     }
 
-    @Test("11.5.4 Functions: unbound ones by import, overloads told apart by their parameters")
+    @Test("11.5.4 Functions: unbound ones by import, overloads distinguished by their parameters")
     func functions() async throws {
         let bazaar = try await bazaar()
         #expect(try await bazaar.text("Twice(value=4)") == 8)

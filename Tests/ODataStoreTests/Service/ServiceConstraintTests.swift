@@ -48,7 +48,7 @@ struct ServiceConstraintTests {
         #expect(try await standard.page("Products").entities.map { $0["Version"] } == [2])
     }
 
-    @Test("11.4.5 a foreign key that must not be null keeps its entity where the model says nothing")
+    @Test("11.4.5 a foreign key that must not be null keeps its entity if the model says nothing")
     func required() async throws {
         let bazaar = try await Bazaar(replacing: [
             #"<OnDelete Action="Cascade"/>"#: "",

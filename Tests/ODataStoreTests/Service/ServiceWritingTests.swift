@@ -267,7 +267,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Products?$orderby=Name") == ["Cup", "Mug"])
     }
 
-    @Test("11.4.5 Delete an Entity: cascade, set null, and 409 where something must not be lost")
+    @Test("11.4.5 Delete an Entity: cascade, set null, and 409 if something must not be lost")
     func referentialActions() async throws {
         let bazaar = try await Bazaar()
         let category = try await bazaar.create(

@@ -71,7 +71,7 @@ struct SingleDependentTests {
 
     private static let neededForeignKey = #"<Property Name="CategoryID" Type="Edm.Int32" Nullable="false"/>"#
 
-    @Test("is refused where the one before cannot be without it", arguments: [Way.reference, .bound])
+    @Test("is refused if the one before cannot be without it", arguments: [Way.reference, .bound])
     func needed(way: Way) async throws {
         let bazaar = try await service(foreignKey: Self.neededForeignKey)
         try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)

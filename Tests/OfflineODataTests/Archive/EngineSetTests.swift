@@ -404,7 +404,7 @@ struct RequestMethodTests {
         #expect(try await methods(store) == ["POST", "PUT"])
     }
 
-    @Test("is PUT for a change where the service takes whole entities only", arguments: [true, false])
+    @Test("is PUT for a change if the service takes whole entities only", arguments: [true, false])
     func wholeEntities(hasPatch: Bool) async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -325,7 +325,7 @@ struct CopiedStoreTests {
         #expect(try await unknown.upload().accepted.count == 1, "its queue was empty")
     }
 
-    @Test("A change has its identification when it is made, and is sent with that one")
+    @Test("A change gets its identification when it is made, and is sent with it")
     func identification() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()

@@ -32,7 +32,7 @@ struct ContainedOnceTests {
         }
     }
 
-    @Test("is brought, renewed and taken away with it")
+    @Test("is brought, renewed and removed with it")
     func brought() async throws {
         let studio = try await studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover")])

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A later download")
 struct DeltaTests {
-    @Test("brings only changes: new, changed and removed rows")
+    @Test("brings only new, changed and removed rows")
     func onlyChanges() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -34,7 +34,7 @@ struct DeltaTests {
     }
 
     @Test(
-        "compares everything where the service has forgotten the link, and has a new one after", arguments: [410, 404])
+        "compares everything if the service has forgotten the link, and has a new one after", arguments: [410, 404])
     func forgottenLink(status: Int) async throws {
         let shop = try await Shop()
         let hasForgotten = LockedFlag()
@@ -102,7 +102,7 @@ struct DeltaTests {
         }
     }
 
-    @Test("comes in several pages and is applied as one: at no moment is there a part of it")
+    @Test("arrives in several pages and is applied at once: no reader sees a part of it")
     func pages() async throws {
         let shop = try await Shop(pageSize: 10)
         let look = Look()
@@ -129,7 +129,7 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("takes away a row that left the query's filter, unless another query holds it (rule 12)")
+    @Test("removes a row that left the query's filter, unless another query holds it (rule 12)")
     func leavingFilter() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([

@@ -62,7 +62,7 @@ struct ExpandFilterTests {
         #expect(!notes.isEmpty && notes.allSatisfy { $0.contains("$filter=\(part)") }, "\(asked)")
     }
 
-    @Test("is not split where a function is asked about the parent")
+    @Test("is not split if a function is asked about the parent")
     func functions() async throws {
         let asked = try await asked("T.IsNear(km=5)")
         #expect(!asked.isEmpty && asked.allSatisfy { $0.hasPrefix("People") && $0.contains("$expand=Notes") })
@@ -98,7 +98,7 @@ struct ExpandFilterTests {
         #expect(asked.allSatisfy { $0.contains("@id=9") && !$0.contains("7") && $0.contains("'A'") }, "\(asked)")
     }
 
-    @Test("is not split where the options of a step ask about the parent by $it")
+    @Test("is not split if the options of a step ask about the parent by $it")
     func parentInStep() async throws {
         let asked = try await asked("Notes/$count($filter=PersonID lt $it/ID) gt 0")
         #expect(!asked.isEmpty && asked.allSatisfy { $0.hasPrefix("People") && $0.contains("$expand=Notes") })

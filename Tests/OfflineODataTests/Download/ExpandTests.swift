@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 16: $expand in a defining query")
 struct ExpandTests {
-    @Test("is split where a foreign key stands behind it, so that both have delta links")
+    @Test("is split if a foreign key stands behind it, so that both have delta links")
     func split() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -32,7 +32,7 @@ struct ExpandTests {
         for set in ["Orders", "Order_Lines", "Customers"] { #expect(try await store.lacks(set), "\(set)") }
     }
 
-    @Test("within one that is read whole is read with it, compared, and let go of")
+    @Test("within one that is read whole is read with it, compared, and released")
     func nested() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([
@@ -61,7 +61,7 @@ struct ExpandTests {
         #expect(try await store.rows("Albums(1)/Notes?$orderby=ID").map { $0["Text"] } == ["first", "second"])
     }
 
-    @Test("is read whole where the service does not filter by the way back, and compared")
+    @Test("is read whole if the service does not filter by the way back, and compared")
     func refused() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -87,7 +87,7 @@ struct ExpandTests {
     }
 
     @Test(
-        "is asked for again where the service failed, or refused the user, when it was probed", arguments: [403, 500])
+        "is asked for again if the service failed, or refused the user, when it was probed", arguments: [403, 500])
     func failedProbe(status: Int) async throws {
         let shop = try await Shop()
         let isFailing = LockedFlag()

@@ -31,7 +31,7 @@ struct LargeRefreshTests {
         #expect(ours == theirs)
     }
 
-    @Test("writes nothing where nothing changed")
+    @Test("writes nothing if nothing changed")
     func unchanged() async throws {
         let shop = try await shop()
         let store = try await store(shop)

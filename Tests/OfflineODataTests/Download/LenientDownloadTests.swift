@@ -45,7 +45,7 @@ struct LenientDownloadTests {
         #expect(service.lines.filter { $0.hasPrefix("GET Items") }.count == 1)
     }
 
-    @Test("A row that is missing from a list is asked for by key where the service ignores filters")
+    @Test("A row that is missing from a list is asked for by key if the service ignores filters")
     func ignoredFilter() async throws {
         let rows = [1: #"{"ID":1}"#, 2: #"{"ID":2}"#, 3: #"{"ID":3}"#]
         let service = OddService(rows: rows)

@@ -75,7 +75,7 @@ struct OlderDeltaTests {
     }
 
     @Test(
-        "is followed where its links are not written as its root is: in other letters, or by way of a session",
+        "is followed if its links are not written as its root is: in other letters, or by way of a session",
         arguments: ["http://hotel.test/V2/", "http://hotel.test/v2/(S(abc))/", "/V2/"])
     func foreignLinks(prefix: String) async throws {
         let hotel = Hotel(links: prefix)

@@ -97,7 +97,7 @@ struct OverlappingQueryTests {
     }
 
     @Test(
-        "let go of the relations of an entity that leaves one of them, which nobody else speaks of",
+        "release the relations of an entity that leaves one of them, which nobody else speaks of",
         arguments: [true, false])
     func leavingRelated(isRemoved: Bool) async throws {
         let studio = try await Studio()

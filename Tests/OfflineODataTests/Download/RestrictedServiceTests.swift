@@ -108,7 +108,7 @@ struct RestrictedServiceTests {
     }
 
     @Test(
-        "gets whole entities where a set takes nothing else, and single properties elsewhere", arguments: [false, true])
+        "gets whole entities if a set takes nothing else, and single properties elsewhere", arguments: [false, true])
     func methodsOfSets(isTogether: Bool) async throws {
         func methods(_ method: String) -> String {
             Self.restriction(

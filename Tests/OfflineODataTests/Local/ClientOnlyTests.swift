@@ -70,7 +70,7 @@ struct ClientOnlyTests {
     }
 
     @Test(
-        "keep their values where a decimal gets more places or digits, whether it is of the key or not",
+        "keep their values if a decimal gets more places or digits, whether it is of the key or not",
         arguments: [true, false], [#"Precision="20" Scale="4""#, #"Precision="20" Scale="2""#])
     func widened(isKey: Bool, size: String) async throws {
         func options(_ size: String) throws -> OfflineStore.Options {

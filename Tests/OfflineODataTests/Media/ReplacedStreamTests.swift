@@ -210,7 +210,7 @@ struct ReplacedStreamTests {
         #expect(try await studio.service.stream(Self.content) == "theirs again")
     }
 
-    @Test("mends nothing where it must be sent as it is: it waits behind")
+    @Test("mends nothing if it is unmodifiable: it waits behind the refused request")
     func unmodifiable() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()

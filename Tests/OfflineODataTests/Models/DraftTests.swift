@@ -137,7 +137,7 @@ struct DraftTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("wait where others changed the same and a change of another version waits: nothing is lost")
+    @Test("wait if others changed the same and a change of another version waits: nothing is lost")
     func refused() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)

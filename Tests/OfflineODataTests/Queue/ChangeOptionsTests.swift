@@ -96,7 +96,7 @@ struct ChangeOptionsTests {
         #expect(try await store.observe.status().pending.count == 1)
     }
 
-    @Test("an update that changes nothing is sent only where that is asked for")
+    @Test("an update that changes nothing is sent only on request")
     func empty() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -205,7 +205,7 @@ struct ChangeOptionsTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("it stays where a download has brought it before the answer to its making", arguments: [true, false])
+    @Test("it stays if a download has brought it before the answer to its making", arguments: [true, false])
     func removedAfterDownload(isNamedHere: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -58,7 +58,7 @@ struct ContainedTests {
     }
 
     @Test(
-        "in an entity that is made here follows it to its own key, in a change set and one by one",
+        "in an entity that is created locally follows it to its own key, in a change set and one by one",
         arguments: [true, false])
     func newContainer(hasBatches: Bool) async throws {
         let studio = try await Studio()
@@ -168,7 +168,7 @@ struct ContainedTests {
     // MARK: Deletion with the entity
 
     @Test(
-        "comes back with its entity, with its changes, when the deletion is taken back",
+        "comes back with its entity, with its changes, when the deletion is undone",
         arguments: ["undo", "cancel", "all"])
     func undoneDeletion(way: String) async throws {
         let studio = try await Studio()
@@ -229,7 +229,7 @@ struct ContainedTests {
         #expect(rows == 0, "and with it for good")
     }
 
-    @Test("comes back, when the service refused the deletion and it is given up")
+    @Test("comes back, when the service refused the deletion and it is withdrawn")
     func refusedDeletion() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try Self.albums()])
@@ -324,7 +324,7 @@ struct ContainedTests {
 
     // MARK: Single-valued containment
 
-    @Test("of which there is one alone, is made by PATCH and PUT, changed, deleted and taken back")
+    @Test("of which there is one alone, is made by PATCH and PUT, changed, deleted and undone")
     func single() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover")])

@@ -40,7 +40,7 @@ struct ContainerTests {
         #expect(try await store.rows("Albums").isEmpty, "nobody holds it any more")
     }
 
-    @Test("stays when it was changed too and its own change is taken back")
+    @Test("stays when it was changed too and its own change is undone")
     func undoneBesides() async throws {
         let studio = try await Studio()
         let store = try await edited(studio)
@@ -116,7 +116,7 @@ struct ContainerTests {
         #expect(try await store.rows("Boxes").isEmpty)
     }
 
-    @Test("taken back after the model changed brings no property that was not loaded, and none that is new (rule 12)")
+    @Test("undone after the model changed brings no property that was not loaded, and none that is new (rule 12)")
     func deletedBeforeMigration() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([

@@ -83,7 +83,7 @@ struct DynamicChangeTests {
         #expect(try await store.rows("Things(1)").first?.dynamicProperties == ["Weight": 5])
     }
 
-    @Test("Removing one is taken back")
+    @Test("Removing one is undone")
     func undone() async throws {
         let (_, store, folder) = try await things()
         defer { withExtendedLifetime(folder) {} }

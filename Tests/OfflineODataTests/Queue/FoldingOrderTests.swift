@@ -61,7 +61,7 @@ struct FoldingOrderTests {
     }
 
     @Test(
-        "nor a creation into its deletion where a download has brought the entity meanwhile", arguments: [true, false])
+        "nor a creation into its deletion if a download has brought the entity meanwhile", arguments: [true, false])
     func broughtMeanwhile(isGone: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -119,7 +119,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("is not done where a request behind that must be sent as it is would undo it")
+    @Test("is not done if an unmodifiable request behind it would undo it")
     func undone() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)

@@ -91,7 +91,7 @@ struct SingleDependentTests {
         #expect(try await notes(store) == [2])
     }
 
-    @Test("The one before has it again when both are taken back", arguments: Way.allCases)
+    @Test("The one before has it again when both are undone", arguments: Way.allCases)
     func takenBack(way: Way) async throws {
         let (_, store) = try await clone()
         try await setNote(2, in: store, by: way)
@@ -379,7 +379,7 @@ struct SingleDependentTests {
         #expect(try await pending(store) == [])
     }
 
-    @Test("It is refused where the one before cannot be without it", arguments: Way.allCases)
+    @Test("It is refused if the one before cannot be without it", arguments: Way.allCases)
     func needed(way: Way) async throws {
         let (_, store) = try await clone {
             $0.replacingOccurrences(

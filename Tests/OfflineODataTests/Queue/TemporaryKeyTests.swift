@@ -35,7 +35,7 @@ struct TemporaryKeyTests {
         }
     }
 
-    @Test("An edit of a row that refers to the service's entity does not make it refer to the one made here")
+    @Test("An edit of a row that refers to the service's entity does not make it refer to the one created locally")
     func editedReference() async throws {
         let depot = try await Depot()
         try await depot.service.change(.create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": -1])

@@ -60,7 +60,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("leave nothing of a change that was refused here, and keep the others where the closure goes on")
+    @Test("leave nothing of a change that was refused here, and keep the others if the closure goes on")
     func refusedHere() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -131,7 +131,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are given up together")
+    @Test("are withdrawn together")
     func discarded() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -141,7 +141,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are sent one after the other where the service has no change sets, each waiting for the one before")
+    @Test("are sent one after the other if the service has no change sets, each waiting for the one before")
     func withoutBatches() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -212,7 +212,7 @@ struct TransactionTests {
         #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == "Mine")
     }
 
-    @Test("are sent as whole entities where the service does not change single properties")
+    @Test("are sent as whole entities if the service does not change single properties")
     func withoutPatch() async throws {
         let shop = try await Shop()
         let refused = LockedFlag()

@@ -270,7 +270,7 @@ struct UndoTests {
         await #expect(throws: QueryError.self) { try await undo(store, "Produkts(1)") }
     }
 
-    @Test("is refused where something that would go with it is on its way, and the doubt of that is seen")
+    @Test("is refused if something that would go with it is on its way, and the doubt of that is seen")
     func dependentOnItsWay() async throws {
         let shop = try await Shop()
         let found = LockedList()

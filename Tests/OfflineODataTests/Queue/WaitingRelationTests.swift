@@ -32,7 +32,7 @@ struct WaitingRelationTests {
 
     // MARK: Downloads
 
-    @Test("is seen behind a download, from whichever end it was made or taken away")
+    @Test("is seen behind a download, from whichever end it was made or removed")
     func partnerSide() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -306,7 +306,7 @@ struct WaitingRelationTests {
         #expect(try await mottoes(store) == ["1:2"])
     }
 
-    @Test("in the place of another one gives that back when it is taken back", arguments: Way.allCases, [true, false])
+    @Test("in the place of another one gives that back when it is undone", arguments: Way.allCases, [true, false])
     func replacedAndTakenBack(way: Way, isCancelled: Bool) async throws {
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto")
@@ -362,7 +362,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "Rule 8: in the place of another one, or taken away, does not go over one that others have made since",
+        "Rule 8: in the place of another one, or removed, does not go over one that others have made since",
         arguments: [true, false], [true, false])
     func replacedByOthers(isRemoved: Bool, isTogether: Bool) async throws {
         for isDownloaded in [true, false] {

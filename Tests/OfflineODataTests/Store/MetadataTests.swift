@@ -221,7 +221,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "leaves a row that was changed here and has gone there to no download: it goes when the change is taken back",
+        "keeps a locally changed row that the service has removed, until the change is undone",
         arguments: [true, false], [true, false])
     func goneBehindChange(isDeletion: Bool, isDownloaded: Bool) async throws {
         let shop = try await Shop()

@@ -31,7 +31,7 @@ struct StoreOptionTests {
         await #expect(throws: OfflineError.self) { _ = try await shop.store(named: "other", options: options) }
     }
 
-    @Test("Keys without MaxLength are refused where that is asked for")
+    @Test("Keys without MaxLength are refused on request")
     func maxLength() async throws {
         let shop = try await Shop(with: "CREATE TABLE Codes(Code TEXT PRIMARY KEY, Name TEXT) WITHOUT ROWID;")
         var options = OfflineStore.Options()
@@ -73,7 +73,7 @@ struct StoreOptionTests {
         #expect(try await shop.count("SELECT SUM(Stock) FROM Products WHERE ProductID < 3") == 12)
     }
 
-    @Test("A change that the service refused long ago waits anew when it is asked for again, or mended")
+    @Test("A change that the service refused long ago waits again when it is asked for again, or mended")
     func expiryOfRefused() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
@@ -147,7 +147,7 @@ struct StoreOptionTests {
         #expect(try await store.observe.events().filter { $0.kind == "failed" }.count == 3)
     }
 
-    @Test("Nothing is sent behind a change that waited too long where the first failure is to end the upload")
+    @Test("Nothing is sent behind a change that waited too long if the first failure is to end the upload")
     func expiryStops() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
@@ -174,7 +174,7 @@ struct StoreOptionTests {
     }
 
     @Test(
-        "Values that the service gives are here right after the upload where that is asked for",
+        "Values that the service gives are here right after the upload on request",
         arguments: [true, false])
     func earlyPopulation(isEarly: Bool) async throws {
         let shop = try await Shop(
@@ -242,7 +242,7 @@ struct StoreOptionTests {
         #expect(accepts.dropFirst().allSatisfy { $0 == options.sync.definingQueryFormat })
     }
 
-    @Test("The first requests of all queries go in one batch where that is asked for, at first and later")
+    @Test("The first requests of all queries go in one batch on request, at first and later")
     func batch() async throws {
         let shop = try await Shop(pageSize: 20)
         var options = OfflineStore.Options()

@@ -13,7 +13,7 @@ struct ActionTests {
 
     // MARK: Own changes
 
-    @Test("is sent with the ETag that the entity has after the action, which is read where no answer tells it")
+    @Test("is sent with the ETag that the entity has after the action, which is read if no answer tells it")
     func unanswered() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -32,7 +32,7 @@ struct ActionTests {
         #expect(here.control.etag == ticket.control.etag)
     }
 
-    @Test("needs no request more where the action answers with the entity")
+    @Test("needs no request more if the action answers with the entity")
     func answered() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -65,7 +65,7 @@ struct ActionTests {
         #expect(Set(guards).count == 4, "each has made another version")
     }
 
-    @Test("is no conflict either where it is made after the upload, before the next download")
+    @Test("is no conflict either if it is made after the upload, before the next download")
     func afterUpload() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -92,7 +92,7 @@ struct ActionTests {
         #expect(try await desk.ticket(2)["State"] == "closed")
     }
 
-    @Test("is guarded by the action where both are in one change set")
+    @Test("is guarded by the action if both are in one change set")
     func changeSet() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()

@@ -85,7 +85,7 @@ struct ActionVersionTests {
         #expect(desk.calls.names == ["Close", "Close"])
     }
 
-    @Test("is not one that somebody else has made since the action was in doubt: that is a conflict")
+    @Test("is not a version of another client from after the lost response: that is a conflict")
     func changedByOthersSince() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -130,7 +130,7 @@ struct ActionVersionTests {
 
     // MARK: Change sets
 
-    @Test("guards all of a change set only where all was made of it: else the set meets the conflict that there is")
+    @Test("guards a whole change set only if all its changes are based on it, else there is a conflict")
     func differing() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -167,7 +167,7 @@ struct ActionVersionTests {
     }
 
     @Test(
-        "is the one that a stream of ours has made, unless somebody else has changed the entity before it",
+        "is the one after our stream, unless another client has changed the entity before it",
         arguments: [true, false])
     func stream(isAlone: Bool) async throws {
         let (desk, store) = try await scanned()

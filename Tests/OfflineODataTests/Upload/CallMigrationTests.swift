@@ -84,7 +84,7 @@ struct CallMigrationTests {
         try migrated.close()
     }
 
-    @Test("stays where the model has it as it was, or takes more")
+    @Test("stays if the model still has the action, or has more parameters")
     func kept() async throws {
         let store = try await clone(try await Press(Self.copies))
         defer { try? FileManager.default.removeItem(atPath: store.directory) }
@@ -99,7 +99,7 @@ struct CallMigrationTests {
         try migrated.close()
     }
 
-    @Test("does not hold up the queue where an earlier version has left it there")
+    @Test("does not hold up the queue if an earlier version has left it there")
     func leftThere() async throws {
         let store = try await clone(try await Press(Self.copies))
         defer { try? FileManager.default.removeItem(atPath: store.directory) }

@@ -196,7 +196,7 @@ struct ChangeSetConflictTests {
     // MARK: Unknown outcomes
 
     @Test(
-        "Rule 8: is a conflict where others changed all of it since its answer was lost: theirs is not overwritten",
+        "Rule 8: is a conflict if others changed all of it since its answer was lost: the server version is not overwritten",
         arguments: [true, false])
     func changedAll(hasActed: Bool) async throws {
         let shop = try await Shop()
@@ -256,7 +256,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 1) == 99)
     }
 
-    @Test("Rule 1: is done or sent again where nobody else has been there", arguments: [true, false])
+    @Test("Rule 1: is done or sent again if nobody else has been there", arguments: [true, false])
     func undisturbed(hasActed: Bool) async throws {
         let shop = try await Shop()
         let store = try await lost(shop, hasActed: hasActed) { changes in
@@ -274,7 +274,7 @@ struct ChangeSetConflictTests {
 
     // MARK: Policies
 
-    @Test("is sent on top of theirs in one round, however many of it they have changed")
+    @Test("is sent on top of the server version in one round, however many of it they have changed")
     func clientWins() async throws {
         let shop = try await Shop()
         let service = ForgetfulService(base: PlainService(base: try shop.client(), hasETags: false))
@@ -337,7 +337,7 @@ struct ChangeSetConflictTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is given up with its relations where theirs wins, and with no others")
+    @Test("is withdrawn with its relations if the server version wins, and with no others")
     func relations() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([

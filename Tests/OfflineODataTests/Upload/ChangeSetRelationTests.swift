@@ -41,7 +41,7 @@ struct ChangeSetRelationTests {
     }
 
     @Test(
-        "follows it with the keys that the service gave where no references or no batches are taken",
+        "follows it with the keys that the service gave if no references or no batches are taken",
         arguments: [true, false])
     func oneByOne(hasBatches: Bool) async throws {
         let studio = try await Studio()
@@ -60,7 +60,7 @@ struct ChangeSetRelationTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("follows it where the service is found to take no references in bodies", arguments: [400, 501])
+    @Test("follows it if the service is found to take no references in bodies", arguments: [400, 501])
     func foundOut(status: Int) async throws {
         let studio = try await Studio()
         let service = Gateway(
@@ -126,7 +126,7 @@ struct ChangeSetRelationTests {
         #expect(try await tags(studio.service, of: 3) == ["new"])
     }
 
-    @Test("that is taken away from its other end again follows it: no content id can stand there")
+    @Test("that is removed from its other end again follows it: no content id can stand there")
     func takenAway() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()

@@ -34,7 +34,7 @@ struct ConflictPolicyTests {
         #expect(try await there(shop) == "Theirs, Mine")
     }
 
-    @Test("server wins: the change is given up")
+    @Test("server wins: the change is withdrawn")
     func serverWins() async throws {
         let shop = try await Shop()
         let (store, _) = try await conflict(shop, .serverWins)
@@ -42,7 +42,7 @@ struct ConflictPolicyTests {
         #expect(try await store.rows("Customers('C0002')").first?["City"] == "Theirs")
     }
 
-    @Test("a closure merges property by property, knowing base, mine and theirs")
+    @Test("a closure merges property by property, knowing base, mine and the server version")
     func merged() async throws {
         let shop = try await Shop()
         let (store, report) = try await conflict(

@@ -22,7 +22,7 @@ struct CreatedKeyTests {
             })
     }
 
-    @Test("is the service's to give where the app gave null, as where it gave none")
+    @Test("is assigned by the service if the app gave null or none")
     func null() async throws {
         let shop = try await Shop()
         let sent = LockedList()

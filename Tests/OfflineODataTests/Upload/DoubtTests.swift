@@ -122,7 +122,7 @@ struct DoubtTests {
         #expect(report.failed.map(\.state) == (hasActed ? [] : [.refused]))
     }
 
-    @Test("Rule 2: is none the less where the service does not know repeatable requests any more")
+    @Test("Rule 2: stays in doubt if the service does not know repeatable requests any more")
     func repeatabilityGone() async throws {
         let shop = try await Shop()
         let error = ODataError(
@@ -376,7 +376,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "ends where a service finds a conflict every time, although the client's version is to win",
+        "ends if a service finds a conflict every time, although the client's version is to win",
         Patience.limit)
     func endlessConflict() async throws {
         let shop = try await Shop()

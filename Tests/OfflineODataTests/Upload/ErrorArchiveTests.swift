@@ -158,7 +158,7 @@ struct ArchiveDependencyTests {
     }
 }
 
-@Suite("A refused creation of an entity that somebody else has created")
+@Suite("A refused creation of an entity that another client has created")
 struct TakenKeyTests {
     @Test("deleted here leaves the other's entity: it is still there")
     func deleted() async throws {

@@ -66,7 +66,7 @@ struct MissTests {
         #expect(try await store.rows(Self.line).first?["Quantity"] == 7)
     }
 
-    @Test("is believed where the service answers, though not in words of OData", arguments: [true, false])
+    @Test("is believed if the service answers, though not in words of OData", arguments: [true, false])
     func ofService(heedsETags: Bool) async throws {
         let shop = try await Shop()
         let asked = LockedList()

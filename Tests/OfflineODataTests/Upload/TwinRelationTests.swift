@@ -66,7 +66,7 @@ struct TwinRelationTests {
         #expect(try await motto(store) == ["blue"], "what the service has")
     }
 
-    @Test("They come back at once, too, when all changes of the entity are taken back")
+    @Test("They come back at once, too, when all changes of the entity are undone")
     func undone() async throws {
         let (_, store) = try await twins()
         #expect(try await store.changes.undo([ODataURL(parsing: "Albums(3)")]) == 1)

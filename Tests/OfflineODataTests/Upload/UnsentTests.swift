@@ -117,7 +117,7 @@ struct UnsentTests {
         #expect(try await store.changes.undoAll() == 1, "it was not sent")
     }
 
-    @Test("is one that may have acted where an earlier try of the same client left", arguments: [1, 4])
+    @Test("is one that may have acted if an earlier try of the same client left", arguments: [1, 4])
     func retried(attempts: Int) async throws {
         let shop = try await Shop()
         let session = try HTTPSession(

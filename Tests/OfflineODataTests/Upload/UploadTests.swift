@@ -154,7 +154,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("never repeats a create silently where the service cannot recognise it: it is in doubt (rule 1)")
+    @Test("never repeats a create silently if the service cannot recognise it: it is in doubt (rule 1)")
     func inDoubt() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -287,7 +287,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("deletes an entity that somebody else has deleted without complaint")
+    @Test("deletes an entity that another client has deleted without complaint")
     func deletedTwice() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

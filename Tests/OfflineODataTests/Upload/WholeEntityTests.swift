@@ -99,7 +99,7 @@ struct WholeEntityTests {
         #expect(try await shop.count("SELECT SUM(Stock) FROM Products WHERE ProductID <= 2") == 10)
     }
 
-    @Test("are of all sets where an earlier version has found out that")
+    @Test("are of all sets if an earlier version has found out that")
     func earlierVersion() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -95,7 +95,7 @@ struct SharedQueryTests {
         #expect(try await !store.rows("Products?$search=\(word)").isEmpty, "the search index is there")
     }
 
-    @Test("Changes of shared rows that are given up are taken back", arguments: [true, false])
+    @Test("Changes of shared rows that are withdrawn are undone", arguments: [true, false])
     func discarded(isSent: Bool) async throws {
         let shop = try await Shop()
         let isCut = LockedFlag()

@@ -15,7 +15,7 @@ struct ContainedDependentTests {
         #expect(try await bazaar.entity("Orders(3)/Items(1)")?["ProductID"] == .null)
     }
 
-    @Test("It goes itself where the model says so, and the other one stays")
+    @Test("It goes itself if the model says so, and the other one stays")
     func cascade() async throws {
         let partner =
             #"<NavigationProperty Name="Items" Type="Collection(T.Item)" Partner="Product">"#

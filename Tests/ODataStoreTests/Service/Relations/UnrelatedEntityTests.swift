@@ -26,7 +26,7 @@ struct UnrelatedEntityTests {
         #expect(try await customers(bazaar) == [.null, "B", "A"])
     }
 
-    @Test("A reference that is the only one is taken away under its own id alone")
+    @Test("A reference that is the only one is removed under its own id alone")
     func singleReference() async throws {
         let bazaar = try await Depot.bazaar()
         for other in ["Customers('B')", "Customers('Z')", "Orders(2)"] {
