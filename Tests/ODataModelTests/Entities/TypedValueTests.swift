@@ -13,7 +13,7 @@ struct TypedValueTests {
                     Property(name: "Pieces", type: .primitive(.int32)),
                     Property(name: "Note", type: .primitive(.string)),
                 ]))
-        order["Freight"] = .decimal(ODataDecimal("12.5") ?? 0)
+        order["Freight"] = .decimal(ODataDecimal("12.5") ?? ODataDecimal(0))
         order["ShipCity"] = "Oslo"
         order["Pieces"] = 3
         return order
