@@ -30,6 +30,7 @@ demo: setup ## the whole story on the terminal
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests Consumers Benchmarks/Package.swift \
 		Benchmarks/Sources Benchmarks/Benchmarks Fuzz
+	scripts/prose.py
 
 setup:
 	@scripts/setup.sh

@@ -7,8 +7,8 @@ let settings: [SwiftSetting] =
 
 // MARK: How a target is declared
 
-/// A library in `Sources/GROUP/NAME`. It imports only targets on lower floors, and only groups above its own; the tests of the
-/// architecture read floor and group from here.
+/// A library in `Sources/GROUP/NAME`. It imports only targets on lower floors, and only groups above its own; the
+/// tests of the architecture read floor and group from here.
 func library(_ name: String, floor: Int, group: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
 }
@@ -22,7 +22,7 @@ func program(
         swiftSettings: settings)
 }
 
-/// A library of the system, whose module map is in `Sources/C/NAME`.
+/// A library of the system, with a module map in `Sources/C/NAME`.
 func system(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
@@ -47,7 +47,8 @@ func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 // MARK: Products of other packages
 
-/// A product that only server, tools and the NIO transport use. An app resolves its package only with the trait `Server`.
+/// A product that only server, tools and the NIO transport use. An app resolves its package only with the trait
+/// `Server`.
 func server(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Server"]))
 }
@@ -207,9 +208,9 @@ let testing: [Target] = [
     support("ForeignPrograms"),
     // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
     support("FaultInjection", ["CSQLite"]),
-    // What goes wrong on wires: a transport and a proxy that drop, delay, cut and double.
+    // Faults on wires: a transport and a proxy that drop, delay, cut and double messages.
     support("WireFaults", ["ODataHTTP", httpTypes, nioCore, nioPosix]),
-    // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.
+    // A service and its clients in virtual time: no failure loses or doubles a change.
     support(
         "Simulation",
         [
@@ -221,7 +222,7 @@ let testing: [Target] = [
     probe("VaultProbe", ["DataVault", "Secrets"]),
     probe("CacheProbe", ["ODataCache", "Secrets"]),
     probe("StoreProbe", ["OfflineOData", "ODataSQL"]),
-    // Works on a store for as long as one likes, and measures what it takes.
+    // Works on a store for a given time, and measures its use of memory and files.
     probe("Soak", ["OfflineOData", "ODataClient", "ODataDatabases", "ODataSQL", "Secrets", grdb]),
     probe("simulate", ["Simulation", argumentParser]),
 

@@ -1,4 +1,4 @@
-// Metadata in JSON: what was read is written and read again, in JSON and in XML.
+// Metadata in JSON: a read model is written and read again, in JSON and in XML.
 import ODataModel
 
 /// Takes one input from libFuzzer.
@@ -8,7 +8,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), let model = try? CSDLReader.read(bytes) else {
         return 0
     }
-    // Whatever was read around: it can be written, and nothing traps. Names that JSON takes may be none in XML.
+    // A model with skipped parts can be written, and nothing traps. Names that JSON allows may be invalid in XML.
     for written in [CSDLWriter.json(model), CSDLWriter.xml(model)] { _ = try? CSDLReader.read(written) }
     guard let result = try? CSDLReader.parse(bytes, options: strictMetadata), result.warnings.isEmpty else { return 0 }
     checkJSONAgain(result.model)

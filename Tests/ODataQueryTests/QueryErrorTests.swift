@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataQuery
 
-@Suite("Query errors say where and what")
+@Suite("Query errors name the place and the fault")
 struct QueryErrorTests {
     @Test("The position counts from one and suggestions follow")
     func description() {

@@ -121,7 +121,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("files that cannot be read, with what the system says", arguments: [true, false])
+    @Test("files that cannot be read, with the message of the system", arguments: [true, false])
     func unreadableFiles(isFolder: Bool) async throws {
         let site = try Site()
         let path = site.path(isFolder ? "folder" : "missing")
@@ -159,7 +159,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("what serves over TLS names the file and what is wrong with it")
+    @Test("certificates and keys for TLS: the file and the fault are named")
     func certificates() async throws {
         let site = try Site()
         try Data(Self.model.utf8).write(to: URL(fileURLWithPath: site.path("m.xml")))
@@ -233,7 +233,7 @@ struct BadInputTests {
         #expect(second.errors.contains("--port"))
     }
 
-    @Test("a database that is none, and one that is not there")
+    @Test("a file that is no database, and a missing one")
     func noDatabase() async throws {
         let site = try Site()
         try Data("This is not a database, however long you look at it.".utf8).write(
@@ -289,7 +289,7 @@ struct BadInputTests {
         #expect(value.errors.contains("Edm.Decimal"))
     }
 
-    @Test("a name that nothing has, or that is taken: where to see what there is, or what else to do")
+    @Test("an unknown or taken name: the message says how to list names, or to choose another")
     func names() async throws {
         let site = try Site()
         try await site.serve()
@@ -352,7 +352,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("changing what is not there, a key, or what the service computes is refused, and nothing waits")
+    @Test("changing a missing entity, a key, or a computed property is refused, and nothing waits")
     func impossibleChanges() async throws {
         let site = try Site()
         try SQLite.execute(

@@ -13,7 +13,7 @@ struct ClonesAtOnceTests {
             #expect(!terminal.echoes, "it asks for the passphrase")
             try await meanwhile()
             terminal.type("correct horse\n")
-            // What is typed before the second question is thrown away by it.
+            // The second prompt discards input typed before it.
             var shown = ""
             for _ in 0..<500 where !shown.contains("Once more") {
                 try await Task.sleep(for: .milliseconds(20))
@@ -24,7 +24,7 @@ struct ClonesAtOnceTests {
         }
     }
 
-    @Test("who thinks about a passphrase takes nothing away of a clone that others have made and changed meanwhile")
+    @Test("a command that waits for a passphrase removes nothing of a clone made meanwhile")
     func overtaken() async throws {
         let site = try Site()
         let tool = site.tool
@@ -50,7 +50,7 @@ struct ClonesAtOnceTests {
         try Site.writeKey(to: key)
         #expect(try await site.tool.run("clone", site.url, other, "--key-file", key).code == 0)
         let late = try await clone(site, into: shop) {
-            // As an app leaves it: without what a clone says of itself.
+            // A store of an app: without the clone's own description.
             try FileManager.default.copyItem(atPath: other, toPath: shop)
             try FileManager.default.removeItem(atPath: shop + "/outpost.json")
         }

@@ -49,7 +49,7 @@ struct CopiedCloneTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// What a service was asked.
+    /// The requests that a service received.
     private final class Seen: Sendable {
         let requests = Mutex<[HTTPRequest]>([])
     }

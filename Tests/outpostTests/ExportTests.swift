@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("What export writes")
+@Suite("The output of export")
 struct ExportTests {
-    /// A clone of a table whose values are easily lost.
+    /// A clone of a table with values that are easily lost.
     private func clone(_ site: Site) async throws -> String {
         try SQLite.execute(
             """
@@ -58,7 +58,7 @@ struct ExportTests {
         #expect(none.output == "id,b,n\n")
     }
 
-    @Test("lines refuse what they have no columns for, before anything is written")
+    @Test("lines refuse properties without columns, before anything is written")
     func expanded() async throws {
         let site = try Site()
         try await site.serve()
@@ -71,7 +71,7 @@ struct ExportTests {
     }
 
     @Test(
-        "JSON of export and watch is what query --json has",
+        "JSON of export and watch is the JSON of query --json",
         arguments: [
             "Orders?$apply=groupby((Customer/Country),aggregate($count as N))&$orderby=N,Customer/Country",
             "Orders?$expand=Customer,Order_Lines&$orderby=OrderID&$top=3", "Customers?$orderby=CustomerID&$top=3",
@@ -90,7 +90,7 @@ struct ExportTests {
         #expect(!rows.isEmpty)
         let exported = try await tool.run("export", clone, "--query", query)
         #expect(try object(exported.output) as? [NSDictionary] == rows, "\(exported.output) \(exported.errors)")
-        // What is grouped or expanded cannot be watched.
+        // A grouped or expanded result cannot be watched.
         guard query.hasPrefix("Customers") else { return }
         let (process, output, _) = tool.process(["watch", clone, query, "--json"])
         try process.run()
@@ -101,7 +101,7 @@ struct ExportTests {
         #expect(rows.first == entity as NSDictionary)
     }
 
-    @Test("a set whose name leads elsewhere is not written there")
+    @Test("a set with a path as its name is not written there")
     func hostileName() async throws {
         let site = try Site()
         let service = ThingService(others: ["../../evil", ".hidden"])
@@ -118,7 +118,7 @@ struct ExportTests {
         }
     }
 
-    @Test("what is not complete is written, and said")
+    @Test("an incomplete set is written, with a warning")
     func incomplete() async throws {
         let site = try Site()
         let service = ThingService()

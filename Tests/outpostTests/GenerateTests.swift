@@ -22,7 +22,7 @@ struct GenerateTests {
         return site
     }
 
-    @Test("writes the types, says what it did, and leaves alone what has not changed")
+    @Test("writes the types, reports them, and leaves unchanged files alone")
     func writes() async throws {
         let site = try site()
         let first = try await site.tool.run("generate", site.path("metadata.xml"), "--output", site.path("code"))
@@ -49,7 +49,7 @@ struct GenerateTests {
         #expect(omissions?.first?["element"] == "Shop.Order/Customer")
     }
 
-    @Test("says what is wrong with what it was given, and ends with another code than 0")
+    @Test("names the fault of its input, and ends with another code than 0")
     func wrong() async throws {
         let site = try site()
         let metadata = site.path("metadata.xml")

@@ -7,7 +7,7 @@ import Testing
 @Suite("Text of strangers")
 struct HarmlessTextTests {
     @Test(
-        "is shown on one line, without controls and without what is hidden",
+        "is shown on one line, without controls and hidden characters",
         arguments: [
             ("plain ä 東京 «»", "plain ä 東京 «»"), ("a\u{1B}[31mb", "a [31mb"), ("a\nb\tc\rd", "a b c d"),
             ("a\u{9B}b\u{85}c\u{7F}d", "a b c d"), ("a\u{2028}b\u{2029}c", "a b c"),
@@ -20,7 +20,8 @@ struct HarmlessTextTests {
         ])
     func line(text: String, expected: String) { #expect(HarmlessText.line(text) == expected) }
 
-    @Test("keeps what scripts and emoji need", arguments: ["👩‍👩‍👧", "❤️", "می‌خواهم", "क्‍ष", "e\u{301}", "葛\u{E0100}"])
+    @Test(
+        "keeps characters that scripts and emoji need", arguments: ["👩‍👩‍👧", "❤️", "می‌خواهم", "क्‍ष", "e\u{301}", "葛\u{E0100}"])
     func scripts(text: String) { #expect(HarmlessText.line(text) == text) }
 
     @Test("keeps its lines where it has some of the program, and its tabs where it is a document")
@@ -53,7 +54,7 @@ struct HarmlessTextTests {
         #expect(String(decoding: cut.end(), as: UTF8.self) == "\u{FFFD}")
     }
 
-    @Test("is harmless wherever it is put into a text of the program, whose lines stay")
+    @Test("is harmless in every text of the program, and the lines of the text stay")
     func interpolation() {
         let name = "x\n\u{1B}[31m\u{202E}"
         let text: TerminalText = "first \(name)\nsecond \(TerminalText(name)) \(1)"

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Every command reports as JSON")
 struct JSONReportTests {
-    /// The commands that go on until they are stopped, and those that need an authorization server, which other tests read.
+    /// The commands that go on until they are stopped, and those that need an authorization server, which other
+    /// tests read.
     private static let elsewhere: Set = ["serve", "watch", "login", "logout"]
 
     @Test("with --json, each writes one document and nothing else")

@@ -62,7 +62,7 @@ struct KeysTests {
         #expect(text.contains("\(clone) (missing)") && text.contains("\(copy) (other key)"), "\(text)")
     }
 
-    @Test("are listed with the vaults that they belong to, whose keys are not removed here")
+    @Test("are listed with their vaults, and keys of vaults are not removed here")
     func vaults() async throws {
         let site = try Site()
         #expect(try await site.tool.run("vault", "create", "machine", "--no-password").code == 0)
@@ -159,7 +159,7 @@ struct KeysTests {
     }
 
     @Test(
-        "Whatever outpost.json in a directory says, clone and rekey remove no key",
+        "Clone and rekey remove no key, with any content of outpost.json",
         arguments: ["NAME", "vault-KEY", "../keys/NAME", "NAME.tries"])
     func plantedName(form: String) async throws {
         let site = try Site()
@@ -180,7 +180,7 @@ struct KeysTests {
         #expect(try await site.tool.run("vault", "open", "login").code == 0)
     }
 
-    @Test("A whole clone whose outpost.json is exchanged for one of an interrupted making is not removed")
+    @Test("A whole clone with the outpost.json of an interrupted clone is not removed")
     func plantedUnfinished() async throws {
         let site = try Site()
         let victim = try await clone(site)

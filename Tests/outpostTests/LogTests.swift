@@ -83,7 +83,7 @@ struct LogTests {
         #expect(try await tool.run("log", environment: bad).code == 1)
     }
 
-    @Test("What happened to a clone is told with the bytes that it took")
+    @Test("Events of a clone are shown with the bytes that they took")
     func transfers() async throws {
         struct Event: Decodable {
             var kind: String
@@ -108,7 +108,7 @@ struct LogTests {
         #expect(transfers.allSatisfy { $0.bytes ?? 0 > 0 }, "\(log.output)")
         let uploads = transfers.filter { $0.kind == "upload" }
         #expect(uploads.map(\.requests) == [1, 1])
-        // What is sent has the name, and so has what is answered.
+        // Requests and responses both contain the name.
         let more = (uploads.first?.bytes ?? 0) - (uploads.last?.bytes ?? 0)
         #expect(more > 79 + 40, "\(log.output)")
         #expect(try await tool.run("log", clone).output.contains(" kB)"))

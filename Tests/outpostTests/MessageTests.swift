@@ -2,9 +2,9 @@ import ForeignPrograms
 import Foundation
 import Testing
 
-@Suite("Messages name what is meant, and what to do")
+@Suite("Messages name the cause, and the next step")
 struct MessageTests {
-    /// A clone of a small service, which is no longer there, in a directory whose name a shell would take apart.
+    /// A clone of a small service that is gone, in a directory with a name that a shell would take apart.
     private func clone(_ site: Site, _ arguments: String...) async throws -> String {
         let clone = site.path("my clone")
         try await ThingService().serving { url in
@@ -25,7 +25,7 @@ struct MessageTests {
     }
 
     @Test(
-        "a directory in an advice is one word of a shell, whatever its name",
+        "a directory in an advice is one word of a shell, with any name",
         arguments: ["plain", "a b", "it's", "'", "x'\u{301}y", "$HOME;`id`\"*\\"])
     func quotedAdvice(name: String) async throws {
         let site = try Site()
@@ -42,7 +42,7 @@ struct MessageTests {
         #expect(Array(text.utf8) == Array("\(site.path(name))\n".utf8), "\(word)")
     }
 
-    @Test("whoever asks for a set whose first download is not complete is told so, and not to make what is missing")
+    @Test("a query of a set with an incomplete first download says so, and does not suggest to add a query")
     func incomplete() async throws {
         let site = try Site()
         let clone = site.path("clone")
@@ -78,7 +78,7 @@ struct MessageTests {
         #expect(result.code == 1 && result.errors.contains("is a file"), "\(result.errors)")
     }
 
-    @Test("a store without the file that says where its key is: the same words, whatever is asked of it")
+    @Test("a store without its key description: the same words for every command")
     func withoutCloneFile() async throws {
         let site = try Site()
         let clone = try await clone(site)
@@ -109,7 +109,7 @@ struct MessageTests {
         #expect(none.code == 2 && none.errors.contains("\(empty) is empty"), "\(none.errors)")
     }
 
-    @Test("who gives a user and is not let in is not told to give a user")
+    @Test("a refused sign-in with a user does not suggest to give a user")
     func wrongPassword() async throws {
         let site = try Site()
         try await site.addUsers(["ann": "right"])
@@ -123,7 +123,7 @@ struct MessageTests {
         #expect(wrong.errors.contains("ann") && wrong.errors.contains(site.path("password")), "\(wrong.errors)")
     }
 
-    @Test("a clone that may not be written: where it is, and what helps", arguments: ["query", "status", "verify"])
+    @Test("a read-only clone: the message names its place and the remedy", arguments: ["query", "status", "verify"])
     func readOnly(command: String) async throws {
         let site = try Site()
         let key = site.path("key")
@@ -141,7 +141,7 @@ struct MessageTests {
         try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: site.directory.path)
         try manager.setAttributes([.posixPermissions: 0o440], ofItemAtPath: key)
         if geteuid() == 0 { #expect(chown(key, 0, 65_534) == 0) } else { arguments.append("--allow-readable-secrets") }
-        // Who may do everything may write everywhere.
+        // The superuser may write everywhere.
         if geteuid() == 0 { arguments = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + arguments }
         let (status, output) = try await Command.run(arguments, includesErrors: true)
         #expect(status == 1)
@@ -170,7 +170,7 @@ struct MessageTests {
     }()
 
     @Test(
-        "who is asked for a password and ends the command has a terminal that shows what is typed", arguments: [2, 15])
+        "ending a command at a password prompt leaves a terminal that shows input", arguments: [2, 15])
     func askedForSecret(signal: Int32) async throws {
         let site = try Site()
         let terminal = try PseudoTerminal()

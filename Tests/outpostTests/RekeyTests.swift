@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Changing the key of a clone")
 struct RekeyTests {
-    /// A clone whose key is kept in a file of the tool's.
+    /// A clone with its key in a file of the tool.
     private func clone(_ site: Site) async throws -> String {
         try await site.serve()
         let clone = site.path("clone")
@@ -63,7 +63,7 @@ struct RekeyTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: clone + "/store.db")) == before)
     }
 
-    @Test("The old key stays, opens copies and damaged files, and what needs it is said")
+    @Test("The old key stays and opens copies and damaged files, and the message says so")
     func oldKey() async throws {
         let site = try Site()
         let tool = site.tool

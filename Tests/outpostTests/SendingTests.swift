@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What push, pull and clone can be told, as a person tells them.
+/// The options of push, pull and clone, as a person uses them.
 @Suite("Sending and fetching as asked for")
 struct SendingTests {
     private struct Push: Decodable {
@@ -78,7 +78,7 @@ struct SendingTests {
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 33)
     }
 
-    @Test("push --on-conflict decides about what somebody else has changed meanwhile", arguments: ["mine", "theirs"])
+    @Test("push --on-conflict decides about changes by others", arguments: ["mine", "theirs"])
     func conflicts(policy: String) async throws {
         let site = try Site()
         let tool = site.tool
@@ -176,7 +176,7 @@ struct SendingTests {
         #expect(try await tool.run("query", clone, "ErrorArchive?$expand=AffectedEntity").code == 0)
     }
 
-    @Test("push --conflicts theirs tells what it has given up apart from what it has sent", arguments: [false, true])
+    @Test("push --conflicts theirs reports withdrawn changes apart from sent ones", arguments: [false, true])
     func givenUp(asJSON: Bool) async throws {
         let site = try Site()
         let tool = site.tool
@@ -199,7 +199,7 @@ struct SendingTests {
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 7", in: site.database) == 51)
     }
 
-    @Test("clone --dry-run tells what would be taken and makes nothing")
+    @Test("clone --dry-run shows the size of a clone and makes nothing")
     func dryRun() async throws {
         let site = try Site()
         try await site.serve()
@@ -242,7 +242,7 @@ struct SendingTests {
         #expect(try await tool.run("pull", clone, "--set", "boss=").code == 1, "its value is forgotten")
     }
 
-    @Test("a clone whose query has a parameter without a value says how to give it one, and goes on then")
+    @Test("a clone with a parameter without a value says how to set it, and goes on then")
     func cloneWithoutValue() async throws {
         let site = try Site()
         let tool = site.tool
@@ -254,7 +254,7 @@ struct SendingTests {
         #expect(try await tool.run("pull", clone, "--set", "me=1").code == 0)
     }
 
-    @Test("pull --metadata tells as JSON what has changed in the model")
+    @Test("pull --metadata shows the changes of the model as JSON")
     func metadata() async throws {
         let site = try Site()
         let tool = site.tool
@@ -273,7 +273,7 @@ struct SendingTests {
         #expect(next.contains("\"differences\"") && !next.contains("Phone"), "\(next)")
     }
 
-    @Test("pull --metadata lists what has changed though the download behind it fails; a wrong name changes nothing")
+    @Test("pull --metadata lists the changes even if the download behind it fails; a wrong name changes nothing")
     func metadataOfFailedDownload() async throws {
         let site = try Site()
         let tool = site.tool
@@ -311,7 +311,7 @@ struct SendingTests {
         return clone
     }
 
-    @Test("a change whose answer was lost is in doubt, and is accepted with the key that the service gave it")
+    @Test("a change with a lost response is in doubt, and is accepted with the key that the service gave it")
     func acceptDoubt() async throws {
         let site = try Site()
         let tool = site.tool
@@ -355,7 +355,7 @@ struct SendingTests {
         }
     }
 
-    @Test("push --correlate finds what was made by a property of one's own, so that nothing is in doubt (rule 1)")
+    @Test("push --correlate finds creations by a property of one's own, so that nothing is in doubt (rule 1)")
     func correlate() async throws {
         let site = try Site()
         let service = ThingService()

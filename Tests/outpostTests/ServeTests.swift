@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `outpost serve` gives to clients of other kinds: a foreign one asks.
+/// `outpost serve` with clients of other kinds.
 @Suite struct ServeTests {
     private func curl(_ arguments: String...) throws -> String {
         let process = Process()

@@ -2,7 +2,7 @@ import ForeignPrograms
 import Foundation
 import Testing
 
-/// A served clone asks who it is: its rows are encrypted where they are kept, and no other user or page may read them.
+/// A served clone asks for a token: its rows are encrypted on disk, and no other user or page may read them.
 @Suite struct ServeTokenTests {
     private func clone() async throws -> (Site, String) {
         let site = try Site()
@@ -20,7 +20,7 @@ import Testing
     @Test("without the token nothing is read or changed; scripts take it from a file that only its owner can read")
     func token() async throws {
         let (site, clone) = try await clone()
-        // What somebody else has put there opens nothing, and is not followed.
+        // A file that somebody else has put there opens nothing, and is not followed.
         let precious = site.path("precious")
         try "precious".write(toFile: precious, atomically: true, encoding: .utf8)
         try FileManager.default.createSymbolicLink(atPath: clone + "/serve.token", withDestinationPath: precious)
@@ -69,7 +69,7 @@ import Testing
         #expect(foreign.hasSuffix("|403"))
     }
 
-    @Test("--open serves without a token, on this machine alone, and says who can use the clone then")
+    @Test("--open serves without a token, on this machine alone, and says that every local user can read the clone")
     func open() async throws {
         let (site, clone) = try await clone()
         for host in ["0.0.0.0", "::", "192.0.2.1", "127.0.0.1.example"] {

@@ -17,7 +17,7 @@ struct ServiceOptionsTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// What a service was asked.
+    /// The requests that a service received.
     private final class Asked: Sendable {
         let requests = Mutex<[HTTPRequest]>([])
     }
@@ -91,7 +91,7 @@ struct ServiceOptionsTests {
         await server.stop()
     }
 
-    @Test("what is sent with every request goes to the host that was named, and to none that its metadata name")
+    @Test("header fields for every request go to the named host, and to no host in its metadata")
     func otherHosts() async throws {
         let site = try Site()
         let seen = Asked()
@@ -131,7 +131,7 @@ struct ServiceOptionsTests {
     }
 
     @Test(
-        "what cannot be a field, an option or a level is refused before anything is sent",
+        "an invalid field, option or level is refused before anything is sent",
         arguments: [
             ["--header", "blue"], ["--option", "=1"], ["--trace", "loud"], ["--user", "a", "--token-file", "b"],
         ])

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Commands that settle and look after a clone")
 struct SettlingTests {
-    /// What a refused request is told of as JSON.
+    /// A refused request in the JSON output.
     private struct Request: Decodable {
         struct Versions: Decodable {
             var property: String
@@ -62,7 +62,7 @@ struct SettlingTests {
         #expect(try await tool.run("query", clone, "Orders?$filter=sap.islocal()").code == 0)
     }
 
-    @Test("export writes each set, or what a query finds, as JSON or as lines")
+    @Test("export writes each set, or the result of a query, as JSON or as lines")
     func export() async throws {
         let site = try Site()
         let tool = site.tool
@@ -86,7 +86,7 @@ struct SettlingTests {
         #expect(try await tool.run("export", clone, "--to", folder).code == 2, "nothing is overwritten")
     }
 
-    @Test("repair saves what can be read of files with flipped bytes, and the next sync brings the rest")
+    @Test("repair saves readable content of files with flipped bytes, and the next sync brings the rest")
     func damaged() async throws {
         let site = try Site()
         let tool = site.tool
@@ -114,7 +114,7 @@ struct SettlingTests {
         #expect(try await tool.run("status", clone).output.contains("Nothing to push."))
     }
 
-    @Test("every command tells what it does, with an example")
+    @Test("every command explains itself, with an example")
     func help() async throws {
         let tool = try Site().tool
         let root = try await tool.run("--help").output
@@ -143,7 +143,7 @@ struct SettlingTests {
         }
     }
 
-    @Test("repair and gc say what they did and leave rows and queue alone")
+    @Test("repair and gc report their work and leave rows and queue alone")
     func maintenance() async throws {
         let site = try Site()
         let tool = site.tool

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-@Suite("What a clone would take is shown first (rule 35)")
+@Suite("The size of a clone is shown first (rule 35)")
 struct SurveyTests {
     private static let huge = String(Int64.max)
 
-    @Test("a count beyond reason is asked about, with the counts shown, and taken for what it is")
+    @Test("an implausible count leads to a question with the counts")
     func huge() async throws {
         let site = try Site()
         let service = ThingService(count: Self.huge)
@@ -47,7 +47,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("sets whose type the metadata do not declare are named by --dry-run, clone and explain")
+    @Test("sets without a declared type are named by --dry-run, clone and explain")
     func untyped() async throws {
         let site = try Site()
         let service = ThingService(untyped: ["People", "Places"])
@@ -67,7 +67,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("a person sees the counts of what is taken, and says no to what is too much")
+    @Test("a person sees the counts of the sets, and can decline large ones")
     func person() async throws {
         let site = try Site()
         let small = ThingService()
@@ -87,7 +87,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("what takes long says each second what it does, and nothing where nobody looks")
+    @Test("a long operation reports each second, and nothing without a terminal")
     func progress() async throws {
         let site = try Site()
         let service = ThingService(thinking: .milliseconds(2500))

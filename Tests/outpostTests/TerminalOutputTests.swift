@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What harms a terminal reaches none")
+@Suite("Harmful characters reach no terminal")
 struct TerminalOutputTests {
     /// Runs a command with all its outputs at a terminal.
     private func shown(_ tool: Tool, _ arguments: [String], for limit: Duration = .seconds(60)) async throws -> String {

@@ -63,7 +63,7 @@ import Testing
         #expect(!site.errors.contains("warning"), "\(site.errors)")
     }
 
-    @Test("--max-requests-per-minute and --host-name are what a foreign client sees")
+    @Test("--max-requests-per-minute and --host-name take effect for a foreign client")
     func door() async throws {
         let site = try Site()
         try await site.serve(nil, port: 0, "--max-requests-per-minute", "3", "--host-name", "shop.example")

@@ -40,7 +40,7 @@ struct VerifyCommandTests {
 
         var protection: StoreProtection { get throws { .encrypted(try KeySource(keyFile: key)) } }
 
-        /// What is in the directory, but for the index of a log.
+        /// The files in the directory, except the index of a log.
         func files() throws -> [String: Data] {
             var files: [String: Data] = [:]
             for name in try FileManager.default.contentsOfDirectory(atPath: directory) where !name.hasSuffix("-shm") {
@@ -133,7 +133,7 @@ struct VerifyCommandTests {
         #expect(try await copy.verify().code == 0)
     }
 
-    @Test("a database whose first page is damaged is repaired from the others")
+    @Test("a database with a damaged first page is repaired from the others")
     func firstPage() async throws {
         let copy = try Copy()
         try copy.change("store.db") { $0[4096 + 500] ^= 0x20 }
@@ -182,7 +182,7 @@ struct VerifyCommandTests {
         #expect(try await copy.verify().code == 0)
     }
 
-    @Test("a queue that nobody can read is told, with what to do")
+    @Test("an unreadable queue is reported, with the next step")
     func damagedQueue() async throws {
         let copy = try Copy()
         let database = try StoreDatabase.open(path: copy.database, protection: try copy.protection)

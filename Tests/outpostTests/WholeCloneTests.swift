@@ -32,7 +32,7 @@ struct WholeCloneTests {
         }
     }
 
-    @Test("a query for what is not in a clone ends with 1, and names it and the command that brings it")
+    @Test("a query outside of a clone ends with 1, and names the set and the command that brings it")
     func missing() async throws {
         let site = try Site()
         let service = try await AlbumService()

@@ -26,9 +26,9 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unknownSet(let name, let similar):
             "The service has no entity set, singleton or operation \(name)"
                 + (similar.isEmpty ? "." : "; there are \(similar.joined(separator: ", ")).")
-        case .unknownType(let name): "The metadata declare no type \(name); types are given as Namespace.Name."
-        case .illegalName(let name, let element): "The name \(name) for \(element) is no Swift identifier."
-        case .nameTaken(let name, let element): "The name \(name) for \(element) is taken by something else."
+        case .unknownType(let name): "The metadata declare no type \(name). Give the type as Namespace.Name."
+        case .illegalName(let name, let element): "The name \(name) for \(element) is not a Swift identifier."
+        case .nameTaken(let name, let element): "The name \(name) for \(element) is already used."
         case .files(let count):
             "The types go into 1 to \(GeneratorConfiguration.maxFiles) files, not \(count)."
         case .nothingToGenerate: "The metadata declare no types, sets or operations."

@@ -82,7 +82,7 @@ extension SecretError: CustomStringConvertible {
         case .sealingFailed: "the record could not be encrypted"
         case .envelopeMalformed(let offset, let expected): "key envelope, byte \(offset): expected \(expected)"
         case .wrongKindOfKey(let expected): "a \(expected.rawValue) is needed to open this"
-        case .wrongKey: "the key is wrong, or what it protects was altered"
+        case .wrongKey: "the key is wrong, or the protected data was altered"
         }
     }
 }

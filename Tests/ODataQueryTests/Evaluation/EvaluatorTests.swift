@@ -82,7 +82,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "What does not fit is an error and never wraps",
+        "An overflow is an error and never wraps",
         arguments: [
             "Total add 1 gt 0", "Total mul 2 gt 0",
             "-(Total sub 9223372036854775807 sub 9223372036854775807 sub 2) gt 0",

@@ -122,7 +122,7 @@ struct ConstraintRefusalTests {
         #expect(error?.target == target)
     }
 
-    @Test("keep a row that others refer to, and pass on what a trigger says")
+    @Test("keep a row with references to it, and pass on the message of a trigger")
     func deletes() throws {
         _ = try create("Books", Self.good)
         #expect(refusal { try delete("Authors", EntityKey("ID", 1)) }?.status == 409)

@@ -6,7 +6,7 @@ import OfflineOData
 import Testing
 
 /// The keys that only the service assigns, and the changes that wait for them.
-@Suite("Rule 11: the key of what was created")
+@Suite("Rule 11: the key of a created entity")
 struct CreatedKeyTests {
     /// Returns a service that answers creations with only the header fields of the new entity.
     private func lean(
@@ -22,7 +22,7 @@ struct CreatedKeyTests {
             })
     }
 
-    @Test("is the service's to give where the app gave null, as where it gave none")
+    @Test("is assigned by the service if the app gave null or none")
     func null() async throws {
         let shop = try await Shop()
         let sent = LockedList()
@@ -47,7 +47,7 @@ struct CreatedKeyTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
-    @Test("is read from the address of what is contained")
+    @Test("is read from the address of a contained entity")
     func contained() async throws {
         let studio = try await Studio()
         let service = lean(try studio.client()) { sheet in

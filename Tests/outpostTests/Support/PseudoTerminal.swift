@@ -9,7 +9,7 @@ final class PseudoTerminal {
         guard let (master, name) = Self.make() else { throw POSIXError(.ENXIO) }
         self.master = master
         slave = open(name, O_RDWR | O_NOCTTY)
-        // What it shows is read without waiting for more.
+        // The output is read without waiting for more.
         guard slave >= 0, fcntl(master, F_SETFL, O_NONBLOCK) == 0 else { throw POSIXError(.ENXIO) }
     }
 
@@ -22,7 +22,8 @@ final class PseudoTerminal {
             }
             return (master, String(cString: name))
         #else
-            // What `unlockpt` and `ptsname` do: Swift is not shown them here (TIOCSPTLCK and TIOCGPTN of <asm/ioctls.h>).
+            // The system calls behind `unlockpt` and `ptsname`, which Swift does not import (TIOCSPTLCK and
+            // TIOCGPTN of <asm/ioctls.h>).
             let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
             var (isLocked, number): (Int32, UInt32) = (0, 0)
             guard master >= 0, ioctl(master, 0x4004_5431, &isLocked) == 0, ioctl(master, 0x8004_5430, &number) == 0
@@ -38,10 +39,10 @@ final class PseudoTerminal {
         close(master)
     }
 
-    /// What a program has as its input or output.
+    /// The input or output of a program.
     var handle: FileHandle { FileHandle(fileDescriptor: slave, closeOnDealloc: false) }
 
-    /// Whether it shows what is typed.
+    /// Whether it shows typed input.
     var echoes: Bool {
         var settings = termios()
         return tcgetattr(slave, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
@@ -53,7 +54,7 @@ final class PseudoTerminal {
         _ = write(master, bytes, bytes.count)
     }
 
-    /// What it has shown since the last time.
+    /// The output since the last call.
     func read() -> String {
         var all: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -66,7 +67,7 @@ final class PseudoTerminal {
 }
 
 extension Tool {
-    /// Runs a command at a terminal, with its input and what it says of errors there.
+    /// Runs a command at a terminal, with its input and standard error there.
     func run(
         _ arguments: String..., at terminal: PseudoTerminal, _ meanwhile: (Process) async throws -> Void = { _ in }
     ) async throws -> Result {

@@ -1,4 +1,4 @@
-/// What an open store is doing.
+/// The state of a store.
 ///
 /// ```swift
 /// for await report in store.observe.reports() {
@@ -8,7 +8,7 @@
 public enum StoreState: String, Hashable, Sendable, CaseIterable {
     /// It is being opened.
     case opening
-    /// It is being made, or brought to new metadata.
+    /// It is being created, or migrated to new metadata.
     case initializing
     /// The first download of a query is under way.
     case populating
@@ -24,7 +24,7 @@ public enum StoreState: String, Hashable, Sendable, CaseIterable {
     case closed
 }
 
-/// What a store tells of its work besides counts (``SyncProgress``).
+/// A report of a store, in addition to counts (``SyncProgress``).
 ///
 /// ```swift
 /// for await report in store.observe.reports() {
@@ -38,16 +38,16 @@ public enum StoreState: String, Hashable, Sendable, CaseIterable {
 public enum StoreReport: Hashable, Sendable {
     /// An operation that had not ended when the store was closed.
     public enum Interrupted: String, Hashable, Sendable {
-        /// An upload: requests are on their way, and the next upload finds out what became of them.
+        /// An upload: requests were sent, and the next upload settles their outcome.
         case upload
-        /// A download: the next one goes on.
+        /// A download: the next one resumes it.
         case download
     }
 
-    /// The store is doing something else.
+    /// The store has entered another state.
     case state(StoreState)
     /// A step has begun.
     case step(OperationStep)
-    /// The store was opened, and an operation was under way when it was last open.
+    /// The store was opened after an interrupted operation.
     case interrupted(Interrupted)
 }

@@ -55,8 +55,8 @@ extension HeldData {
 }
 
 extension OfflineStore.Queries {
-    /// Returns the parts of the service that the store does not hold, each with the defining query that would bring it. Reads of them
-    /// are refused (`ODataError.isNotLoaded`).
+    /// Returns the parts of the service that the store does not hold, each with the defining query that would
+    /// bring it. Reads of them are refused (`ODataError.isNotLoaded`).
     ///
     /// ```swift
     /// for part in try await store.queries.missingParts() { print(part.name, part.query ?? "") }

@@ -1,9 +1,9 @@
-/// A row of an entity set, or of what its entities contain, by its internal id.
+/// A row of an entity set or containment path, by its internal id.
 struct RowReference: Codable, Hashable, Sendable {
     let set: String
     var rowID: Int64
 
-    /// As the queue keeps it.
+    /// The names in the queue's JSON.
     private enum CodingKeys: String, CodingKey {
         case set
         case rowID = "row"

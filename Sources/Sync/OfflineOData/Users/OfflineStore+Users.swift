@@ -2,7 +2,7 @@ import GRDB
 import ODataSQL
 import ODataService
 
-/// What happens to the changes of the previous user that wait when a store goes to another one.
+/// The treatment of the previous user's pending changes when a store is handed over.
 ///
 /// ```swift
 /// let before = try ODataClient(
@@ -10,13 +10,14 @@ import ODataService
 /// try await store.users.switch(to: "anna", pending: .upload(through: before))
 /// ```
 public enum PendingChanges: Sendable {
-    /// The store stays with the previous user when there are any.
+    /// The store stays with the previous user if there are any.
     case refuse
-    /// They are sent first, as the previous user: `through` is a connection with his credentials. They are sent as
-    /// ``OfflineStore/upload(options:)`` would, by the options of the store. The store stays with him when one
-    /// of them is not accepted, or has waited longer than ``OfflineStore/SyncOptions/localChangeExpiry``.
+    /// They are sent first, for the previous user: `through` is a connection with that user's credentials. The
+    /// upload uses the options of the store, as ``OfflineStore/upload(options:)`` does. The store stays with the
+    /// previous user if one of them is not accepted, or is older than
+    /// ``OfflineStore/SyncOptions/localChangeExpiry``.
     case upload(through: any ODataProvider)
-    /// They are lost, and so are drafts and what else only the store has.
+    /// They are lost, and so are drafts and other data that only the store has.
     case discard
 }
 
@@ -41,33 +42,33 @@ extension OfflineStore {
 }
 
 extension OfflineStore.Users {
-    /// Returns the user of the store; `nil` if none was ever given.
+    /// Returns the user of the store; `nil` if there never was one.
     ///
     /// - Throws: `StoreError`.
     public func current() async throws -> String? {
         try await store.database.read { try Settings.text(OfflineStore.userSetting, in: $0) }
     }
 
-    /// Gives a store that several users share to one of them.
+    /// Hands a store that several users share over to one of them.
     ///
-    /// For the first user, and for the one who has it already, nothing else happens. When another one comes, the
-    /// changes that wait are settled, and then everything the service gave to the previous user is removed in one
-    /// transaction: rows, what is known of deltas, archive and events. The defining queries stay, not loaded; a
-    /// download fills them for the new user. What was removed is overwritten in the file.
+    /// For the first user, and for the current one, nothing else happens. For another user, the pending changes
+    /// are settled. Then all data that the service gave to the previous user are removed in one transaction:
+    /// rows, delta links, archive and events. The defining queries stay, not loaded; a download fills them for
+    /// the new user. Removed data are overwritten in the file.
     ///
-    /// Rows of shared queries (``DefiningQuery/isShared``) stay, with the properties, streams and relations that these queries
-    /// bring and nothing else, and the next download brings only what changed. What another query brought of them goes, and so do
-    /// changes that were discarded.
+    /// Rows of shared queries (``DefiningQuery/isShared``) stay, with the properties, streams and relations that
+    /// these queries bring and nothing else, and the next download brings only changes. Properties from other
+    /// queries are removed, and so are discarded changes.
     ///
-    /// Drafts and entities of sets that only the store has are nowhere else: where there are any, the store stays with the
-    /// previous user unless `pending` discards, which removes them too. Activate the drafts, or remove all of it by
-    /// ``OfflineStore/Drafts/purgeClientOnlyData()``.
+    /// Drafts and entities of client-only sets exist nowhere else. If there are any, the store stays with the
+    /// previous user unless `pending` discards, which removes them too. Activate the drafts, or remove all of it
+    /// by ``OfflineStore/Drafts/purgeClientOnlyData()``.
     ///
-    /// A task that reads meanwhile sees the one or the other user's rows, never both.
+    /// A concurrent read sees the rows of one user, never of both.
     ///
     /// - Parameters:
-    ///   - user: Who uses the store from now on.
-    ///   - pending: What happens to the changes of the previous user.
+    ///   - user: The new user of the store.
+    ///   - pending: The treatment of the previous user's changes.
     /// - Returns: Whether the user changed.
     /// - Throws: ``UserSwitchError`` (−10425) with the previous user, who then still has the store;
     ///   ``OfflineError/busy(processID:)``; `StoreError`.
@@ -80,13 +81,13 @@ extension OfflineStore.Users {
             }
             return false
         }
-        // No upload or download of the previous user may go on behind the new one's back.
+        // No upload or download of the previous user may continue after the change.
         let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
         defer { withExtendedLifetime(lock) {} }
         if case .upload(let remote) = pending { try await store.uploadAll(of: previous, to: remote) }
         let discards = if case .discard = pending { true } else { false }
         try await store.database.write { [store] database in
-            // Counted in the transaction that removes: an edit cannot slip in between.
+            // Counted in the transaction that removes them: no edit comes in between.
             let waiting = try store.queue.requests(in: database).count
             guard waiting == 0 || discards else {
                 throw UserSwitchError.changesWait(previousUser: previous, count: waiting)
@@ -112,8 +113,8 @@ extension OfflineStore.Users {
 }
 
 extension OfflineStore {
-    /// Takes all changes back, also those of which nobody knows whether they have acted: what the service has made of them comes
-    /// with the next download, which compares everything.
+    /// Undoes all changes, including those with an unknown outcome. Their server versions come with the next
+    /// download, which compares all rows.
     fileprivate func takeBackAll(in database: Database) throws {
         var sets: Set<String> = []
         for request in try queue.requests(in: database) where request.state == .sending || request.state == .inDoubt {
@@ -126,8 +127,8 @@ extension OfflineStore {
         }
     }
 
-    /// Empties the log where it still has the pages of what was removed as they were. Where somebody reads from it for longer
-    /// than one waits, the next synchronisation or switch does it.
+    /// Empties the log, which may still have pages with the removed data. If a connection reads from it for too
+    /// long, the next synchronisation or change of the user does it.
     func emptyLog() async {
         try? await database.pool.writeWithoutTransaction { database in
             guard try Settings.text(Self.logSetting, in: database) == "yes" else { return }
@@ -154,22 +155,22 @@ extension OfflineStore {
     }
 }
 
-/// Everything in a store that came from the service, or is about it, besides its metadata.
+/// All data in a store that came from the service, or are about them, except its metadata.
 enum ServiceData {
-    /// What belongs to the store and not to a user.
+    /// The tables that belong to the store and not to a user.
     static let kept: Set = ["outpost_setting", "outpost_query"]
 
-    /// Empties all tables but those, and marks every defining query as not loaded.
+    /// Empties all other tables, and marks every defining query as not loaded.
     ///
-    /// It goes by the tables that the file has, so that none can be forgotten.
+    /// The tables are listed from the file, so that none can be forgotten.
     static func remove(in database: Database) throws {
-        // Overwrites what is deleted; elsewhere than on Debian that is not the default.
+        // Overwrites deleted data; this is the default only on Debian.
         try database.setPragma(.secureDelete, "ON")
         let tables = try StoreTable.all(in: database)
         for table in tables where !table.isVirtual && !kept.contains(table.name) {
             try database.execute(sql: "DELETE FROM \(table.name.sqlIdentifier)")
         }
-        // The words of what is gone are still in the pages of search indexes.
+        // The words of removed rows are still in the pages of search indexes.
         for table in tables where table.isVirtual { try table.removeWords(in: database) }
         try removeParameters(in: database)
         try database.execute(
@@ -179,7 +180,7 @@ enum ServiceData {
                 """)
     }
 
-    /// Removes the values that personalised the previous user's queries.
+    /// Removes the parameter values of the previous user's queries.
     static func removeParameters(in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
@@ -191,7 +192,7 @@ struct StoreTable {
     let name: String
     let isVirtual: Bool
 
-    /// Takes a search index out, with the triggers that keep it.
+    /// Removes a search index, with its triggers.
     func drop(in database: Database) throws {
         let triggers = try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
@@ -206,7 +207,7 @@ struct StoreTable {
         try database.execute(sql: "INSERT INTO \(table)(\(table)) VALUES ('delete-all')")
     }
 
-    /// All tables but SQLite's own and those behind virtual tables, which change with them.
+    /// All tables except SQLite's own and those behind virtual tables, which change with them.
     static func all(in database: Database) throws -> [StoreTable] {
         let rows = try Row.fetchAll(
             database,
