@@ -6,7 +6,7 @@ struct JSONReportTests {
     /// The commands that go on until they are stopped, and those that need an authorization server, which other tests read.
     private static let elsewhere: Set = ["serve", "watch", "login", "logout"]
 
-    @Test("with --json, each writes one document and nothing else")
+    @Test("With --json, each command writes one JSON document")
     func each() async throws {
         let site = try Site()
         let tool = site.tool
