@@ -24,7 +24,7 @@ struct ClonesAtOnceTests {
         }
     }
 
-    @Test("a command that waits for a passphrase removes nothing of a clone made meanwhile")
+    @Test("A clone that waits for a passphrase does not damage one that was created meanwhile")
     func overtaken() async throws {
         let site = try Site()
         let tool = site.tool
@@ -42,7 +42,7 @@ struct ClonesAtOnceTests {
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 4711)
     }
 
-    @Test("a store that an app has made there meanwhile stays as it is")
+    @Test("A store that an app created meanwhile is not changed")
     func overtakenByApp() async throws {
         let site = try Site()
         try await site.serve()
@@ -59,7 +59,7 @@ struct ClonesAtOnceTests {
         #expect(count.output == "200\n", "\(count.errors)")
     }
 
-    @Test("started at once: one makes it, the others say so, and nothing is beside the store", arguments: 0..<4)
+    @Test("Of several clones at once, one succeeds and the others say so", arguments: 0..<4)
     func atOnce(round: Int) async throws {
         let site = try Site()
         let tool = site.tool

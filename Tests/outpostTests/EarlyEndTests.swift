@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Refused changes are reported, even if a later step fails")
+@Suite("Refused changes are reported although a later step fails")
 struct EarlyEndTests {
     /// A clone with two changes: one that is refused, and then one at which sending ends where it is wanted.
     private func clone(_ site: Site, _ url: String, ending: Bool) async throws -> String {
@@ -13,7 +13,7 @@ struct EarlyEndTests {
         return clone
     }
 
-    @Test("if sending ends early", arguments: ["push", "sync"])
+    @Test("Refused changes are reported if sending ends early", arguments: ["push", "sync"])
     func upload(command: String) async throws {
         let site = try Site()
         let service = ThingService()
@@ -29,7 +29,7 @@ struct EarlyEndTests {
         }
     }
 
-    @Test("if sending ends early, as JSON", arguments: ["push", "sync"])
+    @Test("Refused changes are reported as JSON if sending ends early", arguments: ["push", "sync"])
     func json(command: String) async throws {
         let site = try Site()
         let service = ThingService()
@@ -44,7 +44,7 @@ struct EarlyEndTests {
         }
     }
 
-    @Test("if the download behind it fails")
+    @Test("Refused changes are reported if the download of a sync fails")
     func download() async throws {
         let site = try Site()
         let service = ThingService()
@@ -58,7 +58,7 @@ struct EarlyEndTests {
         }
     }
 
-    @Test("and if nothing is to be sent, the error archive is still mentioned")
+    @Test("A push without changes mentions the error archive")
     func archive() async throws {
         let site = try Site()
         let service = ThingService()

@@ -7,7 +7,7 @@ struct JSONReportTests {
     /// tests read.
     private static let elsewhere: Set = ["serve", "watch", "login", "logout"]
 
-    @Test("with --json, each writes one document and nothing else")
+    @Test("With --json, each command writes one JSON document")
     func each() async throws {
         let site = try Site()
         let tool = site.tool

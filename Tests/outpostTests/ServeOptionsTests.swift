@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "a file of users that names none, or has a line that is none, is refused and not shown",
+        "A file of users with no user or a wrong line is refused without repeating it",
         arguments: [
             ("", "names no user"), ("# ann\nhunter2\n", "line 2"), (":hunter2\n", "line 1"),
             ("ann:hunter2\n", "line 1: the password of ann is in plain text"),
@@ -102,7 +102,7 @@ import Testing
         #expect(answer.contains("\"ID\":1001") && !answer.contains("nextLink"), "\(answer.suffix(200))")
     }
 
-    @Test("options without a use for the served file are refused")
+    @Test("Options that do not fit the served data are refused")
     func useless() async throws {
         let site = try Site()
         try await site.serve()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("a password that is empty lets nobody in: the service does not start")
+    @Test("The service does not start with an empty password")
     func emptyPassword() async throws {
         let site = try Site()
         try SQLite.execute("CREATE TABLE T (ID INTEGER PRIMARY KEY)", in: site.database)
@@ -276,7 +276,7 @@ import Testing
         }
     }
 
-    @Test("a name that --trust-proxy hands on is refused unless the service answers to it", arguments: ["", "v2/"])
+    @Test("A host name from a proxy is refused unless --host-name allows it", arguments: ["", "v2/"])
     func forwardedNames(_ root: String) async throws {
         let site = try Site()
         try await site.serve(nil, port: 0, "--trust-proxy")

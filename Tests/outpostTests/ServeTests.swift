@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "options that do not go together are said so",
+        "Options that exclude each other are refused",
         arguments: [
             (["--token-issuer", "https://login.example/"], "--token-audience"),
             (["--tls-clients", "ca.pem"], "--tls-"),

@@ -17,7 +17,7 @@ import Testing
         try await Command.curl(["--output", "/dev/null", "--write-out", "%{http_code}"] + arguments)
     }
 
-    @Test("without the token nothing is read or changed; scripts take it from a file that only its owner can read")
+    @Test("Without the token nothing is read or changed; scripts read the token from a private file")
     func token() async throws {
         let (site, clone) = try await clone()
         // A file that somebody else has put there opens nothing, and is not followed.
@@ -48,7 +48,7 @@ import Testing
             try await status("--header", "Authorization: Bearer \(token)", site.url) == "401", "each start has its own")
     }
 
-    @Test("the link that is printed lets one browser in")
+    @Test("The printed link admits one browser")
     func link() async throws {
         let (site, clone) = try await clone()
         try await site.serve(path: clone)
@@ -69,7 +69,7 @@ import Testing
         #expect(foreign.hasSuffix("|403"))
     }
 
-    @Test("--open serves without a token, on this machine alone, and says that every local user can read the clone")
+    @Test("--open serves without a token on this machine only, with a warning")
     func open() async throws {
         let (site, clone) = try await clone()
         for host in ["0.0.0.0", "::", "192.0.2.1", "127.0.0.1.example"] {

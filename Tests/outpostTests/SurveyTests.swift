@@ -5,7 +5,7 @@ import Testing
 struct SurveyTests {
     private static let huge = String(Int64.max)
 
-    @Test("an implausible count leads to a question with the counts")
+    @Test("A huge count is shown, and the person is asked")
     func huge() async throws {
         let site = try Site()
         let service = ThingService(count: Self.huge)
@@ -23,7 +23,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("the disk is looked at also where several folders are to be made")
+    @Test("The free space is checked also for nested new directories")
     func space() async throws {
         let site = try Site()
         let service = ThingService(count: Self.huge)
@@ -36,7 +36,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("a count below zero is unknown")
+    @Test("A negative count is unknown")
     func negative() async throws {
         let site = try Site()
         let service = ThingService(count: "-5")
@@ -47,7 +47,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("sets without a declared type are named by --dry-run, clone and explain")
+    @Test("Sets of an undeclared type are named by --dry-run, clone and explain")
     func untyped() async throws {
         let site = try Site()
         let service = ThingService(untyped: ["People", "Places"])
@@ -67,7 +67,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("a person sees the counts of the sets, and can decline large ones")
+    @Test("A person sees the counts and can refuse a large download")
     func person() async throws {
         let site = try Site()
         let small = ThingService()
@@ -87,7 +87,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("a long operation reports each second, and nothing without a terminal")
+    @Test("Slow work reports each second at a terminal, and nothing in a pipe")
     func progress() async throws {
         let site = try Site()
         let service = ThingService(thinking: .milliseconds(2500))

@@ -76,7 +76,7 @@ struct VaultTests {
         #expect(process.terminationStatus == 0)
     }
 
-    @Test("Ending the input in place of a secret ends the command, shows nothing and keeps the vault")
+    @Test("Ctrl-D instead of a secret ends the command and changes nothing")
     func endOfInput() async throws {
         let site = try Site()
         let tool = site.tool
@@ -147,7 +147,7 @@ struct VaultTests {
     }
 
     @Test(
-        "rekey that could not say where the new key is changes nothing, and leaves nothing over",
+        "rekey changes nothing if it could not record the place of the new key",
         arguments: [[], ["--new-key-file"]])
     func unsaidRekey(option: [String]) async throws {
         let site = try Site()
@@ -181,7 +181,7 @@ struct VaultTests {
         #expect(try await tool.run("status", clone, "--key-file", key).code == 1)
     }
 
-    @Test("rekey finds the new key after a change that was cut short before the clone said where it is")
+    @Test("rekey finds the new key after an interrupted change")
     func interruptedRekey() async throws {
         let site = try Site()
         let tool = site.tool

@@ -3,15 +3,15 @@ import Logging
 import ODataClient
 import Secrets
 
-/// The tool: serve a database, clone a service, work offline, push and pull.
+/// The tool: serves a database, clones a service, works offline, pushes and pulls.
 @main
 struct Outpost: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outpost",
-        abstract: "Takes OData services offline.",
+        abstract: "Take OData services offline.",
         discussion: """
-            Clone the part of a service you need into an encrypted store, work on it without a network, push your \
-            changes and pull what others changed.
+            Clone a part of a service into an encrypted store and work on it without a network. Then push your changes, \
+            and pull those of others.
 
             EXAMPLE
               outpost serve northwind.db --port 8080
@@ -23,9 +23,9 @@ struct Outpost: AsyncParsableCommand {
 
             EXIT CODES
               0  done
-              1  refused or failed
-              2  used wrongly
-              3  some requests were refused; see 'outpost errors'
+              1  the command was refused or failed
+              2  the command line is wrong
+              3  the service refused some changes; see 'outpost errors'
             """,
         version: OutpostProduct.version,
         subcommands: [
@@ -44,7 +44,7 @@ struct Outpost: AsyncParsableCommand {
         do {
             var command = try parseAsRoot()
             known = command
-            // Looking at the log leaves no traces in it.
+            // Showing the log is not logged itself.
             if !(command is Log) {
                 let names = Set(configuration.subcommands.compactMap { $0.configuration.commandName })
                 logger = ToolLog.begin(CommandLine.arguments.first { names.contains($0) } ?? "outpost")
@@ -61,12 +61,12 @@ struct Outpost: AsyncParsableCommand {
     }
 }
 
-/// How a command ends when it does not end well.
+/// The exit codes of commands that do not succeed.
 enum ExitStatus: Int32 {
-    /// Refused or failed.
+    /// The command was refused or failed.
     case failed = 1
-    /// Used wrongly.
+    /// The command line is wrong.
     case misused = 2
-    /// Some requests were refused.
+    /// The service refused some changes.
     case someRefused = 3
 }

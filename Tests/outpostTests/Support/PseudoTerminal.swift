@@ -5,12 +5,18 @@ final class PseudoTerminal {
     private let master: Int32
     private let slave: Int32
 
-    init() throws {
+    /// - Parameter columns: the width of the terminal; 0 for an unknown one.
+    init(columns: Int = 0) throws {
         guard let (master, name) = Self.make() else { throw POSIXError(.ENXIO) }
         self.master = master
         slave = open(name, O_RDWR | O_NOCTTY)
         // The output is read without waiting for more.
         guard slave >= 0, fcntl(master, F_SETFL, O_NONBLOCK) == 0 else { throw POSIXError(.ENXIO) }
+        guard columns > 0 else { return }
+        var size = winsize()
+        size.ws_col = UInt16(columns)
+        size.ws_row = 25
+        guard ioctl(slave, UInt(TIOCSWINSZ), &size) == 0 else { throw POSIXError(.ENXIO) }
     }
 
     /// The side of the person, and the name of the side of the program.

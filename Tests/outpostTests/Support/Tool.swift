@@ -13,9 +13,14 @@ struct Tool {
     /// Where the vault of the tests is.
     let home: URL
 
-    /// The executable stands beside the tests.
+    /// The executable stands beside the tests, or where `OUTPOST_TOOL` (its path) or `OUTPOST_BIN` (its folder) says.
     static let executable: URL = {
-        if let path = ProcessInfo.processInfo.environment["OUTPOST_TOOL"] { return URL(fileURLWithPath: path) }
+        let environment = ProcessInfo.processInfo.environment
+        if let path = environment["OUTPOST_TOOL"] { return URL(fileURLWithPath: path) }
+        if let folder = environment["OUTPOST_BIN"] {
+            let tool = URL(fileURLWithPath: folder).appendingPathComponent("outpost")
+            if FileManager.default.isExecutableFile(atPath: tool.path) { return tool }
+        }
         let candidates = [CommandLine.arguments[0], Bundle.main.bundlePath] + Bundle.allBundles.map(\.bundlePath)
         for candidate in candidates {
             let tool = URL(fileURLWithPath: candidate).deletingLastPathComponent().appendingPathComponent("outpost")

@@ -8,18 +8,19 @@ struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "hand-over",
         abstract: "Give a clone on a shared device to another user.",
         discussion: """
-            Everything that the service gave to the previous user is removed, but for the rows of queries that were \
-            marked with --shared. The next pull brings the rest for the new user, with his credentials.
+            All rows of the previous user are removed, except those of queries with --shared. The next pull brings \
+            the rows of the new user, with the credentials of that user.
 
-            Changes of the previous user that wait are not lost unasked: the clone stays his, unless --pending push \
-            sends them first, with his credentials (--user, --token-file), or --pending discard gives them up.
+            Pending changes of the previous user are not lost: without --pending, the clone stays with its user. \
+            --pending push sends them first, with the credentials of the previous user (--user, --token-file). \
+            --pending discard gives them up.
 
             EXAMPLE
               outpost hand-over shop ada
               outpost hand-over shop ben --pending push --user ada
             """)
 
-    /// What happens to changes of the previous user that wait.
+    /// The treatment of pending changes of the previous user.
     enum Pending: String, ExpressibleByArgument, CaseIterable {
         case refuse, push, discard
     }
@@ -28,7 +29,7 @@ struct HandOver: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @Argument(help: ArgumentHelp("The new user.", valueName: "name")) var newUser: String
     @Option(
         help: ArgumentHelp(
-            "The changes that wait: 'refuse' leaves the clone with its user, 'push' sends them first, 'discard' gives them up."
+            "Pending changes: 'refuse' leaves the clone with its user, 'push' sends them first, 'discard' gives them up."
         ))
     var pending = Pending.refuse
     @OptionGroup var service: ServiceOptions

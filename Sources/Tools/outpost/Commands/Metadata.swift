@@ -26,7 +26,7 @@ struct Metadata: AsyncParsableCommand {
     struct Show: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Say what a service has.",
+            abstract: "List the entity sets, singletons and types of a service.",
             discussion: """
                 EXAMPLE
                   outpost metadata show https://host/service/
@@ -106,7 +106,7 @@ struct Metadata: AsyncParsableCommand {
             guard let shape = type.flatMap({ model.shape($0) }) else {
                 throw Failure(
                     message: "The metadata declare no set, singleton or type \(element).",
-                    advice: "See what there is: outpost metadata show "
+                    advice: "List the names: outpost metadata show "
                         + SecretRedaction().redacted(source).shellQuoted)
             }
             if json {
@@ -133,7 +133,7 @@ struct Metadata: AsyncParsableCommand {
     struct Validate: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "validate",
-            abstract: "Check that metadata can be read, and list what is wrong with them.",
+            abstract: "Check that metadata can be read, and list their faults.",
             discussion: """
                 Warns of elements that cannot be read and are left out, and of every name and path that leads to \
                 nothing that the documents declare. Ends with 0 if the document can be read, with or without \
@@ -216,7 +216,7 @@ struct Metadata: AsyncParsableCommand {
         var output: String?
         @OptionGroup var service: ServiceOptions
         @OptionGroup var secrets: SecretOptions
-        @Flag(help: "Report what was read around and left out as JSON; goes with --output.") var json = false
+        @Flag(help: "Report warnings and omissions as JSON; needs --output.") var json = false
 
         mutating func validate() throws {
             guard Self.format(to) != nil else { throw ValidationError("--to is 4.01, 4.0, 3.0, 2.0, 1.0 or json.") }
@@ -269,7 +269,7 @@ struct Metadata: AsyncParsableCommand {
     struct Diff: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "diff",
-            abstract: "Say in what two versions of metadata differ, and whether clients can go on.",
+            abstract: "Compare two versions of metadata, and say whether clients can continue.",
             discussion: """
                 Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they \
                 cannot.
@@ -388,10 +388,10 @@ struct MetadataSource {
 }
 
 extension Connector {
-    /// A metadata document, as it is.
+    /// Returns a metadata document unchanged.
     ///
-    /// - Parameter named: the address that the person named, if any: what goes along with every request goes to its origin
-    ///   alone.
+    /// - Parameter named: the address of the person, if there is one. Header fields and credentials go only
+    ///   to its origin.
     fileprivate func document(at address: String, named: String?) async throws -> [UInt8] {
         guard let url = URLComponents(string: address), url.user == nil, let text = url.string else {
             throw TransportError.invalidURL(address)
@@ -418,7 +418,7 @@ extension Connector {
         guard var root = URLComponents(string: named ?? address) else { throw TransportError.invalidURL(address) }
         (root.path, root.query, root.fragment) = ("/", nil, nil)
         var carrier: any HTTPTransport = transport
-        // What came for a key or a tenant in a field is not for another one.
+        // A cached response to a request with a key or a tenant in a field is not for other requests.
         if configuration.metadataCache != nil, configuration.headers.isEmpty, let cache = ToolCache.responses {
             carrier = CachingTransport(transport, cache: cache)
         }

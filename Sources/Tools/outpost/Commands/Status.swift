@@ -7,7 +7,7 @@ import OfflineOData
 struct Status: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say what a clone holds and what waits in it.",
+        abstract: "Show the queries of a clone and its pending changes.",
         discussion: """
             EXAMPLE
               outpost status shop
@@ -40,13 +40,13 @@ struct Status: AsyncParsableCommand, StoreCommand {
             print(status.hold == nil ? "\nTo push:" : "\nHeld:")
             if let hold = status.hold {
                 let push = "outpost push \(store.directory.shellQuoted) --from-copy"
-                print("\(hold.description) Look at the service. To send them all the same: \(push)")
+                print("\(hold.description) Look at the service. To send them anyway: \(push)")
             }
             for request in status.pending { print("  \(RequestLine.text(request))") }
         }
         if !status.failed.isEmpty {
             let errors = "outpost errors \(store.directory.shellQuoted)"
-            print("\nIn the error archive " + Terminal.dim("(mend by editing, or see \(errors)):"))
+            print("\nIn the error archive " + Terminal.dim("(correct by editing, or see \(errors)):"))
             for request in status.failed { print("  \(RequestLine.text(request))") }
         }
     }
@@ -64,7 +64,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
         var service: String
         var queries: [Query]
         var pending: [RequestLine]
-        /// Why the pending changes are held.
+        /// The reason why pending changes are held.
         var held: QueueHold.Reason?
         var errors: [RequestLine]
         var unreadable: [UnreadableReport]
@@ -86,7 +86,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
     }
 }
 
-/// One queued request as a line, and as JSON.
+/// A pending change as a line, and as JSON.
 struct RequestLine: Encodable {
     var id: Int64
     var kind: String
@@ -98,9 +98,9 @@ struct RequestLine: Encodable {
     var code: String?
     var message: String?
     var target: String?
-    /// What the service said besides its first message.
+    /// The further errors in the response of the service.
     var details: [Detail]?
-    /// Of each changed property all versions, where the service's is known.
+    /// All known versions of each changed property.
     var versions: [ValueVersions]?
 
     /// One of several errors behind the main one.
@@ -112,7 +112,7 @@ struct RequestLine: Encodable {
         var text: TerminalText { "\(message)\(target.map { " (\($0))" } ?? "")" }
     }
 
-    /// A request with the versions of what it changes.
+    /// Describes a change with the versions of its properties.
     init(_ request: QueuedRequest, versionsIn model: EntityDataModel) {
         self.init(request)
         versions = ValueVersions.all(of: request, model)

@@ -1,7 +1,7 @@
 import OfflineOData
 import Synchronization
 
-/// What a push did.
+/// The result of a push.
 struct PushReport: Encodable {
     var accepted: [RequestLine]
     /// The changes that '--on-conflict theirs' gave up.
@@ -16,11 +16,11 @@ struct PushReport: Encodable {
         waiting = report.waiting.map(RequestLine.init)
     }
 
-    /// Tells a person.
+    /// Prints the result.
     ///
     /// - Parameters:
-    ///   - directory: where the clone is.
-    ///   - archived: how many changes are in the error archive, which are not sent again by themselves.
+    ///   - directory: the directory of the clone.
+    ///   - archived: the number of changes in the error archive, which are not sent again automatically.
     static func show(_ report: UploadReport, of directory: String, archived: Int = 0) {
         let errors = "outpost errors \(directory.shellQuoted)"
         guard !report.isEmpty else {
@@ -41,21 +41,21 @@ struct PushReport: Encodable {
             lines.append(
                 Terminal.dim("Mend a refused change by editing its entity again, or see: \(errors)"))
         }
-        // As one, and in place of the line that tells of progress.
+        // One text, in place of the line of progress.
         Terminal.write(lines.joined(separator: "\n") + "\n")
     }
 }
 
 extension UploadReport {
-    /// Whether there is nothing to tell of.
+    /// Whether the report is empty.
     var isEmpty: Bool { accepted.isEmpty && givenUp.isEmpty && failed.isEmpty && waiting.isEmpty }
 }
 
-/// Keeps what came through of an upload that ended early: nobody else tells of it.
+/// Keeps the result of an upload that ended early, because its error does not contain the result.
 final class EarlyEnd: OfflineStoreDelegate {
     private let stored = Mutex<UploadReport?>(nil)
 
-    /// What came through; `nil` where no upload ended early, or nothing did.
+    /// The result; `nil` if no upload ended early with a result.
     var report: UploadReport? { stored.withLock { $0 }.flatMap { $0.isEmpty ? nil : $0 } }
 
     func offlineStore(_ store: OfflineStore, uploadDidEndEarly report: UploadReport) {
@@ -64,12 +64,12 @@ final class EarlyEnd: OfflineStoreDelegate {
 }
 
 extension Failure {
-    /// The failure of a command that had sent changes before: that some of them were refused is not lost with it.
+    /// Describes the failure of a command that had sent changes before, with the refused ones.
     ///
     /// - Parameters:
-    ///   - error: why it failed.
-    ///   - sent: what came through before.
-    ///   - subject: what the command worked on.
+    ///   - error: the error.
+    ///   - sent: the result before the error.
+    ///   - subject: the subject of the command.
     init(_ error: any Error, behind sent: UploadReport, of subject: CommandSubject) {
         self.init(error, of: subject)
         guard !sent.failed.isEmpty else { return }

@@ -45,7 +45,7 @@ struct Edit {
         }
 
         func collection(_ text: String) throws -> (ODataURL, TypeShape) {
-            let url = try ODataURL(parsing: text)
+            let url = try provider.url(typed: text, checked: false)
             guard case .entities(let shape, _) = try Binder(model: provider.model).bind(url).resource.target else {
                 throw Failure(message: "\(text) is not an entity set.", status: .misused)
             }
@@ -53,7 +53,7 @@ struct Edit {
         }
 
         func single(_ text: String) throws -> (ODataURL, TypeShape) {
-            let url = try ODataURL(parsing: text)
+            let url = try provider.url(typed: text, checked: false)
             guard case .entity(let shape, _) = try Binder(model: provider.model).bind(url).resource.target else {
                 throw Failure(
                     message: "\(text) is not a single entity.", advice: "Give its key, such as Orders(10248).",
@@ -145,10 +145,10 @@ struct Edit {
         /// The most members of an enumeration that are named.
         private static let shownMembers = 10
 
-        /// How a value of a type is given, where that cannot be seen from the name of the type.
+        /// How a value of a type is given, unless the type allows any text.
         private func form(of type: TypeReference, _ text: String) -> String? {
             switch type {
-            case .primitive, .typeDefinition: return nil
+            case .primitive(let type), .typeDefinition(_, let type): return type.writtenForm
             case .enumeration(let name):
                 let members = provider.model.enumType(name)?.members.map(\.name) ?? []
                 let near = QueryError.suggestions(for: text, among: members)
