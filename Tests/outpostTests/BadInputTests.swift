@@ -298,7 +298,7 @@ struct BadInputTests {
         for (arguments, advice) in [
             (["pull", clone, "--only", "nix"], "outpost status"), (["remove-query", clone, "nope"], "outpost status"),
             (["add-query", clone, "one=Products"], "outpost remove-query"),
-            (["errors", "retry", clone, "5"], "outpost errors"), (["undo", clone, "Products"], "'Orders(10248)'"),
+            (["errors", "retry", clone, "5"], "outpost changes"), (["undo", clone, "Products"], "'Orders(10248)'"),
         ] {
             let result = try await site.tool.run(arguments)
             #expect(result.code == 1 && result.errors.contains(advice), "\(result.errors)")
@@ -479,7 +479,8 @@ struct BadInputTests {
         "every command has help with an example",
         arguments: [
             "serve", "clone", "query", "create", "update", "delete", "status", "push", "pull", "sync", "errors", "log",
-            "vault", "rekey",
+            "vault", "rekey", "list", "remove", "link", "unlink", "stream", "call", "change-set", "draft", "changes",
+            "diff",
         ])
     func help(command: String) async throws {
         let site = try Site()

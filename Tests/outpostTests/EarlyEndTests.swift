@@ -25,7 +25,8 @@ struct EarlyEndTests {
             #expect(result.output.contains("We have enough."), "\(result.output)")
             #expect(result.errors.contains("error:"), "\(result.errors)")
             #expect(
-                result.errors.contains("1 change was refused before that: outpost errors \(clone)"), "\(result.errors)")
+                result.errors.contains("1 change was refused before that: outpost changes \(clone) --failed"),
+                "\(result.errors)")
         }
     }
 
@@ -54,7 +55,7 @@ struct EarlyEndTests {
             let result = try await site.tool.run("sync", clone)
             #expect(result.code == 3, "\(result.output) \(result.errors)")
             #expect(result.output.contains("Pushed 2 changes, 1 refused"), "\(result.output)")
-            #expect(result.errors.contains("outpost errors \(clone)"), "\(result.errors)")
+            #expect(result.errors.contains("outpost changes \(clone) --failed"), "\(result.errors)")
         }
     }
 
@@ -68,7 +69,7 @@ struct EarlyEndTests {
             let again = try await site.tool.run("push", clone)
             #expect(again.code == 0, "\(again.errors)")
             #expect(
-                again.output == "Nothing to push. 1 change in the error archive: outpost errors \(clone)\n",
+                again.output == "Nothing to push. 1 change in the error archive: outpost changes \(clone) --failed\n",
                 "\(again.output)")
         }
     }

@@ -21,7 +21,7 @@ struct MessageTests {
         let unknown = try await site.tool.run("pull", clone, "--only", "nix")
         #expect(unknown.errors.contains("outpost status '\(clone)'"), "\(unknown.errors)")
         let errors = try await site.tool.run("errors", "retry", clone, "5")
-        #expect(errors.errors.contains("outpost errors '\(clone)'"), "\(errors.errors)")
+        #expect(errors.errors.contains("outpost changes '\(clone)' --failed"), "\(errors.errors)")
     }
 
     @Test(

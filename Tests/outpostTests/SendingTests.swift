@@ -322,7 +322,7 @@ struct SendingTests {
             let push = try await tool.run("push", clone)
             #expect(push.code == 3, "\(push.output) \(push.errors)")
             let doubts = try await tool.run("doubts", clone)
-            let id = try #require(doubts.output.firstMatch(of: /#(\d+) create/)).1
+            let id = try #require(doubts.output.firstMatch(of: /#(\d+) +create/)).1
             #expect(service.names == ["first"], "it was not sent again")
             let thing = try await tool.run("query", clone, "Things?$select=ID", "--json").output
             let key = try #require(thing.firstMatch(of: /"ID"\s*:\s*(-\d+)/)).1

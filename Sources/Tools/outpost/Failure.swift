@@ -107,7 +107,7 @@ struct Failure: Error {
                     "Send them first: outpost hand-over \(directory) NAME --pending push\n"
                         + "Or give them up: outpost hand-over \(directory) NAME --pending discard"
                 case .localEntitiesRemain: "Give them up with: outpost hand-over \(directory) NAME --pending discard"
-                case .uploadFailed: "See what was refused: outpost errors \(directory)"
+                case .uploadFailed: "See what was refused: outpost changes \(directory) --failed"
                 }
             self.init(message: TerminalText(error.description), advice: advice)
         case let error as MetadataError: self.init(metadata: error, of: subject)
@@ -336,7 +336,7 @@ struct Failure: Error {
                 "Check the service. If the changes were not sent: outpost push DIR --from-copy\n"
                 + "If they were sent, undo them: outpost undo DIR"
         case .keyNeeded(let request):
-            advice = "Find its key at the service, then: outpost doubts accept DIR \(request) --key \(request)=KEY"
+            advice = "Find its key at the service, then: outpost changes accept DIR \(request) --key \(request)=KEY"
         case .invalidDefiningQuery(_, let reason) where reason.contains("parameter @"):
             advice = "Set its value, which the clone keeps: outpost pull DIR --set NAME=VALUE"
         case .endless:
@@ -358,8 +358,9 @@ struct Failure: Error {
         switch kind {
         case "defining query": "List the queries: outpost status DIR"
         case "category": "List the pending changes with their categories: outpost status DIR"
-        case "refused request": "List them: outpost errors DIR"
-        case "request in doubt": "List them: outpost doubts DIR"
+        case "refused request": "List them: outpost changes DIR --failed"
+        case "request in doubt": "List them: outpost changes DIR --doubts"
+        case "queued request": "List them: outpost changes DIR"
         case "entity": "Name one entity by its key, such as 'Orders(10248)'."
         default: nil
         }

@@ -25,15 +25,17 @@ struct Outpost: AsyncParsableCommand {
               0  done
               1  the command was refused or failed
               2  the command line is wrong
-              3  the service refused some changes; see 'outpost errors'
+              3  the service refused some changes; see 'outpost changes DIR --failed'
             """,
         version: OutpostProduct.version,
         subcommands: [
-            Serve.self, Clone.self, Query.self, Index.self, Watch.self, Create.self, Update.self, Delete.self,
-            Undo.self, Status.self, Push.self, Pull.self, Sync.self, Errors.self, Conflicts.self, Doubts.self,
-            AddQuery.self, RemoveQuery.self, HandOver.self, Explain.self, Export.self, Repair.self, GC.self,
-            Log.self, Metadata.self, Generate.self, VaultCommand.self, KeysCommand.self, Rekey.self, Verify.self,
-            UsersCommand.self, Untrack.self, Login.self, Logout.self, New.self,
+            Serve.self, Clone.self, ListClones.self, RemoveClone.self, Query.self, Index.self, Watch.self, Create.self,
+            Update.self, Delete.self, Link.self, Unlink.self, StreamCommand.self, Call.self, ChangeSet.self,
+            DraftCommand.self, Undo.self, Status.self, ChangesCommand.self, Diff.self, Push.self, Pull.self, Sync.self,
+            Errors.self, Conflicts.self, Doubts.self, AddQuery.self, RemoveQuery.self, HandOver.self, Explain.self,
+            Export.self, Repair.self, GC.self, Log.self, Metadata.self, Generate.self, VaultCommand.self,
+            KeysCommand.self, Rekey.self, Verify.self, UsersCommand.self, Untrack.self, Login.self, Logout.self,
+            New.self,
         ])
 
     static func main() async {

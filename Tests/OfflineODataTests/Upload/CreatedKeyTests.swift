@@ -104,6 +104,19 @@ struct CreatedKeyTests {
         #expect(try await store.rows("Orders(1201)").count == 1)
     }
 
+    @Test("is reported beside the temporary one of the request")
+    func report() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 0))])
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        let report = try await store.upload()
+        let created = try #require(report.accepted.first { $0.kind == .create })
+        #expect(created.entityText == "Orders(-1)")
+        #expect(report.assignedKeys == [created.id: EntityKey("OrderID", 1201)])
+        #expect(report.assignedKeys[created.id].map(created.entityText(under:)) == "Orders(1201)")
+    }
+
     // MARK: Dependent changes
 
     @Test("is told to an action, although the entity is not to stay here")

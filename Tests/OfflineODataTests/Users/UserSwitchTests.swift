@@ -34,6 +34,24 @@ struct UserSwitchTests {
         try await shop.expectEqual(store)
     }
 
+    @Test("A store that is taken from its user has no rows, and the next user is a first one")
+    func removedUser() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        #expect(try await !store.users.remove(), "the store has no user yet")
+        try await shop.expectEqual(store)
+        try await store.users.switch(to: "ada")
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        await #expect(throws: UserSwitchError.self) { try await store.users.remove() }
+        #expect(try await store.users.current() == "ada")
+        #expect(try await store.users.remove(pending: .discard))
+        #expect(try await store.users.current() == nil)
+        #expect(try await store.rows("Orders").isEmpty)
+        #expect(try await !store.users.switch(to: "ben"))
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
     @Test("Removed data are in no file of the store any more")
     func overwritten() async throws {
         let shop = try await Shop()

@@ -32,6 +32,14 @@ extension OfflineStore.Drafts {
         try await store.database.write { try LocalModel.purge(model, in: $0) }
     }
 
+    /// Returns the number of entities that only the store has (``OfflineStore/CreationOptions/clientOnlyModel``), drafts included.
+    ///
+    /// - Throws: `StoreError`.
+    public func count() async throws -> Int {
+        let model = store.model
+        return try await store.database.read { try LocalModel.countRows(of: model, in: $0) }
+    }
+
     /// Copies an entity into the set of its drafts. Changes of the draft affect no other entity, and are never
     /// sent. The base version of the draft is stored with it.
     ///

@@ -206,7 +206,12 @@ extension QueuedRequest {
         }
     }
 
-    private var entityURL: String {
+    /// The entity under another key, such as the one that the service gave, as a URL relative to the service root.
+    public func entityText(under key: EntityKey) -> String { entityURL(under: key) }
+
+    private var entityURL: String { entityURL(under: key) }
+
+    private func entityURL(under key: EntityKey) -> String {
         let entity = KeyURL.url(set: entitySet, key: key, shape: changes.shape).description
         guard let container = subject.container?.url else { return entity }
         return container + entity.dropFirst(entitySet.count)

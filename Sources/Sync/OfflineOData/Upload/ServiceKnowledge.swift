@@ -197,6 +197,10 @@ enum Settings {
             .map { row in try row.withUnsafeData(atIndex: 0) { Array($0 ?? .init()) } }
     }
 
+    static func remove(_ name: String, in database: Database) throws {
+        try database.execute(sql: "DELETE FROM outpost_setting WHERE name = ?", arguments: [name])
+    }
+
     static func set(_ name: String, _ text: String, in database: Database) throws {
         try set(name, Array(text.utf8), in: database)
     }

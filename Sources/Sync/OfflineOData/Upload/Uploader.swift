@@ -84,7 +84,9 @@ struct Uploader: Sendable {
             switch outcome {
             case .accepted(let requests):
                 let accepted = Set(requests.map(\.id))
-                report.accepted += unit.requests.filter { accepted.contains($0.id) }
+                let made = unit.requests.filter { accepted.contains($0.id) }
+                report.accepted += made
+                report.assignedKeys.merge(try await assignedKeys(of: made)) { $1 }
             case .givenUp(let requests): report.givenUp += requests
             case .failed:
                 let failed = try await database.read { database in
@@ -106,6 +108,22 @@ struct Uploader: Sendable {
         report.waiting = try await database.read { database in
             let waiting = Set(try outcomes.queue.ids([.pending], in: options.categories, in: database))
             return try outcomes.queue.requests([.pending], in: database).filter { waiting.contains($0.id) }
+        }
+    }
+
+    /// The keys that the service gave to the entities that requests created.
+    private func assignedKeys(of requests: [QueuedRequest]) async throws -> [Int64: EntityKey] {
+        let created = requests.filter { $0.kind == .create && !$0.omitted.isEmpty }
+        guard !created.isEmpty else { return [:] }
+        return try await database.read { [mapping] database in
+            var keys: [Int64: EntityKey] = [:]
+            for request in created {
+                guard let table = mapping.tables[request.entitySet],
+                    let key = try BulkLoader(table: table, in: database).read(request.rowID)?.key, key != request.key
+                else { continue }
+                keys[request.id] = key
+            }
+            return keys
         }
     }
 

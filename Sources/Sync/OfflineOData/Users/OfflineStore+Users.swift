@@ -74,13 +74,30 @@ extension OfflineStore.Users {
     ///   ``OfflineError/busy(processID:)``; `StoreError`.
     @discardableResult
     public func `switch`(to user: String, pending: PendingChanges = .refuse) async throws -> Bool {
-        let previous = try await current()
-        guard let previous, previous != user else {
-            if previous == nil {
-                try await store.database.write { try Settings.set(OfflineStore.userSetting, user, in: $0) }
-            }
+        guard let previous = try await current() else {
+            try await store.database.write { try Settings.set(OfflineStore.userSetting, user, in: $0) }
             return false
         }
+        guard previous != user else { return false }
+        try await leave(previous, for: user, pending)
+        return true
+    }
+
+    /// Takes the store from its user, and gives it to nobody: everything that the service gave to the user is removed, as by
+    /// ``switch(to:pending:)``. The next one is named by that.
+    ///
+    /// - Parameter pending: the treatment of the user's changes.
+    /// - Returns: whether the store had a user.
+    /// - Throws: as ``switch(to:pending:)``.
+    @discardableResult
+    public func remove(pending: PendingChanges = .refuse) async throws -> Bool {
+        guard let previous = try await current() else { return false }
+        try await leave(previous, for: nil, pending)
+        return true
+    }
+
+    /// Removes what the service gave to the user of the store, and sets the next one.
+    private func leave(_ previous: String, for user: String?, _ pending: PendingChanges) async throws {
         // No upload or download of the previous user may continue after the change.
         let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
         defer { withExtendedLifetime(lock) {} }
@@ -102,13 +119,17 @@ extension OfflineStore.Users {
             } else {
                 try ServiceData.remove(in: database)
             }
-            try Settings.set(OfflineStore.userSetting, user, in: database)
+            if let user {
+                try Settings.set(OfflineStore.userSetting, user, in: database)
+            } else {
+                try Settings.remove(OfflineStore.userSetting, in: database)
+            }
             try Settings.set(OfflineStore.logSetting, "yes", in: database)
-            try Events.add("user", "the store was given to another user", environment: store.environment, in: database)
+            let event = user == nil ? "the store was taken from its user" : "the store was given to another user"
+            try Events.add("user", event, environment: store.environment, in: database)
         }
         store.sessionParameters.withLock { $0 = [:] }
         await store.emptyLog()
-        return true
     }
 }
 

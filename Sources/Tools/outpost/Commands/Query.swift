@@ -11,9 +11,10 @@ struct Query: AsyncParsableCommand, StoreCommand {
         abstract: "Query a clone, without a network.",
         discussion: """
             The query is an OData URL relative to the service root. Put it in single quotes, so that the shell leaves \
-            $ and & alone.
+            $ and & alone. An empty query lists the entity sets.
 
             EXAMPLE
+              outpost query shop ''
               outpost query shop Customers
               outpost query shop 'Orders?$filter=Freight gt 500&$orderby=Freight desc'
               outpost query shop 'Orders(10248)?$expand=Customer' --json
@@ -173,6 +174,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
             for (name, text) in table.pairs(entity) { print("\(Terminal.bold(name)): \(text)") }
         case .value(let value, let type): print(value.cell(type: type, model: provider.model))
         case .count(let count): print(count)
+        case .serviceDocument: try await ServiceTable(provider).show()
         case .raw(let bytes, _): try await Terminal.write(bytes)
         case .references(let ids, _, _, _): for id in ids { print(id) }
         default: try await printJSON(provider, url)

@@ -45,7 +45,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             for request in status.pending { print("  \(RequestLine.text(request))") }
         }
         if !status.failed.isEmpty {
-            let errors = "outpost errors \(store.directory.shellQuoted)"
+            let errors = "outpost changes \(store.directory.shellQuoted) --failed"
             print("\nIn the error archive " + Terminal.dim("(correct by editing, or see \(errors)):"))
             for request in status.failed { print("  \(RequestLine.text(request))") }
         }
@@ -91,6 +91,8 @@ struct RequestLine: Encodable {
     var id: Int64
     var kind: String
     var entity: String
+    /// The entity under the key that the service gave.
+    var newEntity: String?
     var state: String
     var changes: [String]
     var category: String?
@@ -118,6 +120,12 @@ struct RequestLine: Encodable {
         versions = ValueVersions.all(of: request, model)
     }
 
+    /// A request that is settled.
+    init(_ request: QueuedRequest, settledAs state: String) {
+        self.init(request)
+        self.state = state
+    }
+
     init(_ request: QueuedRequest) {
         id = request.id
         kind = request.kind.rawValue
@@ -137,12 +145,13 @@ struct RequestLine: Encodable {
         }
     }
 
-    static func text(_ request: QueuedRequest) -> TerminalText {
+    /// - Parameter isSettled: whether the request is over, whatever its state was before.
+    static func text(_ request: QueuedRequest, isSettled: Bool = false) -> TerminalText {
         let line = RequestLine(request)
-        var text: TerminalText = "#\(line.id) \(line.kind) \(line.entity)"
+        var text: TerminalText = "#\(line.id) \(line.kind) \(request.subjectText)"
         if request.kind == .update { text += " (\(line.changes.joined(separator: ", ")))" }
         if let category = line.category { text += Terminal.dim(" in \(category)") }
-        if request.state == .sending { text += Terminal.dim(" on its way") }
+        if request.state == .sending, !isSettled { text += Terminal.dim(" on its way") }
         if let failure = request.failure {
             let kind = request.state == .inDoubt ? "in doubt" : failure.isConflict ? "conflict" : "refused"
             text += " \(Terminal.red(kind)): \(failure.message)"

@@ -49,7 +49,8 @@ struct SettlingOptions: ParsableArguments {
             let meant = failed.filter(isMeant).map(\.id)
             if let other = ids.first(where: { !meant.contains($0) }) {
                 throw Failure(
-                    message: "Change #\(other) is not one of these.", advice: "See them all: outpost errors DIR")
+                    message: "Change #\(other) is not one of these.",
+                    advice: "See them all: outpost changes DIR --failed")
             }
             let chosen = ids.isEmpty ? meant : ids
             return chosen.isEmpty ? 0 : try await settlement.settle(chosen, keys: keys, in: provider)
@@ -84,7 +85,8 @@ struct GivenKeys: ParsableArguments {
         for (number, text) in try pairs {
             guard let id = Int64(number), let request = requests.first(where: { $0.id == id }) else {
                 throw Failure(
-                    message: "There is no change #\(number) to settle.", advice: "See them all: outpost errors DIR")
+                    message: "There is no change #\(number) to settle.",
+                    advice: "See them all: outpost changes DIR --failed")
             }
             let address = "\(request.entitySet)(\(text))"
             let bound = try? Binder(model: model).bind(ODataURL(parsing: address))

@@ -106,7 +106,10 @@ struct KeyOptions: ParsableArguments {
     /// Returns the protection of an existing clone.
     func protection(ofCloneIn directory: String) throws -> StoreProtection {
         try CloneFile.requireDirectory(directory)
-        if let source = try source { return .encrypted(source) }
+        if let source = try source {
+            KeyUses.note(directory)
+            return .encrypted(source)
+        }
         switch try CloneFile.read(in: directory).key {
         case .vault(let name):
             let key = try KeyKeeper.key(named: name)
@@ -118,6 +121,7 @@ struct KeyOptions: ParsableArguments {
                     message: "\(directory) is protected by a passphrase, and nobody is here to be asked.",
                     advice: "Give a file that holds it: --key-file FILE")
             }
+            KeyUses.note(directory)
             return .encrypted(.passphrase(Secret(passphrase)))
         case .file:
             throw Failure(

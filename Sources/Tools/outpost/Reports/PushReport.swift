@@ -10,8 +10,12 @@ struct PushReport: Encodable {
     var waiting: [RequestLine]
 
     init(_ report: UploadReport) {
-        accepted = report.accepted.map(RequestLine.init)
-        givenUp = report.givenUp.map(RequestLine.init)
+        accepted = report.accepted.map { request in
+            var line = RequestLine(request, settledAs: "accepted")
+            line.newEntity = report.assignedKeys[request.id].map(request.entityText(under:))
+            return line
+        }
+        givenUp = report.givenUp.map { RequestLine($0, settledAs: "givenUp") }
         failed = report.failed.map(RequestLine.init)
         waiting = report.waiting.map(RequestLine.init)
     }
@@ -22,24 +26,40 @@ struct PushReport: Encodable {
     ///   - directory: the directory of the clone.
     ///   - archived: the number of changes in the error archive, which are not sent again automatically.
     static func show(_ report: UploadReport, of directory: String, archived: Int = 0) {
-        let errors = "outpost errors \(directory.shellQuoted)"
+        let changes = "outpost changes \(directory.shellQuoted)"
         guard !report.isEmpty else {
-            let waiting = archived == 0 ? "" : " \(Terminal.plural(archived, "change")) in the error archive: \(errors)"
+            let waiting =
+                archived == 0 ? "" : " \(Terminal.plural(archived, "change")) in the error archive: \(changes) --failed"
             print("Nothing to push.\(waiting)")
             return
         }
-        var lines: [TerminalText] = report.accepted.map { "\(Terminal.green("accepted")) \(RequestLine.text($0))" }
-        lines += report.givenUp.map { "\(Terminal.yellow("given up")) \(RequestLine.text($0))" }
-        lines += report.failed.map { "\(Terminal.red("refused"))  \(RequestLine.text($0))" }
+        var lines: [TerminalText] = report.accepted.map { request in
+            let key = report.assignedKeys[request.id].map { " as \(request.entityText(under: $0))" } ?? ""
+            return "\(Terminal.green("accepted")) \(RequestLine.text(request, isSettled: true))\(key)"
+        }
+        lines += report.givenUp.map { "\(Terminal.yellow("given up")) \(RequestLine.text($0, isSettled: true))" }
+        let doubts = report.failed.filter { $0.state == .inDoubt }
+        let refused = report.failed.filter { $0.state != .inDoubt }
+        lines += refused.map { "\(Terminal.red("refused"))  \(RequestLine.text($0))" }
+        lines += doubts.map { "\(Terminal.yellow("unclear"))  \(RequestLine.text($0))" }
         lines += report.waiting.map { "\(Terminal.yellow("waiting"))  \(RequestLine.text($0))" }
         let givenUp = report.givenUp.isEmpty ? "" : ", \(Terminal.number(report.givenUp.count)) given up"
+        let inDoubt = doubts.isEmpty ? "" : "\(Terminal.number(doubts.count)) in doubt, "
         lines.append(
             "Pushed \(Terminal.plural(report.accepted.count, "change")), "
-                + "\(Terminal.number(report.failed.count)) refused, "
+                + "\(Terminal.number(refused.count)) refused, \(inDoubt)"
                 + "\(Terminal.number(report.waiting.count)) waiting\(givenUp).")
-        if !report.failed.isEmpty {
+        if refused.contains(where: { !$0.isConflict }) {
             lines.append(
-                Terminal.dim("Mend a refused change by editing its entity again, or see: \(errors)"))
+                Terminal.dim("Mend a refused change by editing its entity again, or see: \(changes) --failed"))
+        }
+        if refused.contains(where: \.isConflict) {
+            lines.append(Terminal.dim("See both versions of a conflict, and decide: \(changes) --conflicts"))
+        }
+        if !doubts.isEmpty {
+            lines.append(
+                Terminal.dim(
+                    "Nobody knows yet whether the service made a change in doubt. Settle it: \(changes) --doubts"))
         }
         // One text, in place of the line of progress.
         Terminal.write(lines.joined(separator: "\n") + "\n")
@@ -76,7 +96,7 @@ extension Failure {
         status = .someRefused
         let count = Terminal.plural(sent.failed.count, "change")
         let refused: TerminalText =
-            "\(count) \(sent.failed.count == 1 ? "was" : "were") refused before that: outpost errors DIR"
+            "\(count) \(sent.failed.count == 1 ? "was" : "were") refused before that: outpost changes DIR --failed"
         advice = [advice, subject.filled(refused)].compactMap { $0 }.joined(separator: "\n")
     }
 }

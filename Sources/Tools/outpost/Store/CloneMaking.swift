@@ -74,6 +74,7 @@ enum CloneMaking {
         }
         do {
             try CloneFile(key: key.place).write(in: directory)
+            if case .vault = key.place {} else { KeyUses.note(directory) }
             return store
         } catch {
             try? store.close()

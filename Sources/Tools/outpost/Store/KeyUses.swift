@@ -38,16 +38,48 @@ enum KeyUses {
         let place = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path
         guard let notes = try? notes(), let name = try? SecretName(key) else { return }
         guard !places(of: name, in: notes).contains(place) else { return }
-        // Two commands at once would each forget what the other one notes.
+        let lock = lock(notes)
+        defer { withExtendedLifetime(lock) {} }
+        let all = places(of: name, in: notes).filter { $0 != place } + [place]
+        guard let bytes = try? JSONEncoder().encode(Array(all.suffix(maximumPlaces))) else { return }
+        try? notes.set(Secret(Array(bytes)), named: name)
+    }
+
+    /// Two commands at once would each forget what the other one notes.
+    private static func lock(_ notes: FileSecretStore) -> FileLock? {
         var lock = try? SystemFiles().lock(notes.directory + "/.lock")
         for _ in 0..<100 where lock == nil && FileManager.default.fileExists(atPath: notes.directory) {
             usleep(5000)
             lock = try? SystemFiles().lock(notes.directory + "/.lock")
         }
+        return lock
+    }
+
+    /// Notes a clone whose key is not among the generated ones, so that it can be listed.
+    static func note(_ directory: String) {
+        guard FileManager.default.fileExists(atPath: directory + "/store.db") else { return }
+        note(noKey, directory)
+    }
+
+    /// The name under which the places of clones without a generated key are noted.
+    private static let noKey = "no-generated-key"
+
+    /// Forgets a clone that was removed, whatever its key was.
+    static func forgetPlace(_ directory: String) {
+        let place = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path
+        guard let notes = try? notes(), let names = try? notes.names() else { return }
+        let lock = lock(notes)
         defer { withExtendedLifetime(lock) {} }
-        let all = places(of: name, in: notes).filter { $0 != place } + [place]
-        guard let bytes = try? JSONEncoder().encode(Array(all.suffix(maximumPlaces))) else { return }
-        try? notes.set(Secret(Array(bytes)), named: name)
+        for name in names {
+            let all = places(of: name, in: notes)
+            let others = all.filter { $0 != place }
+            guard others.count < all.count else { continue }
+            if others.isEmpty {
+                try? notes.remove(named: name)
+            } else if let bytes = try? JSONEncoder().encode(others) {
+                try? notes.set(Secret(Array(bytes)), named: name)
+            }
+        }
     }
 
     /// Forgets the places of a key that was removed.
