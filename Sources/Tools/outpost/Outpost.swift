@@ -41,7 +41,8 @@ struct Outpost: AsyncParsableCommand {
         var logger: Logger?
         var known: (any ParsableCommand)?
         do {
-            var command = try parseAsRoot()
+            let arguments = try ServeArguments.expanded(Array(CommandLine.arguments.dropFirst()))
+            var command = try parseAsRoot(arguments)
             known = command
             // Looking at the log leaves no traces in it.
             if !(command is Log) {
