@@ -17,7 +17,7 @@ extension ServedDatabase {
         guard let access else { return bound }
         for case .operation(let operation, _) in bound.resource.steps {
             try access.require(
-                operation.kind == .function ? .read : .update, operation.name.name, request.context.principal)
+                operation.kind == .function ? .read : .update, operation.name.name, for: request.context.principal)
         }
         return try access.restriction(for: request.context.principal).restrict(bound)
     }

@@ -34,7 +34,7 @@ package final class AccessControl: Sendable {
     }
 
     /// Throws 401 or 403 if a caller has no access of a kind to a set or operation.
-    package func require(_ kind: Access.Kind, _ set: String, _ principal: Principal?) throws {
+    package func require(_ kind: Access.Kind, _ set: String, for principal: Principal?) throws {
         guard try access(principal, set).allows(kind) else { throw Access.refusal(principal, set) }
     }
 
@@ -49,7 +49,7 @@ package final class AccessControl: Sendable {
     }
 
     /// Returns the filter on the rows that a caller may change in a way; `nil` for all rows.
-    private func changeFilter(_ principal: Principal?, _ set: String, _ kind: Access.Kind) throws -> RowFilter? {
+    private func changeFilter(_ principal: Principal?, _ set: String, of kind: Access.Kind) throws -> RowFilter? {
         guard !set.contains("/") else { return nil }
         return try access(principal, set).changeFilters[kind].flatMap { try bound($0, set) }
     }
@@ -100,7 +100,7 @@ package final class AccessControl: Sendable {
 
     /// Throws if a caller may not change entities of a set in a way, or may not give one of the properties in a body.
     package func check(
-        _ kind: Access.Kind, _ set: String, _ principal: Principal?, changing entity: ODataEntity?
+        _ kind: Access.Kind, _ set: String, for principal: Principal?, changing entity: ODataEntity?
     ) throws {
         let access = try access(principal, set)
         guard access.allows(kind) else { throw Access.refusal(principal, set) }
@@ -131,7 +131,7 @@ package final class AccessControl: Sendable {
 
     /// Throws an error if a caller does not see a row.
     package func checkVisible(
-        _ row: CheckedRow, _ table: TableStorage, _ principal: Principal?, now: ODataDateTimeOffset,
+        _ row: CheckedRow, _ table: TableStorage, for principal: Principal?, now: ODataDateTimeOffset,
         in database: Database, hidden: @autoclosure () -> ODataError
     ) throws {
         guard let filter = try rowFilter(principal, table.set) else { return }
@@ -140,10 +140,10 @@ package final class AccessControl: Sendable {
 
     /// Throws an error if the permission of a caller to change rows in a way does not include a row.
     package func checkPermitted(
-        _ kind: Access.Kind, _ row: CheckedRow, _ table: TableStorage, _ principal: Principal?,
+        _ kind: Access.Kind, _ row: CheckedRow, of table: TableStorage, for principal: Principal?,
         now: ODataDateTimeOffset, in database: Database
     ) throws {
-        guard let filter = try changeFilter(principal, table.set, kind) else { return }
+        guard let filter = try changeFilter(principal, table.set, of: kind) else { return }
         if !(try filter.matches(row, of: table, mapping: mapping, now: now, in: database)) {
             throw Access.refusal(principal, row.entity.control.id ?? table.set)
         }
@@ -160,12 +160,12 @@ package final class AccessControl: Sendable {
         // A caller that may create entities without reading any does not see its own ones.
         if try change.kind == .update || access(principal, change.table.set).allows(.read) {
             try checkVisible(
-                row, change.table, principal, now: now, in: database,
+                row, change.table, for: principal, now: now, in: database,
                 hidden: ODataError(
                     status: 403, code: "Forbidden", message: "The change would make \(id) invisible to you.",
                     target: id))
         }
         try checkPermitted(
-            change.kind == .insert ? .create : .update, row, change.table, principal, now: now, in: database)
+            change.kind == .insert ? .create : .update, row, of: change.table, for: principal, now: now, in: database)
     }
 }

@@ -17,14 +17,14 @@ package struct AccessHook: WriteHook {
     package func prepareInsert(
         _ entity: inout ODataEntity, into table: TableStorage, request: ODataRequest, in database: Database
     ) throws {
-        try control.check(.create, table.set, request.context.principal, changing: entity)
+        try control.check(.create, table.set, for: request.context.principal, changing: entity)
     }
 
     package func prepareChange(
         of row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
         try control.checkVisible(
-            AccessControl.CheckedRow(row), table, request.context.principal, now: now(), in: database,
+            AccessControl.CheckedRow(row), table, for: request.context.principal, now: now(), in: database,
             hidden: .missing(row.id, request))
     }
 
@@ -32,15 +32,15 @@ package struct AccessHook: WriteHook {
         _ patch: inout ODataEntity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {
-        try control.check(.update, table.set, request.context.principal, changing: patch)
-        try permit(.update, before, table, request, in: database)
+        try control.check(.update, table.set, for: request.context.principal, changing: patch)
+        try permit(.update, before, of: table, by: request, in: database)
     }
 
     package func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
-        try control.check(.delete, table.set, request.context.principal, changing: nil)
-        try permit(.delete, row, table, request, in: database)
+        try control.check(.delete, table.set, for: request.context.principal, changing: nil)
+        try permit(.delete, row, of: table, by: request, in: database)
     }
 
     package func prepareReference(
@@ -48,7 +48,7 @@ package struct AccessHook: WriteHook {
     ) throws {
         guard let table = control.mapping.tables[row.set] else { return }
         try control.checkVisible(
-            AccessControl.CheckedRow(row), table, request.context.principal, now: now(), in: database,
+            AccessControl.CheckedRow(row), table, for: request.context.principal, now: now(), in: database,
             hidden: .missingReference(row.id, by: navigation))
     }
 
@@ -60,9 +60,9 @@ package struct AccessHook: WriteHook {
         let principal = change.request.context.principal
         // The creator of an entity also decides on its relations.
         if !change.source.isNew {
-            try control.check(.update, change.source.set, principal, changing: nil)
+            try control.check(.update, change.source.set, for: principal, changing: nil)
             if let table = control.mapping.tables[change.source.set] {
-                try permit(.update, change.source, table, change.request, in: database)
+                try permit(.update, change.source, of: table, by: change.request, in: database)
             }
         }
         guard let table = control.mapping.tables[change.target.set] else { return }
@@ -75,14 +75,14 @@ package struct AccessHook: WriteHook {
             case (false, _): Access.refusal(principal, change.source.set)
             }
         try control.checkVisible(
-            AccessControl.CheckedRow(change.target), table, principal, now: now(), in: database, hidden: hidden)
+            AccessControl.CheckedRow(change.target), table, for: principal, now: now(), in: database, hidden: hidden)
     }
 
     private func permit(
-        _ kind: Access.Kind, _ row: RowWriter.WrittenRow, _ table: TableStorage, _ request: ODataRequest,
+        _ kind: Access.Kind, _ row: RowWriter.WrittenRow, of table: TableStorage, by request: ODataRequest,
         in database: Database
     ) throws {
         try control.checkPermitted(
-            kind, AccessControl.CheckedRow(row), table, request.context.principal, now: now(), in: database)
+            kind, AccessControl.CheckedRow(row), of: table, for: request.context.principal, now: now(), in: database)
     }
 }

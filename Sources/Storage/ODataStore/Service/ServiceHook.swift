@@ -42,7 +42,7 @@ struct ServiceHook: WriteHook {
         database: Database
     ) throws {
         try check(.update, table.set, request: request, changing: patch)
-        try checkPermitted(.update, before, table, request: request, in: database)
+        try checkPermitted(.update, before, of: table, request: request, in: database)
         let context = ValueRule.Context(
             entity: patch, before: before.entity, request: request, now: core.options.now(), stream: nil)
         try giveValues(to: &patch, context) { $0 == .change }
@@ -59,7 +59,7 @@ struct ServiceHook: WriteHook {
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
         try check(.delete, table.set, request: request, changing: nil)
-        try checkPermitted(.delete, row, table, request: request, in: database)
+        try checkPermitted(.delete, row, of: table, request: request, in: database)
         var entity = row.entity
         try intercept(
             .delete, isBefore: true, entity: &entity, before: row.entity, table: table, request: request, in: database)
@@ -90,7 +90,7 @@ struct ServiceHook: WriteHook {
         if !source.isNew {
             try check(.update, source.set, request: change.request, changing: nil)
             if let table = core.mapping.tables[source.set] {
-                try checkPermitted(.update, source, table, request: change.request, in: database)
+                try checkPermitted(.update, source, of: table, request: change.request, in: database)
             }
         }
         guard let table = core.mapping.tables[target.set] else { return }
@@ -242,7 +242,7 @@ struct ServiceHook: WriteHook {
 
     private func check(_ kind: Access.Kind, _ set: String, request: ODataRequest, changing entity: ODataEntity?) throws
     {
-        if !isTrusted { try core.access?.check(kind, set, request.context.principal, changing: entity) }
+        if !isTrusted { try core.access?.check(kind, set, for: request.context.principal, changing: entity) }
     }
 
     private func checkVisible(
@@ -251,17 +251,17 @@ struct ServiceHook: WriteHook {
     ) throws {
         guard !isTrusted else { return }
         try core.access?.checkVisible(
-            AccessControl.CheckedRow(row), table, request.context.principal, now: core.options.now(), in: database,
+            AccessControl.CheckedRow(row), table, for: request.context.principal, now: core.options.now(), in: database,
             hidden: hidden())
     }
 
     private func checkPermitted(
-        _ kind: Access.Kind, _ row: RowWriter.WrittenRow, _ table: TableStorage, request: ODataRequest,
+        _ kind: Access.Kind, _ row: RowWriter.WrittenRow, of table: TableStorage, request: ODataRequest,
         in database: Database
     ) throws {
         guard !isTrusted else { return }
         try core.access?.checkPermitted(
-            kind, AccessControl.CheckedRow(row), table, request.context.principal, now: core.options.now(),
+            kind, AccessControl.CheckedRow(row), of: table, for: request.context.principal, now: core.options.now(),
             in: database)
     }
 }
