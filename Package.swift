@@ -84,6 +84,7 @@ let nioSSL = server("NIOSSL", "swift-nio-ssl")
 let nioTLS = server("NIOTLS", "swift-nio")
 let serviceLifecycle = server("ServiceLifecycle", "swift-service-lifecycle")
 let x509 = server("X509", "swift-certificates")
+let yams = server("Yams", "Yams")
 
 // MARK: The house
 
@@ -176,7 +177,7 @@ let programs: [Target] = [
         [
             "OfflineOData", "ODataCache", "ODataClient", "ODataDatabases", "ODataGenerator", "ODataServer", "ODataSQL",
             "ODataStore", "ODataTransportNIO", "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets", "ServerMetrics",
-            "Supportability", argumentParser, httpTypes, logging,
+            "Supportability", argumentParser, httpTypes, logging, yams,
         ]),
     program(
         "reference-service", floor: 9, group: "Tools",
@@ -333,6 +334,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         // For this package alone:
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],

@@ -64,7 +64,7 @@ struct Failure: Error {
     }
 
     /// Whether the error comes from the argument parser: usage, help and version texts.
-    private static func isParserError(_ error: any Error) -> Bool {
+    static func isParserError(_ error: any Error) -> Bool {
         if error is ValidationError || error is ExitCode || error is CleanExit { return true }
         return String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
     }

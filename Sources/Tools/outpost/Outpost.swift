@@ -44,7 +44,8 @@ struct Outpost: AsyncParsableCommand {
         var logger: Logger?
         var known: (any ParsableCommand)?
         do {
-            var command = try parseAsRoot()
+            let arguments = try ServeArguments.expanded(Array(CommandLine.arguments.dropFirst()))
+            var command = try parseAsRoot(arguments)
             known = command
             // Showing the log is not logged itself.
             if !(command is Log) {

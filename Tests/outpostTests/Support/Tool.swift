@@ -178,6 +178,11 @@ final class Site {
         self.report = report
     }
 
+    /// Sends a signal to the service.
+    func signal(_ number: Int32) {
+        if let server { kill(server.processIdentifier, number) }
+    }
+
     /// Makes the file `users` with these users and their passwords, as an operator does it.
     func addUsers(_ users: [String: String]) async throws {
         for (name, password) in users {

@@ -1,11 +1,12 @@
 extension ReservedNames {
     /// The names of the imported libraries and of their types. A test compares the list with the libraries.
     static let libraryTypes: Set<String> = [
-        "AggregateFunction", "AggregateItem", "AggregationRole", "AnnotatedElement", "AnnotatedKind", "Annotation",
-        "AnnotationExpression", "ArithmeticValue", "Association", "AssociationSet", "Base64URL", "BatchBuilder",
-        "BatchCondition", "BatchItem", "BatchMember", "BatchOperation", "BatchProgress", "BatchResult", "BatchResults",
-        "BatchScreening", "BatchValueReference", "BinaryOperator", "Binder", "BoundAggregate", "BoundCompute",
-        "BoundExpand", "BoundExpression", "BoundHierarchy", "BoundHierarchyTest", "BoundJoin", "BoundNest", "BoundNode",
+        "Access", "AccessFilter", "AccessPermission", "AccessRights", "AccessRightsError", "AggregateFunction",
+        "AggregateItem", "AggregationRole", "AnnotatedElement", "AnnotatedKind", "Annotation", "AnnotationExpression",
+        "ArithmeticValue", "Association", "AssociationSet", "Base64URL", "BatchBuilder", "BatchCondition", "BatchItem",
+        "BatchMember", "BatchOperation", "BatchProgress", "BatchResult", "BatchResults", "BatchScreening",
+        "BatchValueReference", "BinaryOperator", "Binder", "BoundAggregate", "BoundCompute", "BoundExpand",
+        "BoundExpression", "BoundHierarchy", "BoundHierarchyTest", "BoundJoin", "BoundNest", "BoundNode",
         "BoundNodeGrouping", "BoundOrder", "BoundPath", "BoundProjection", "BoundQuery", "BoundResource",
         "BoundSegment", "BoundStep", "BoundTransformation", "BoundTraversal", "BoundTree", "BoundURL", "ByteStream",
         "CSDLError", "CSDLReader", "CSDLReaderOptions", "CSDLReference", "CSDLWarning", "CSDLWriter", "CalendarValue",

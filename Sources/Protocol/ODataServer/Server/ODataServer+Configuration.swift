@@ -128,7 +128,9 @@ extension ODataServer {
             return leading.hasSuffix("/") ? leading : leading + "/"
         }
 
-        func serverBuilder(_ channels: OpenChannels) throws(ServerStartError) -> HTTPServerBuilder {
+        func serverBuilder(
+            _ channels: OpenChannels, _ certificate: CurrentCertificate
+        ) throws(ServerStartError) -> HTTPServerBuilder {
             let (seconds, _) = idleTimeout.components
             // The parser's limits are higher, so that requests beyond the configured limits are still read and
             // refused with a message.
@@ -150,7 +152,7 @@ extension ODataServer {
                 }
             }
             tls.areClientsOptional = certificateSuffices && takesSignIns
-            let configuration = try tls.configuration()
+            let configuration = certificate.following(try tls.configuration())
             let (handshake, _) = handshakeTimeout.components
             return HTTPServerBuilder { [idleTimeout] responder in
                 WatchedChannel(

@@ -47,6 +47,7 @@ public struct ODataServer: Sendable {
     /// - Throws: ``ServerStartError`` if the address is in use or a certificate cannot be read.
     public func start(stoppingOnSignals: Bool = false) async throws(ServerStartError) -> RunningServer {
         let channels = OpenChannels()
+        let certificate = CurrentCertificate()
         let exchange = try Exchange(configuration: configuration, handler: handler, channels: channels)
         let responder = CallbackResponder<ConnectionContext> { request, context in
             await exchange.respond(to: request, context)
@@ -55,7 +56,7 @@ public struct ODataServer: Sendable {
         // The messages of Hummingbird would only repeat the access log.
         let quiet = Logger(label: "outpost.server", factory: { _ in SwiftLogNoOpLogHandler() })
         let application = Application(
-            responder: responder, server: try configuration.serverBuilder(channels),
+            responder: responder, server: try configuration.serverBuilder(channels, certificate),
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
                 serverName: configuration.serverName, backlog: Self.backlog),
@@ -79,7 +80,8 @@ public struct ODataServer: Sendable {
             if case .failure(let error) = await task.result { reason = Self.reason(error) }
             throw .cannotListen(host: configuration.host, port: configuration.port, reason: reason)
         }
-        return RunningServer(configuration: configuration, port: bound, group: group, task: task)
+        return RunningServer(
+            configuration: configuration, port: bound, group: group, task: task, certificate: certificate)
     }
 
     /// The maximum number of connections that wait to be accepted. Many clients connect at once after an
@@ -109,8 +111,13 @@ public final class RunningServer: Sendable {
 
     private let group: ServiceGroup
     private let task: Task<Void, any Error>
+    private let certificate: CurrentCertificate
 
-    init(configuration: ODataServer.Configuration, port: Int, group: ServiceGroup, task: Task<Void, any Error>) {
+    init(
+        configuration: ODataServer.Configuration, port: Int, group: ServiceGroup, task: Task<Void, any Error>,
+        certificate: CurrentCertificate
+    ) {
+        self.certificate = certificate
         host = configuration.host
         self.port = port
         self.group = group
@@ -125,6 +132,14 @@ public final class RunningServer: Sendable {
     public func stop() async {
         await group.triggerGracefulShutdown()
         _ = await task.result
+    }
+
+    /// Uses the certificate and the private key of other files, or of the same files with other content, for new
+    /// connections. Open connections keep the former certificate, and the authorities of clients stay the same.
+    ///
+    /// - Throws: ``ServerStartError/unusableCertificate(path:reason:)``; the certificate then stays the same.
+    public func replaceCertificate(by tls: ODataServer.TLS) throws(ServerStartError) {
+        try certificate.replace(by: tls)
     }
 
     /// Waits until the server has been stopped, by ``stop()`` or a signal.

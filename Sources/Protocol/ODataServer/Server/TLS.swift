@@ -29,7 +29,8 @@ extension ODataServer {
             self.clientAuthorities = clientAuthorities
         }
 
-        func configuration() throws(ServerStartError) -> TLSConfiguration {
+        /// Returns the certificate chain and its private key.
+        func certificateAndKey() throws(ServerStartError) -> ([NIOSSLCertificate], NIOSSLPrivateKey) {
             let chain = try Self.certificates(in: certificateChainFile)
             try Self.requireReadable(privateKeyFile)
             let key: NIOSSLPrivateKey
@@ -39,20 +40,38 @@ extension ODataServer {
                 throw .unusableCertificate(
                     path: privateKeyFile, reason: "it holds no private key in PEM that needs no passphrase")
             }
-            var configuration = TLSConfiguration.makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-            configuration.minimumTLSVersion = .tlsv12
-            if let clientAuthorities {
-                configuration.trustRoots = .certificates(try Self.certificates(in: clientAuthorities))
-                configuration.certificateVerification =
-                    areClientsOptional ? .optionalVerification : .noHostnameVerification
-            }
             do {
-                _ = try NIOSSLContext(configuration: configuration)
+                _ = try NIOSSLContext(configuration: Self.configuration(chain, key))
             } catch {
                 throw .unusableCertificate(
                     path: privateKeyFile,
                     reason: "the key does not belong to the certificate in \(certificateChainFile)")
+            }
+            return (chain, key)
+        }
+
+        private static func configuration(_ chain: [NIOSSLCertificate], _ key: NIOSSLPrivateKey) -> TLSConfiguration {
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            configuration.minimumTLSVersion = .tlsv12
+            return configuration
+        }
+
+        /// Checks that all files can be read and fit each other.
+        ///
+        /// - Throws: ``ServerStartError/unusableCertificate(path:reason:)``.
+        public func check() throws(ServerStartError) {
+            _ = try configuration()
+            _ = try revocations()
+        }
+
+        func configuration() throws(ServerStartError) -> TLSConfiguration {
+            let (chain, key) = try certificateAndKey()
+            var configuration = Self.configuration(chain, key)
+            if let clientAuthorities {
+                configuration.trustRoots = .certificates(try Self.certificates(in: clientAuthorities))
+                configuration.certificateVerification =
+                    areClientsOptional ? .optionalVerification : .noHostnameVerification
             }
             return configuration
         }

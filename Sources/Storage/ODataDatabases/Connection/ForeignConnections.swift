@@ -73,7 +73,7 @@ final class ForeignConnections: Sendable {
     ///
     /// - Throws: ``ForeignDatabaseError`` if the file is not a database. Other errors appear when the file is
     ///   opened.
-    private static func checkBeginning(_ path: String) throws(ForeignDatabaseError) {
+    static func checkBeginning(_ path: String) throws(ForeignDatabaseError) {
         let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#;"))
         let absolute = URL(fileURLWithPath: path).path
         guard let name = absolute.addingPercentEncoding(withAllowedCharacters: allowed) else { return }

@@ -7,6 +7,8 @@ import ODataSQL
 public enum ForeignDatabaseError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file does not exist.
     case notFound(path: String)
+    /// The file was replaced by another one while it was served.
+    case replaced(path: String)
     /// The file is not a SQLite database.
     case notADatabase(path: String)
     /// The file is encrypted, or its pages are damaged.
@@ -30,6 +32,7 @@ public enum ForeignDatabaseError: Error, Hashable, Sendable, CustomStringConvert
     public var description: String {
         switch self {
         case .notFound(let path): "There is no file at \(path)."
+        case .replaced(let path): "\(path) is another file than at the start. Restart the service."
         case .notADatabase(let path): "\(path) is not a SQLite database."
         case .encryptedOrDamaged(let path, let message): "\(path) is encrypted or damaged: \(message)."
         case .locked(let path): "Another program holds \(path) locked."
@@ -87,6 +90,7 @@ extension ForeignDatabaseError: CodedError {
         let name =
             switch self {
             case .notFound: "not-found"
+            case .replaced: "replaced"
             case .notADatabase: "no-database"
             case .encryptedOrDamaged: "encrypted-or-damaged"
             case .locked: "locked"
@@ -103,7 +107,7 @@ extension ForeignDatabaseError: CodedError {
     /// The kind of failure: a missing or damaged file, missing access, or a temporary lock.
     public var failureKind: FailureKind {
         switch self {
-        case .notFound: .missing
+        case .notFound, .replaced: .missing
         case .encryptedOrDamaged, .notADatabase: .damaged
         case .locked: .transient
         case .readOnly, .noAccess, .sideFile, .database: .device

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 import ODataStore
 
@@ -10,20 +11,25 @@ extension ServedDatabase: ChangeSource {
     package var trackedPageSize: Int { options.maxPageSize ?? .max }
 
     package func tracked(_ request: ODataRequest) throws -> TrackedResult<TrackedScope>? {
-        let bound = try writing.bind(request)
+        let bound = try restricted(writing.bind(request), request)
         guard bound.resource.steps.count == 1, case .entitySet(let set, _)? = bound.resource.steps.first,
             case .entities = bound.resource.target, let query = bound.query, let tracker,
             let table = foreign.mapping.tables[set.name],
             let tracked = TrackedQuery(query, of: set.name, mapping: foreign.mapping),
             tracked.root.sets.allSatisfy({ tracker.tables[$0] != nil })
         else { return nil }
-        return TrackedResult(table: table, bound: bound, scope: TrackedScope(tracker: tracker, query: tracked))
+        let sets = tracked.root.sets
+        // A row that became invisible to the caller cannot be reported: the report would reveal its key.
+        guard try access?.seesAll(sets, request.context.principal) ?? true else { return nil }
+        let scope = TrackedScope(
+            tracker: tracker, query: tracked, access: try accessMark(of: sets, request.context.principal))
+        return TrackedResult(table: table, bound: bound, scope: scope)
     }
 
     package func position(of result: TrackedResult<TrackedScope>) async throws -> ChangePosition {
         let (scope, now) = (result.scope, now)
         return try await connections.writer.writeWithoutTransaction {
-            try scope.tracker.refresh(scope.query.root.sets, in: $0, now: now)
+            try scope.position(in: $0, now: now)
         }
     }
 
@@ -40,15 +46,15 @@ extension ServedDatabase: ChangeSource {
             let compared = try await connections.writer.writeWithoutTransaction {
                 try tracker.compared(sets, in: $0, now: now)
             }
-            let response = try await reader.execute(request)
+            let response = try await plainRead(request)
             let current = try await connections.writer.writeWithoutTransaction { try ChangeTracker.dataVersion(of: $0) }
             if current == compared { return response }
         }
-        return try await reader.execute(request)
+        return try await plainRead(request)
     }
 
     package func entities(of bound: BoundURL, _ request: ODataRequest) async throws -> ODataResponse {
-        let provider = reader
+        let provider = reader(for: request)
         return try await provider.reader.read(bound, request: request, in: provider.database)
     }
 
@@ -59,7 +65,7 @@ extension ServedDatabase: ChangeSource {
         let (tracker, mapping) = (scope.tracker, foreign.mapping)
         return try await connections.writer.writeWithoutTransaction { database in
             // The first page determines the last version; later pages keep it.
-            let position = try tracker.refresh(scope.query.root.sets, in: database, now: now)
+            let position = try scope.position(in: database, now: now)
             try position.check(token)
             var (last, reached): (Int64, Int64?) = (position.version, nil)
             if case .deltaPage(let fixed, let after) = token.stage { (last, reached) = (min(fixed, last), after) }
@@ -86,6 +92,27 @@ extension ServedDatabase: ChangeSource {
 package struct TrackedScope: Sendable {
     let tracker: ChangeTracker
     let query: TrackedQuery
+    /// A mark of the caller's access; empty if all callers have full access. A delta link from a time with another
+    /// access is too old, because rows and properties have appeared or disappeared that nobody has changed.
+    let access: String
+
+    fileprivate func position(in database: Database, now: Int64) throws -> ChangePosition {
+        var position = try tracker.refresh(query.root.sets, in: database, now: now)
+        position.instance += access
+        return position
+    }
+}
+
+extension ServedDatabase {
+    fileprivate func accessMark(of sets: Set<String>, _ principal: Principal?) throws -> String {
+        guard let access else { return "" }
+        var hash = QueryHash()
+        for set in sets.sorted() {
+            hash.add(set)
+            for property in try access.access(principal, set).hiddenProperties.sorted() { hash.add(property) }
+        }
+        return "-" + hash.text
+    }
 }
 
 extension ChangeTracker {

@@ -14,12 +14,11 @@ extension ServedDatabase {
         let bound = try writing.bind(request)
         let prepared = try await writing.prepared(request, bound)
         let budget = request.context.budget
-        let responses = try await transact([request]) { [writing] database in
-            try budget.running(on: database) { [try writing.perform(prepared, bound, in: database)] }
+        let responses = try await transact([request]) { [self] database in
+            try budget.running(on: database) { [try perform(prepared, bound, in: database)] }
         }
         guard let response = responses.first else { throw ODataError.notImplemented(request.method.rawValue) }
-        // The change is committed, so a failure to read the entity does not make it fail.
-        return (try? await writing.completed(response, request)) ?? response
+        return await shown(response, request)
     }
 
     /// Runs a transaction that takes effect once, even if its request is repeated.
@@ -69,7 +68,7 @@ extension ServedDatabase {
         var responses: [ODataResponse] = []
         for (answer, request) in zip(answers, requests) {
             responses.append(
-                try await answer.response(to: request) { try await reader.execute($0.sharing(request.context.budget)) })
+                try await answer.response(to: request) { try await plainRead($0.sharing(request.context.budget)) })
         }
         return responses
     }
@@ -84,12 +83,16 @@ extension ServedDatabase {
             model: model, single: { try await self.execute($0.sharing(budget)) },
             changeSet: { requests, resolve in
                 let requests = requests.map { $0.sharing(budget) }
-                let responses = try await self.transact(requests) { [writing = self.writing] database in
+                let responses = try await self.transact(requests) { database in
                     try budget.running(on: database) {
-                        try resolve(requests) { try writing.perform($0, try writing.bind($0), in: database) }
+                        try resolve(requests) { try self.perform($0, try self.writing.bind($0), in: database) }
                     }
                 }
-                return await self.writing.completed(responses, to: requests)
+                var shown: [ODataResponse] = []
+                for (response, request) in zip(responses, requests) {
+                    shown.append(await self.shown(response, request))
+                }
+                return shown
             }, observer: request.batchObserver
         ).run(items, continueOnError: request.preferences.continueOnError)
     }

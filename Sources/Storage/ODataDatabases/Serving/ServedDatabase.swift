@@ -32,6 +32,10 @@ public final class ServedDatabase: ODataProvider {
         public var installsTriggers = false
         /// The key columns of views that become entity sets, by the name of the view.
         public var viewKeys: [String: [String]] = [:]
+        /// The access of callers to the entity sets and to the functions of views, which are asked for under their
+        /// names; if `nil`, all callers have full access. A row filter hides rows in SQL, whichever way a request
+        /// reaches them. A foreign key can still name a hidden row, and `ON DELETE CASCADE` can still delete one.
+        public var authorization: Access.Rule?
         /// The namespace of the model.
         public var namespace = "Database"
         /// The time for which the responses to repeatable requests are kept, in seconds; 50 days by default.
@@ -63,6 +67,8 @@ public final class ServedDatabase: ODataProvider {
     public let warnings: [String]
     let options: Options
     let connections: ForeignConnections
+    /// The file that was opened.
+    let identity: FileIdentity?
     /// The tracker of row versions and stored responses; `nil` if the side file cannot be created.
     let tracker: ChangeTracker?
     /// The provider on the writing connection.
@@ -71,6 +77,8 @@ public final class ServedDatabase: ODataProvider {
     public let traits: ProviderTraits
     /// The providers on the reading connections.
     private let reading: [StoreProvider]
+    /// The access of callers; `nil` if all callers have full access.
+    let access: AccessControl?
     private let turn = Atomic<Int>(0)
 
     /// Opens a database and creates its model, which reads every value once.
@@ -133,14 +141,20 @@ public final class ServedDatabase: ODataProvider {
         self.warnings = warnings
         self.options = options
         self.connections = connections
+        identity = FileIdentity(path: connections.path)
         self.tracker = tracker
         var providerOptions = StoreProvider.Options()
         providerOptions.serving = options.serving
         for function in foreign.functions.values {
             providerOptions.operations[function.operation] = function.handler(in: foreign.model, now: options.now)
         }
+        let access = options.authorization.map {
+            AccessControl($0, mapping: foreign.mapping, binder: Binder(model: foreign.model))
+        }
+        self.access = access
         let writing = StoreProvider(
-            database: connections.writer, mapping: foreign.mapping, options: providerOptions)
+            database: connections.writer, mapping: foreign.mapping,
+            hook: access.map { AccessHook($0, now: options.now) }, options: providerOptions)
         self.writing = writing
         reading = connections.readers.map { StoreProvider(writing, database: $0) }
         var traits = writing.traits
@@ -176,13 +190,24 @@ public final class ServedDatabase: ODataProvider {
             let tracked = try await request.context.budget.shielding { try await self.trackedRead(request) }
             if let tracked { return tracked }
         }
-        return try await reader.execute(request)
+        return try await plainRead(request)
     }
 
-    /// The next reading connection, in turn.
-    var reader: StoreProvider {
+    /// Returns the response to a read without change tracking, with the access of its caller.
+    func plainRead(_ request: ODataRequest) async throws -> ODataResponse {
+        let provider = reader(for: request)
+        guard access != nil else { return try await provider.execute(request) }
+        return try await provider.read(request) { bound, _ in
+            let allowed = try restricted(bound, request)
+            // Compiled statements depend on the access of the caller.
+            return try await provider.rows(allowed, request, nil)
+        }
+    }
+
+    /// The next reading connection, in turn, with the access of the caller of a request.
+    func reader(for request: ODataRequest) -> StoreProvider {
         let index = turn.wrappingAdd(1, ordering: .relaxed).newValue
-        return reading[Int(UInt(bitPattern: index) % UInt(reading.count))]
+        return restricted(reading[Int(UInt(bitPattern: index) % UInt(reading.count))], to: request)
     }
 
     /// The current time in seconds since 1970.

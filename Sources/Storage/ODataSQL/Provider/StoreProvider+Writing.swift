@@ -207,16 +207,22 @@ extension StoreProvider {
     }
 
     /// Reads the entity of a response again if the request has `$select` or `$expand`.
-    package func completed(_ response: ODataResponse, _ request: ODataRequest) async throws -> ODataResponse {
+    ///
+    /// - Parameter reading: reads the entity; by default, with this provider.
+    package func completed(
+        _ response: ODataResponse, _ request: ODataRequest,
+        reading: ((ODataRequest) async throws -> ODataResponse)? = nil
+    ) async throws -> ODataResponse {
         guard case .entity(let entity) = response.body, let id = entity.control.id,
             !request.url.options.select.isEmpty || !request.url.options.expand.isEmpty,
             var url = try? ODataURL(parsing: id)
         else { return response }
         url.options.select = request.url.options.select
         url.options.expand = request.url.options.expand
-        let read = try await execute(ODataRequest(.read, url, format: request.format).sharing(request.context.budget))
+        var again = ODataRequest(.read, url, format: request.format).sharing(request.context.budget)
+        again.context.principal = request.context.principal
         var response = response
-        response.body = read.body
+        response.body = try await (reading ?? execute)(again).body
         return response
     }
 

@@ -275,8 +275,10 @@ public final class StoreProvider: ODataProvider {
     }
 
     /// Processes a read that requires the database.
-    private func rows(
-        _ bound: BoundURL, _ request: ODataRequest, _ entry: QueryCache.Entry
+    ///
+    /// - Parameter entry: the cached statements of the URL; `nil` if the caller sees only some rows or properties.
+    package func rows(
+        _ bound: BoundURL, _ request: ODataRequest, _ entry: QueryCache.Entry?
     ) async throws -> ODataResponse {
         switch bound.resource.target {
         case .operation(let operation):

@@ -224,9 +224,7 @@ extension RowWriter {
     }
 
     /// Returns 404, or 412 if the request has a condition on the missing resource.
-    func missing(_ resource: String, _ request: ODataRequest) -> ODataError {
-        request.ifMatch == nil ? .notFound(resource) : .preconditionFailed(resource, .missing)
-    }
+    func missing(_ resource: String, _ request: ODataRequest) -> ODataError { .missing(resource, request) }
 
     /// Returns the same error for a key of a set.
     func missing(_ set: String, _ key: EntityKey?, request: ODataRequest) -> ODataError {
@@ -505,5 +503,12 @@ extension WritePlan.Node {
     /// Returns whether the database generates the value of the property if an insert omits it.
     func isGenerated(in plan: WritePlan) -> Bool {
         if case .slot(let index) = self { plan.slots[index].column?.isGenerated == true } else { false }
+    }
+}
+
+extension ODataError {
+    /// Returns the error for a missing resource that a request would change: 412 if the request names an ETag, else 404.
+    package static func missing(_ resource: String, _ request: ODataRequest) -> ODataError {
+        request.ifMatch == nil ? .notFound(resource) : .preconditionFailed(resource, .missing)
     }
 }

@@ -199,6 +199,7 @@ public struct RowWriter: Sendable {
             throw missing(set, key, request: request)
         }
         let row = try written(found, plan: plan, in: database)
+        try hook?.prepareChange(of: row, in: plan.storage, request: request, database: database)
         let before = row.entity
         try checkPrecondition(request, etag: before.control.etag, of: set, resource: name(set, key, plan: plan))
         try restrictions(of: set, plan)?.checkDeletion(before)
@@ -274,6 +275,7 @@ public struct RowWriter: Sendable {
             }
         }
         let row = try written(found, plan: plan, in: database)
+        try hook?.prepareChange(of: row, in: plan.storage, request: request, database: database)
         let before = row.entity
         let resource = name(set, key, plan: plan)
         try checkPrecondition(request, etag: before.control.etag, of: set, resource: resource)

@@ -17,6 +17,13 @@ public protocol WriteHook: Sendable {
     func prepareInsert(
         _ entity: inout ODataEntity, into table: TableStorage, request: ODataRequest, in database: Database) throws
 
+    /// Prepares the change of an existing row before any other check, so that a row that the caller does not see
+    /// is treated as missing.
+    ///
+    /// - Throws: ``ODataError`` to refuse the change; the transaction is then rolled back.
+    func prepareChange(
+        of row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database) throws
+
     /// Completes or refuses an update before it is executed.
     ///
     /// - Parameters:
@@ -62,6 +69,11 @@ extension WriteHook {
     ) throws {
         try prepareInsert(&entity, into: table, in: database)
     }
+
+    /// Accepts every row.
+    public func prepareChange(
+        of row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
+    ) throws {}
 
     /// Changes nothing.
     public func prepareUpdate(

@@ -39,7 +39,7 @@ extension StoreService {
         if let filter = provider.reader.configuration.rowFilter, let condition = try filter(row.set),
             let table = core.mapping.tables[row.set],
             !(try condition.matches(
-                rowID, of: table, mapping: core.mapping, now: core.options.now(), in: database))
+                AccessControl.CheckedRow(row), of: table, mapping: core.mapping, now: core.options.now(), in: database))
         {
             throw ODataError.notFound(row.id)
         }

@@ -3,7 +3,6 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 import ODataService
-import Synchronization
 
 /// The shared parts of a service: the mapping of its tables, the rules of each set, and the writers.
 final class ServiceCore: Sendable {
@@ -11,6 +10,8 @@ final class ServiceCore: Sendable {
     let options: StoreService.Options
     let mapping: StorageMapping
     let binder: Binder
+    /// The access of callers; `nil` if all callers have full access.
+    let access: AccessControl?
     /// A reader without access restrictions.
     let reader: StoreReader
     /// The sets whose entities can have streams.
@@ -20,13 +21,14 @@ final class ServiceCore: Sendable {
     /// The rules of the writers.
     let rules: WriteRules
     private let baseWriter: RowWriter
-    private let filters = Mutex<[ExactText: RowFilter]>([:])
 
     init(_ definition: ServiceDefinition, _ options: StoreService.Options, mapping: StorageMapping) {
         self.definition = definition
         self.options = options
         self.mapping = mapping
-        binder = Binder(model: mapping.model)
+        let binder = Binder(model: mapping.model)
+        self.binder = binder
+        access = definition.authorization.map { AccessControl($0, mapping: mapping, binder: binder) }
         reader = StoreReader(
             mapping: mapping,
             configuration: StoreReader.Configuration(options.serving),
@@ -97,41 +99,14 @@ final class ServiceCore: Sendable {
 
     // MARK: Authorization
 
-    /// Returns the access of a caller to a set.
-    func access(_ principal: Principal?, _ set: String) throws -> Access {
-        guard let authorization = definition.authorization else { return .full }
-        // The access to contained entities is that to the set of their parent.
-        let name = set.split(separator: "/").first.map(String.init) ?? set
-        return try authorization(principal, name)
-    }
-
     /// Returns the filter on the rows that a caller sees; `nil` for all rows.
     func rowFilter(_ principal: Principal?, _ set: String) throws -> RowFilter? {
-        guard definition.authorization != nil, !set.contains("/"), let shape = mapping.tables[set]?.shape else {
-            return nil
-        }
-        let access = try access(principal, set)
-        guard access.allows(.read) else { return .nothing }
-        guard let text = access.rowFilter else { return nil }
-        let key = ExactText("\(set)|\(text)")
-        if let known = filters.withLock({ $0[key] }) { return known }
-        let filter = try RowFilter(text, shape: shape, set: mapping.model.entitySet(set), binder: binder)
-        filters.withLock { known in
-            // Filters that contain the name of the caller can be unlimited in number.
-            if known.count >= 1000 { known.removeAll() }
-            known[key] = filter
-        }
-        return filter
+        guard mapping.tables[set] != nil else { return nil }
+        return try access?.rowFilter(principal, set)
     }
 
     /// Returns a reader with the access of a caller.
-    func reader(for principal: Principal?) -> StoreReader {
-        guard definition.authorization != nil else { return reader }
-        var configuration = reader.configuration
-        configuration.rowFilter = { [self] set in try rowFilter(principal, set) }
-        return StoreReader(
-            mapping: mapping, configuration: configuration, snapshots: reader.snapshots, for: principal)
-    }
+    func reader(for principal: Principal?) -> StoreReader { access?.reader(reader, for: principal) ?? reader }
 }
 
 /// The source of a row's ETag.

@@ -22,7 +22,7 @@ public struct ServiceDefinition: Sendable {
     /// The values that the service sets, in the order of their evaluation.
     public var values: [ValueRule] = []
     /// The access of callers; if `nil`, all callers have full access.
-    public var authorization: Authorization?
+    public var authorization: Access.Rule?
     /// Whether sets without the term `Core.OptimisticConcurrency` have ETags as well.
     public var givesETagsToAll = false
     /// The properties that count changes, by set.
@@ -35,9 +35,6 @@ public struct ServiceDefinition: Sendable {
 
     /// The handler of an operation. The handler runs inside a transaction; only handlers of actions may write.
     public typealias OperationHandler = @Sendable (ServiceCall) throws -> OperationResult
-    /// A closure that returns the access of a caller to an entity set or singleton.
-    public typealias Authorization = @Sendable (Principal?, _ set: String) throws -> Access
-
     /// A closure that returns the entities of a virtual entity set.
     public typealias VirtualRows = @Sendable (VirtualRead) throws -> [ODataEntity]
 

@@ -31,12 +31,18 @@ struct ServiceHook: WriteHook {
             .insert, isBefore: true, entity: &entity, before: nil, table: table, request: request, in: database)
     }
 
+    func prepareChange(
+        of row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
+    ) throws {
+        try checkVisible(row, table, request: request, in: database, hidden: .missing(row.id, request))
+    }
+
     func prepareUpdate(
         _ patch: inout ODataEntity, of before: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest,
         database: Database
     ) throws {
-        try checkVisible(before.rowID, table, request: request, in: database, hidden: .notFound(before.id))
         try check(.update, table.set, request: request, changing: patch)
+        try checkPermitted(.update, before, of: table, request: request, in: database)
         let context = ValueRule.Context(
             entity: patch, before: before.entity, request: request, now: core.options.now(), stream: nil)
         try giveValues(to: &patch, context) { $0 == .change }
@@ -52,8 +58,8 @@ struct ServiceHook: WriteHook {
     func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
-        try checkVisible(row.rowID, table, request: request, in: database, hidden: .notFound(row.id))
         try check(.delete, table.set, request: request, changing: nil)
+        try checkPermitted(.delete, row, of: table, request: request, in: database)
         var entity = row.entity
         try intercept(
             .delete, isBefore: true, entity: &entity, before: row.entity, table: table, request: request, in: database)
@@ -63,20 +69,13 @@ struct ServiceHook: WriteHook {
         to row: RowWriter.WrittenRow, by navigation: String, request: ODataRequest, in database: Database
     ) throws {
         guard let table = core.mapping.tables[row.set] else { return }
-        try checkVisible(
-            row.rowID, table, request: request, in: database, hidden: .missingReference(row.id, by: navigation))
+        try checkVisible(row, table, request: request, in: database, hidden: .missingReference(row.id, by: navigation))
     }
 
     func didWrite(_ change: RowChange, in database: Database) throws {
         if change.kind != .delete, let rowID = change.rowID, let after = change.after {
             try version(rowID, after, change: change, in: database)
-            if let id = after.control.id {
-                try checkVisible(
-                    rowID, change.table, request: change.request, in: database,
-                    hidden: ODataError(
-                        status: 403, code: "Forbidden", message: "The change would make \(id) invisible to you.",
-                        target: id))
-            }
+            if !isTrusted { try core.access?.checkWritten(change, now: core.options.now(), in: database) }
         }
         guard var entity = change.after ?? change.before else { return }
         try intercept(
@@ -85,10 +84,15 @@ struct ServiceHook: WriteHook {
     }
 
     func didLink(_ change: LinkChange, in database: Database) throws {
-        guard !isTrusted, core.definition.authorization != nil else { return }
+        guard !isTrusted, core.access != nil else { return }
         let (source, target) = (change.source, change.target)
         // The creator of an entity also decides on its relations.
-        if !source.isNew { try check(.update, source.set, request: change.request, changing: nil) }
+        if !source.isNew {
+            try check(.update, source.set, request: change.request, changing: nil)
+            if let table = core.mapping.tables[source.set] {
+                try checkPermitted(.update, source, of: table, request: change.request, in: database)
+            }
+        }
         guard let table = core.mapping.tables[target.set] else { return }
         // An entity that the caller does not see is treated as missing. Relations to such entities stay when all
         // relations are replaced.
@@ -101,7 +105,7 @@ struct ServiceHook: WriteHook {
             case (false, .delete): ODataError.notFound(target.id)
             case (false, _): Access.refusal(change.request.context.principal, source.set)
             }
-        try checkVisible(target.rowID, table, request: change.request, in: database, hidden: hidden)
+        try checkVisible(target, table, request: change.request, in: database, hidden: hidden)
     }
 
     // MARK: Values
@@ -238,31 +242,27 @@ struct ServiceHook: WriteHook {
 
     private func check(_ kind: Access.Kind, _ set: String, request: ODataRequest, changing entity: ODataEntity?) throws
     {
-        guard !isTrusted, core.definition.authorization != nil else { return }
-        let access = try core.access(request.context.principal, set)
-        guard access.allows(kind) else { throw Access.refusal(request.context.principal, set) }
-        guard let entity else { return }
-        // Properties in a request body have no change marks; keys and foreign keys that were set by code have them.
-        // Both kinds count as given.
-        var given = RowWriter.given(entity).union(entity.related.keys).union(entity.dynamicProperties.keys)
-        for (property, value) in zip(entity.shape.properties, entity.values) where value != nil {
-            given.insert(property.name)
-        }
-        guard let hidden = given.intersection(access.hiddenProperties).min() else { return }
-        throw ODataError(
-            status: 403, code: "Forbidden", message: "\(hidden) cannot be changed by you.", target: hidden)
+        if !isTrusted { try core.access?.check(kind, set, for: request.context.principal, changing: entity) }
     }
 
     private func checkVisible(
-        _ rowID: Int64?, _ table: TableStorage, request: ODataRequest, in database: Database, hidden: ODataError
+        _ row: RowWriter.WrittenRow, _ table: TableStorage, request: ODataRequest, in database: Database,
+        hidden: @autoclosure () -> ODataError
     ) throws {
-        guard !isTrusted, let rowID, let filter = try core.rowFilter(request.context.principal, table.set)
-        else {
-            return
-        }
-        let isVisible = try filter.matches(
-            rowID, of: table, mapping: core.mapping, now: core.options.now(), in: database)
-        if !isVisible { throw hidden }
+        guard !isTrusted else { return }
+        try core.access?.checkVisible(
+            AccessControl.CheckedRow(row), table, for: request.context.principal, now: core.options.now(), in: database,
+            hidden: hidden())
+    }
+
+    private func checkPermitted(
+        _ kind: Access.Kind, _ row: RowWriter.WrittenRow, of table: TableStorage, request: ODataRequest,
+        in database: Database
+    ) throws {
+        guard !isTrusted else { return }
+        try core.access?.checkPermitted(
+            kind, AccessControl.CheckedRow(row), of: table, for: request.context.principal, now: core.options.now(),
+            in: database)
     }
 }
 

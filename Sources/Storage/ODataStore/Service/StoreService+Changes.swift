@@ -73,7 +73,7 @@ extension StoreService {
     /// - Parameter reader: the reader of the caller.
     /// - Throws: ``ODataError`` 404.
     func checkParents(of steps: [BoundSegment], _ reader: StoreReader, in database: Database) throws {
-        guard core.definition.authorization != nil else { return }
+        guard core.access != nil else { return }
         let compiler = SQLCompiler.Options(now: options.now())
         try reader.checkParents(steps, reader.restricting(compiler), in: database)
     }
@@ -81,11 +81,7 @@ extension StoreService {
     /// Checks that the caller may address the resource and, in a change of members, use the properties in the
     /// query options.
     private func checkBound(_ bound: BoundURL, _ request: ODataRequest) throws {
-        guard core.definition.authorization != nil else { return }
-        var path = bound
-        let asksOfMembers = path.resource.steps.last == .each && request.url.options.shapesResponse
-        if !asksOfMembers { path.query = nil }
-        _ = try AccessRestriction(core: core, principal: request.context.principal).restrict(path)
+        try core.access?.checkPath(of: bound, request)
     }
 
     /// Returns the response in the requested form: with `$select` and `$expand` applied, stream information
@@ -128,9 +124,10 @@ extension StoreService {
         url.options.select = options.select
         url.options.expand = options.expand
         let reading = ODataRequest(.read, url, format: request.format).sharing(request.context.budget)
-        let restriction = AccessRestriction(core: core, principal: request.context.principal)
         var response = response
-        response.body = try await read(restriction.restrict(provider.bind(reading)), reading, provider: provider).body
+        response.body = try await read(
+            restricted(provider.bind(reading), request), reading, provider: provider
+        ).body
         return response
     }
 
@@ -146,13 +143,10 @@ extension StoreService {
     }
 
     private func described(_ response: ODataResponse, _ request: ODataRequest) async throws -> ODataResponse {
-        let restriction = AccessRestriction(core: core, principal: request.context.principal)
         var response = response
+        try core.access?.restriction(for: request.context.principal).hide(in: &response)
         switch response.body {
-        case .entity(let entity): response.body = .entity(try restriction.hide(in: entity))
-        case .page(var page):
-            page.entities = try page.entities.map(restriction.hide)
-            response.body = .page(page)
+        case .entity, .page: break
         default: return response
         }
         response.body = try await withStreams(response.body, root: "")

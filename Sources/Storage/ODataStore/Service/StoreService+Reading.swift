@@ -20,7 +20,7 @@ extension StoreService {
             if let response = try await readStream(allowed, request, provider: provider) { return response }
             // Compiled statements depend on the access of the caller; only those without restrictions are cached.
             return try await read(
-                allowed, request, provider: provider, entry: core.definition.authorization == nil ? entry : nil)
+                allowed, request, provider: provider, entry: core.access == nil ? entry : nil)
         }
     }
 
@@ -57,8 +57,8 @@ extension StoreService {
         for set in bound.resource.sets where !model.allows("ReadRestrictions", "Readable", on: set) {
             throw ODataError.methodNotAllowed(.read, allowed: core.writer.allowedMethods(of: set, isEntity: false))
         }
-        guard core.definition.authorization != nil else { return bound }
-        return try AccessRestriction(core: core, principal: request.context.principal).restrict(bound)
+        guard let access = core.access else { return bound }
+        return try access.restriction(for: request.context.principal).restrict(bound)
     }
 }
 
@@ -69,17 +69,5 @@ extension BoundResource {
             if case .operation(let operation, _) = step { return (operation, position) }
         }
         return nil
-    }
-
-    /// The entity sets and singletons along the path.
-    var sets: [String] {
-        steps.compactMap { step in
-            switch step {
-            case .entitySet(let set, _): set.name
-            case .singleton(let singleton, _): singleton.name
-            case .navigation(_, let set, _): set?.name
-            default: nil
-            }
-        }
     }
 }

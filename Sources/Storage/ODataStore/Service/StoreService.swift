@@ -178,7 +178,7 @@ public final class StoreService: ODataProvider {
 
     /// Returns the provider for a caller, without the additional features of the service.
     func provider(for principal: Principal?) -> StoreProvider {
-        guard core.definition.authorization != nil else { return provider }
+        guard core.access != nil else { return provider }
         return StoreProvider(provider, reader: core.reader(for: principal))
     }
 

@@ -54,7 +54,7 @@ extension ChangeSource {
         plain.preferences.trackChanges = false
         plain.preferences.maxPageSize = limit
         plain.url.options.skipToken = inner.isEmpty ? nil : inner
-        guard let result = try tracked(request.withoutTokens) else { throw ChangeToken.invalid }
+        guard let result = try tracked(request.withoutTokens) else { throw ChangeToken.gone }
         var response = try await plainPage(plain, of: result)
         guard case .page(var page) = response.body else { return response }
         var token = token
@@ -100,9 +100,8 @@ extension ChangeSource {
             isCount = true
         }
         guard token.query == ChangeToken.hash(of: request.url) else { throw ChangeToken.foreign }
-        guard let result = try tracked(request.withoutTokens) else {
-            throw ODataError.notImplemented("$deltatoken for this query")
-        }
+        // The result was tracked when the token was given. The rights of the caller have become smaller since.
+        guard let result = try tracked(request.withoutTokens) else { throw ChangeToken.gone }
         let limit = max(
             1,
             min(

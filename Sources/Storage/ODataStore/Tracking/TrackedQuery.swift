@@ -89,7 +89,7 @@ package struct TrackedQuery: Sendable {
         let conditions = steps.compactMap { if case .filter(let condition, _) = $0 { condition } else { nil } }
         root.shownColumns = Self.shownColumns(query, conditions, of: set, core: core)
         // A row that became invisible to the caller cannot be reported: the report would reveal its key.
-        guard try Self.seesAll(root, core: core, principal: principal) else { return nil }
+        guard try core.access?.seesAll(root.sets, principal) ?? true else { return nil }
     }
 
     /// Creates the tracked query of an entity set whose rows are visible to all callers.
@@ -101,11 +101,6 @@ package struct TrackedQuery: Sendable {
         self.mapping = mapping
         root = Node(set: set)
         guard add(query, to: \.root) else { return nil }
-    }
-
-    private static func seesAll(_ node: Node, core: ServiceCore, principal: Principal?) throws -> Bool {
-        guard try core.rowFilter(principal, node.set) == nil else { return false }
-        return try node.related.values.allSatisfy { try seesAll($0, core: core, principal: principal) }
     }
 
     /// Returns the foreign key values that refer to the entity with a key; `nil` if they refer to columns

@@ -35,8 +35,13 @@ struct Serve: AsyncParsableCommand {
             Supervisors ask /livez (the process answers), /readyz (a read of the data succeeds, and the service does not \
             stop) and /startupz; /health is the same as /readyz. The answer is 200 or 503.
 
+            Every option is also a key of the YAML file that --config names, and a variable: OUTPOST_SERVE_PORT for --port. \
+            SIGHUP reads users, rights, certificate and that file again. If one of them is wrong, all stay as they are.
+
             EXAMPLE
               outpost serve northwind.db --port 8080
+              outpost serve --config serve.yaml --check
+              outpost serve northwind.db --auth users.txt --rights rights.yaml
               outpost users add users.txt ann
               outpost serve northwind.db --tls server.pem --tls-key server.key \\
                 --auth users.txt --log
@@ -82,6 +87,12 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var access: AccessOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Give callers the rights in this YAML file alone, by role, entity set and row.", valueName: "file"),
+        completion: .file())
+    var rights: String?
+
     @OptionGroup var door: DoorOptions
 
     @Option(
@@ -111,6 +122,16 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var key: KeyOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Read settings from this YAML file. Options and variables OUTPOST_SERVE_… come before it.",
+            valueName: "file"),
+        completion: .file())
+    var config: String?
+
+    @Flag(help: "Check all settings and files, and end without serving.")
+    var check = false
+
     @Flag(help: "Say where the service is as JSON.")
     var json = false
 
@@ -127,9 +148,19 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        ReloadSignal.begin()
         OpenFileLimit.raise()
         SpoolFiles.removeLeftovers()
-        let source = try await source()
+        let rightsFile = try rights.map { try RightsFile(path: $0) }
+        let currentRights = rightsFile.map { CurrentRights($0) }
+        let source = try await source(currentRights)
+        let model = try await source.provider.model
+        if let rightsFile {
+            try rightsFile.check(in: model, functions: source.provider.traits.queryLanguage.functions)
+            currentRights?.replace(by: rightsFile, in: model)
+        }
+        let passwords = try access.passwords()
+        let users = passwords.map { UserDirectory(hashes: $0.hashes, passwords: $0.passwords) }
         var configuration = ODataServer.Configuration(host: host, port: port, compresses: !noCompression)
         configuration.requestBudget = limits.budget
         configuration.serverName = OutpostProduct.token
@@ -138,7 +169,7 @@ struct Serve: AsyncParsableCommand {
         configuration.hosts = door.hosts(baseURL: baseURL)
         configuration.addressLimits = door.limits
         configuration.trustsForwarded = trustsProxy
-        configuration.authentication = try await access.authentication()
+        configuration.authentication = try await access.authentication(users)
         configuration.certificateSuffices = access.allowsEither
         let warnings = warnings(isClone: source.isClone, configuration.authentication)
         var token = token(isClone: source.isClone, configuration.authentication)
@@ -146,7 +177,7 @@ struct Serve: AsyncParsableCommand {
         if let token { configuration.authentication = [token.signIn] }
         configuration.crossOrigin = access.crossOrigin
         configuration.csrf = access.csrf ? CSRFProtection(isSecure: access.tls != nil) : nil
-        let sets = try await source.provider.model.container.entitySets.map(\.name)
+        let sets = model.container.entitySets.map(\.name)
         let health = HealthReport(checks: [HealthReport.Check("data", run: source.check)])
         // A table may have any name, and its rows come first.
         let paths = HealthEndpoint.standardPaths.filter { path, _ in !sets.contains(String(path.dropFirst())) }
@@ -161,22 +192,46 @@ struct Serve: AsyncParsableCommand {
             configuration.accessLog = Logger(label: "outpost.access") { TerminalLogHandler(label: $0) }
         }
         let monitors = StatusMonitors()
-        let running = try await ODataServer(
-            configuration: configuration, handler: try handler(source.provider, monitors)
-        )
-        .start(stoppingOnSignals: true)
-        let deadline = StopDeadline(limits.drainTime)
-        defer { withExtendedLifetime(deadline) {} }
-        token?.write()
-        for warning in source.warnings + warnings + [token?.problem].compactMap({ $0 }) {
-            Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(warning)")
+        let server = ODataServer(configuration: configuration, handler: try handler(source.provider, monitors))
+        if check {
+            try configuration.tls?.check()
+            for warning in source.warnings + warnings { warn(warning) }
+            try await source.close()
+            return report(check: sets)
         }
+        let running = try await server.start(stoppingOnSignals: true)
+        let deadline = StopDeadline(limits.drainTime)
+        let reloading = ServeReload(
+            arguments: CommandLine.arguments, running: running, users: users, rights: currentRights,
+            model: model,
+            functions: source.provider.traits.queryLanguage.functions)
+        let signal = ReloadSignal { await reloading.run() }
+        defer { withExtendedLifetime((deadline, signal)) {} }
+        token?.write()
+        for warning in source.warnings + warnings + [token?.problem].compactMap({ $0 }) { warn(warning) }
         health.finishStart()
+        let journal = ServeJournal(isOn: log)
+        journal.started(at: running.url, path: path, sets: sets.count)
         say(where: running.url, sets, token)
         Terminal.flush()
         await running.waitUntilStopped()
         await monitors.cancelAll()
         try await source.close()
+        journal.stopped()
+    }
+
+    private func warn(_ text: String) {
+        Terminal.error("\(Terminal.yellow("warning:", on: .error)) \(text)")
+    }
+
+    /// Says that the settings can be served.
+    private func report(check sets: [String]) {
+        if json { return print(JSONText(CheckReport(entitySets: sets)).text) }
+        print("The settings are fine. They serve \(Terminal.plural(sets.count, "entity set")) of \(path).")
+    }
+
+    private struct CheckReport: Encodable {
+        var entitySets: [String]
     }
 
     /// Serves V4 at the root and V2 below it.
@@ -201,7 +256,7 @@ struct Serve: AsyncParsableCommand {
 
     private func warnings(isClone: Bool, _ ways: [any RequestAuthenticator]) -> [String] {
         StartWarnings(
-            host: host, isProtected: !ways.isEmpty || isClone && !door.open,
+            host: host, isProtected: !ways.isEmpty || rights != nil || isClone && !door.open,
             takesPasswords: ways.contains { !($0 is ClientCertificateAuthentication) }
                 || isClone && ways.isEmpty && !door.open && !StartWarnings.isLoopback(host),
             isSecure: access.tls != nil || trustsProxy || baseURL?.lowercased().hasPrefix("https://") ?? false,
@@ -234,122 +289,5 @@ struct Serve: AsyncParsableCommand {
         var tokenFile: String?
         /// The token, if it was asked for.
         var token: String?
-    }
-
-    private struct Source {
-        var provider: any ODataProvider
-        var warnings: [String] = []
-        /// Whether it is a clone, whose rows are encrypted where they are kept.
-        var isClone = false
-        /// Reads something, so that a failure shows that requests would fail.
-        var check: @Sendable () async throws -> Void
-        var close: () async throws -> Void
-    }
-
-    private func source() async throws -> Source {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw Failure(message: "\(path) does not exist.", advice: "Give a SQLite database or a clone's directory.")
-        }
-        if isDirectory.boolValue {
-            try refuseRows()
-            try refuseDatabaseOptions()
-            var options = OfflineStore.Options()
-            options.runtime.localPageSize = pageSize == 0 ? nil : pageSize
-            let (directory, chosen, protection) = (path, options, try key.protection(ofCloneIn: path))
-            let store = try await ReopeningProvider {
-                try await OfflineStore.open(at: directory, protection: protection, options: chosen)
-            }
-            return Source(
-                provider: readOnly ? ReadOnlyProvider(base: store) : store, isClone: true,
-                check: { _ = try await store.model },
-                close: { try store.close() })
-        }
-        try refuseCloneOptions()
-        if let text = Self.metadata(in: path) {
-            try refuseDatabaseOptions()
-            return try await model(text)
-        }
-        try refuseRows()
-        var options = ServedDatabase.Options()
-        options.isReadOnly = readOnly
-        options.installsTriggers = track
-        options.maxPageSize = pageSize == 0 ? nil : pageSize
-        for key in keys {
-            guard let mark = key.lastIndex(of: "="), mark != key.startIndex, key.index(after: mark) != key.endIndex
-            else {
-                throw Failure(message: "--key is VIEW=COLUMN, not '\(key)'.", status: .misused)
-            }
-            options.viewKeys[String(key[..<mark])] =
-                key[key.index(after: mark)...].split(separator: ",").map(String.init)
-        }
-        let database = try await ServedDatabase.open(path: path, options: options)
-        return Source(
-            provider: database, warnings: database.warnings, check: { try await Self.readRow(of: database) },
-            close: { try await database.close() })
-    }
-
-    /// Reads a row of the first entity set.
-    private static func readRow(of provider: any ODataProvider) async throws {
-        guard let set = try await provider.model.container.entitySets.first?.name else { return }
-        var options = QueryOptions()
-        options.top = 1
-        _ = try await provider.execute(ODataRequest(.read, ODataURL(set: set, options: options)))
-    }
-
-    /// Refuses what only a metadata document has.
-    private func refuseRows() throws {
-        guard rows == nil else { throw Failure(message: "--rows goes with a metadata document.", status: .misused) }
-    }
-
-    /// Refuses what only a clone has.
-    private func refuseCloneOptions() throws {
-        guard !door.open else { throw Failure(message: "--open goes with a clone.", status: .misused) }
-        guard !door.printToken else { throw Failure(message: "--print-token goes with a clone.", status: .misused) }
-    }
-
-    /// Refuses what only a database has.
-    private func refuseDatabaseOptions() throws {
-        guard keys.isEmpty else { throw Failure(message: "--key goes with a database.", status: .misused) }
-        guard !track else { throw Failure(message: "--track goes with a database.", status: .misused) }
-    }
-
-    /// What is in a file of XML or JSON; `nil` for another one, of which nothing but the beginning is read: a database may be
-    /// larger than the memory. A pipe is read once.
-    private static func metadata(in path: String) -> Data? {
-        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
-        defer { try? file.close() }
-        guard let start = try? file.read(upToCount: 64), isMetadata(start) else { return nil }
-        return start + ((try? file.readToEnd()) ?? Data())
-    }
-
-    /// Whether a file is XML or JSON: no SQLite database begins so.
-    private static func isMetadata(_ start: Data) -> Bool {
-        let text = start.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
-        return text.first == UInt8(ascii: "<") || text.first == UInt8(ascii: "{")
-    }
-
-    /// A service in memory on a model, with the rows of a file.
-    private func model(_ text: Data) async throws -> Source {
-        let model: EntityDataModel
-        do {
-            model = try CSDLReader.read(Array(text))
-        } catch {
-            throw Failure(message: "\(path): \(error)")
-        }
-        var options = StoreService.Options()
-        options.isReadOnly = readOnly
-        options.maxPageSize = pageSize == 0 ? nil : pageSize
-        let service = try await StoreService.open(ServiceDefinition(model: model), at: .memory, options: options)
-        if let rows {
-            let data = try NamedFile.contents(of: rows)
-            do {
-                try await service.seed(json: data)
-            } catch {
-                throw Failure(message: "\(rows): \(error)")
-            }
-        }
-        return Source(
-            provider: service, check: { try await Self.readRow(of: service) }, close: { try await service.close() })
     }
 }

@@ -9,8 +9,8 @@ struct UsersCommand: ParsableCommand {
         abstract: "Keep the file of users that outpost serve --auth reads.",
         discussion: """
             The file has a line 'name:$scrypt$…' for each user: a digest of the password (scrypt, in the PHC string \
-            format), and never the password itself. Only its owner can read it. A running service knows the users of \
-            its start.
+            format), and never the password itself. Only its owner can read it. A running service reads it again on \
+            SIGHUP: kill -HUP PID, or systemctl reload outpost-serve.
 
             EXAMPLE
               outpost users add users.txt ann

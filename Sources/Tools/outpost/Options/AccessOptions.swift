@@ -126,11 +126,13 @@ struct AccessOptions: ParsableArguments {
             : CrossOriginPolicy(origins: .these(Set(origins)), allowsCredentials: true)
     }
 
-    /// The means of authentication; an empty list admits everybody.
-    func authentication() async throws -> [any RequestAuthenticator] {
+    /// Returns the means of authentication; an empty list admits everybody.
+    ///
+    /// - Parameter users: the users with passwords; `nil` if there are none.
+    func authentication(_ users: UserDirectory?) async throws -> [any RequestAuthenticator] {
         if let certificate { try NamedFile.requireSafe(certificateKey ?? certificate) }
         var ways: [any RequestAuthenticator] = []
-        if let passwords = try passwords() { ways.append(passwords) }
+        if let users { ways.append(BasicAuthentication(users: users)) }
         if let tokenIssuer, let tokenAudience, let tokenKeys {
             ways.append(
                 BearerAuthentication(issuer: tokenIssuer, audience: tokenAudience, keys: try await keys(tokenKeys)))
@@ -139,22 +141,26 @@ struct AccessOptions: ParsableArguments {
         return ways
     }
 
-    /// Basic authentication of the users of the file, and of one user with a password file.
-    private func passwords() throws -> BasicAuthentication? {
+    /// The digests of the passwords in the file of users, and the password of the one user that has a file of its own.
+    struct Passwords {
         var hashes: [String: PasswordHash] = [:]
+        var passwords: [String: String] = [:]
+    }
+
+    /// Reads the passwords; `nil` if no user has one.
+    func passwords() throws -> Passwords? {
+        var known = Passwords()
         if let usersFile {
-            hashes = try UsersFile(path: usersFile).hashes
+            known.hashes = try UsersFile(path: usersFile).hashes
             // An empty list of users would admit everybody.
-            guard !hashes.isEmpty else {
+            guard !known.hashes.isEmpty else {
                 throw Failure(
                     message: "\(usersFile) names no user.",
                     advice: "Add one with: outpost users add \(usersFile.shellQuoted) NAME", status: .misused)
             }
         }
-        var passwords: [String: String] = [:]
-        if let user, let passwordFile { passwords[user] = try NamedFile.password(in: passwordFile) }
-        guard !hashes.isEmpty || !passwords.isEmpty else { return nil }
-        return BasicAuthentication(hashes: hashes, passwords: passwords)
+        if let user, let passwordFile { known.passwords[user] = try NamedFile.password(in: passwordFile) }
+        return known.hashes.isEmpty && known.passwords.isEmpty ? nil : known
     }
 
     private func keys(_ source: String) async throws -> BearerAuthentication.Keys {

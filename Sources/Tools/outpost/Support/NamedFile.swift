@@ -46,6 +46,22 @@ enum NamedFile {
         }
     }
 
+    /// Reads a file that decides on access, and refuses one that others can change.
+    static func guarded(_ path: String, limit: Int) throws -> [UInt8] {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+            guard status.st_mode & 0o022 == 0 || SecretOptions.allowsExposed else {
+                throw Failure(
+                    message: "Other users of this machine can change \(path).",
+                    advice: "Take that right away: chmod go-w \(path.shellQuoted)", status: .misused)
+            }
+            guard status.st_size <= off_t(limit) else {
+                throw Failure(message: "\(path) is longer than \(limit) bytes.", status: .misused)
+            }
+        }
+        return try contents(of: path)
+    }
+
     /// The most bytes of a file with passwords, tokens or users.
     static let secretLimit = 1 << 20
 

@@ -467,10 +467,12 @@ extension ExpressionCompiler {
     /// Returns the condition that hides rows of unfinished downloads and rows that the caller may not see; `nil` if
     /// no rows are hidden.
     func visibility(of table: TableStorage, alias: String) throws -> SQLFragment? {
-        if let authorization = try authorization(of: table, alias: alias) { return authorization }
-        guard options.hasHiddenOwners, let visibility = table.visibility else { return nil }
+        let authorization = try authorization(of: table, alias: alias)
+        guard options.hasHiddenOwners, let visibility = table.visibility else { return authorization }
         let owner: SQLFragment = "\(column: visibility.ownerColumn, of: alias)"
-        return "\(owner) IS NULL OR \(owner) NOT IN (SELECT \"id\" FROM \(name: visibility.hiddenTable))"
+        let loaded: SQLFragment =
+            "\(owner) IS NULL OR \(owner) NOT IN (SELECT \"id\" FROM \(name: visibility.hiddenTable))"
+        return authorization.map { .conjunction([$0, loaded]) } ?? loaded
     }
 }
 

@@ -1,24 +1,24 @@
 import ODataModel
 import ODataQuery
-import ODataSQL
 import ODataService
 
 /// Removes sets and properties that a caller may not see from a resolved request. Hidden properties are not
 /// selected; naming one in an expression or path is refused. Rows are filtered by the reader.
-struct AccessRestriction {
-    let core: ServiceCore
+package struct AccessRestriction {
+    let control: AccessControl
     let principal: Principal?
 
     /// Restricts a read request.
     ///
     /// - Throws: ``ODataError`` 401 or 403.
-    func restrict(_ bound: BoundURL) throws -> BoundURL {
+    /// - Parameter needsTarget: whether the caller must read the addressed set itself, and not only the sets before it.
+    package func restrict(_ bound: BoundURL, needsTarget: Bool = true) throws -> BoundURL {
         var bound = bound
-        for set in bound.resource.sets {
-            guard try core.access(principal, set).allows(.read) else { throw Access.refusal(principal, set) }
+        for set in needsTarget ? bound.resource.sets[...] : bound.resource.sets.dropLast() {
+            guard try control.access(principal, set).allows(.read) else { throw Access.refusal(principal, set) }
         }
         switch bound.resource.target {
-        case .all: try checkWhole(core.mapping.model.container.entitySets.map(\.name))
+        case .all: try checkWhole(control.mapping.model.container.entitySets.map(\.name))
         case .crossJoin(let sets, _): try checkWhole(sets.map(\.name))
         default: break
         }
@@ -47,13 +47,13 @@ struct AccessRestriction {
     /// properties out.
     private func checkWhole(_ sets: [String]) throws {
         for set in sets {
-            let access = try core.access(principal, set)
+            let access = try control.access(principal, set)
             guard access.allows(.read), access.hiddenProperties.isEmpty else { throw Access.refusal(principal, set) }
         }
     }
 
     private func hiddenProperties(of set: String) throws -> Set<String> {
-        try core.access(principal, set).hiddenProperties
+        try control.access(principal, set).hiddenProperties
     }
 
     /// Restricts a query and its expanded queries.
@@ -97,7 +97,7 @@ struct AccessRestriction {
         }
         query.expand = try query.expand.map { expand in
             var expand = expand
-            if let set = expand.query.set, !(try core.access(principal, set.name).allows(.read)) {
+            if let set = expand.query.set, !(try control.access(principal, set.name).allows(.read)) {
                 throw Access.refusal(principal, set.name)
             }
             for name in expand.path.compactMap(\.name) + [expand.navigation.name] where hidden.contains(name) {
@@ -133,7 +133,7 @@ struct AccessRestriction {
     ///
     /// - Throws: ``ODataError`` 401 or 403 if the caller may not read the set.
     private func readable(_ set: String) throws -> Set<String> {
-        let access = try core.access(principal, set)
+        let access = try control.access(principal, set)
         guard access.allows(.read) else { throw Access.refusal(principal, set) }
         return access.hiddenProperties
     }
@@ -185,12 +185,30 @@ struct AccessRestriction {
         return hidden
     }
 
+    /// Removes hidden properties from the entities in the response to a change.
+    package func hide(in response: inout ODataResponse) throws {
+        switch response.body {
+        case .entity(let entity):
+            guard let id = entity.control.id, try control.access(principal, Self.set(of: id)).allows(.read) else {
+                // A caller that may only create entities learns no more than their ids.
+                response.body = .none
+                response.status = 204
+                response.entityID = response.entityID ?? response.location
+                return
+            }
+            response.body = .entity(try hide(in: entity))
+        case .page(var page):
+            page.entities = try page.entities.map(hide)
+            response.body = .page(page)
+        default: break
+        }
+    }
+
     /// Removes hidden properties from an entity that a change returns.
-    func hide(in entity: ODataEntity) throws -> ODataEntity {
-        guard core.definition.authorization != nil, let id = entity.control.id else { return entity }
-        let set = id.prefix { $0 != "(" && $0 != "/" }
+    package func hide(in entity: ODataEntity) throws -> ODataEntity {
+        guard let id = entity.control.id else { return entity }
         var result = entity
-        for name in try core.access(principal, String(set)).hiddenProperties {
+        for name in try control.access(principal, Self.set(of: id)).hiddenProperties {
             if let ordinal = result.shape.ordinal(of: name) { result.values[ordinal] = nil }
             result.dynamicProperties[name] = nil
         }
@@ -205,7 +223,24 @@ struct AccessRestriction {
         return result
     }
 
+    /// Returns the set in the id of an entity.
+    private static func set(of id: String) -> String { String(id.prefix { $0 != "(" && $0 != "/" }) }
+
     private func refusal(_ name: String) -> ODataError {
         ODataError(status: 403, code: "Forbidden", message: "You do not have permission to use \(name).", target: name)
+    }
+}
+
+extension BoundResource {
+    /// The entity sets and singletons along the path.
+    package var sets: [String] {
+        steps.compactMap { step in
+            switch step {
+            case .entitySet(let set, _): set.name
+            case .singleton(let singleton, _): singleton.name
+            case .navigation(_, let set, _): set?.name
+            default: nil
+            }
+        }
     }
 }
