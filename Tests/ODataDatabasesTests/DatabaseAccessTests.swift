@@ -153,7 +153,8 @@ struct DatabaseAccessTests {
     /// A database without the rows that ann does not see, and without rights.
     private static func withoutHiddenRows() async throws -> (ForeignFixture, ServedDatabase) {
         let fixture = try ForeignFixture(
-            sql + "PRAGMA foreign_keys = OFF; DELETE FROM Orders WHERE Owner <> 'ann'; DELETE FROM Customer WHERE Level = 'secret';")
+            sql + "PRAGMA foreign_keys = OFF; DELETE FROM Orders WHERE Owner <> 'ann'; "
+                + "DELETE FROM Customer WHERE Level = 'secret';")
         return (fixture, try await ServedDatabase.open(path: fixture.path))
     }
 

@@ -3,8 +3,8 @@ import Testing
 
 @Suite("Every command reports as JSON")
 struct JSONReportTests {
-    /// The commands that go on until they are stopped, and those that need an authorization server, or a service with streams,
-    /// operations or drafts of its own, which other tests read.
+    /// The commands that go on until they are stopped, and those that need an authorization server, or a service
+    /// with streams, operations or drafts of its own. Other tests read these.
     private static let elsewhere: Set = ["serve", "watch", "login", "logout", "stream", "call", "draft prepare"]
 
     @Test("With --json, each command writes one JSON document")

@@ -51,7 +51,7 @@ struct AppContent {
         ]
     }
 
-    /// What `outpost generate --config` reads.
+    /// The configuration for `outpost generate --config`.
     private static func text(of configuration: GeneratorConfiguration) -> String {
         struct File: Encodable {
             var name: String?

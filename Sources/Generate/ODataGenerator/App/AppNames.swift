@@ -70,7 +70,8 @@ struct AppNames {
         "Suite", "Test", "URLSessionTransport", "UsageError",
     ]
 
-    /// The modules of the app's dependencies and of the toolchain, and names that the compiler refuses, in small letters.
+    /// The modules of the app's dependencies and of the toolchain, and names that the compiler refuses, in
+    /// small letters.
     private static let modules: Set<String> = [
         "main", "swift", "foundation", "foundationnetworking", "foundationessentials", "dispatch", "testing", "xctest",
         "synchronization", "observation", "glibc", "musl", "darwin", "cxx", "regexbuilder", "distributed", "builtin",

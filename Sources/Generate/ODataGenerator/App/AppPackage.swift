@@ -47,7 +47,8 @@ public struct AppPackage: Hashable, Sendable {
     public let storeType: String
     /// The names of the entity sets that the store keeps.
     public let sets: [String]
-    /// The entity set whose test creates an entity without a network and uploads it; `nil` if no set is simple enough.
+    /// The entity set of the test that creates an entity without a network and uploads it; `nil` if no set is
+    /// simple enough.
     public let testedSet: String?
     /// All files, sorted by path.
     public let files: [GeneratedFile]

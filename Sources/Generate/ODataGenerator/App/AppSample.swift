@@ -10,8 +10,8 @@ struct AppSample {
 
     /// Makes a sample of a set, if an entity of it needs only values that are known without the service.
     ///
-    /// - Returns: `nil` for a set whose entities cannot be created, have a stream, must be linked, or have a value whose
-    ///   rules are in the service alone.
+    /// - Returns: `nil` for a set of entities that cannot be created, have a stream, must be linked, or need a value
+    ///   with rules that only the service knows.
     init?(_ set: EntitySet, _ translator: Translator) {
         let model = translator.model
         guard set.isCreatable, let type = model.structuredType(set.type), !type.isAbstract, !type.hasStream,

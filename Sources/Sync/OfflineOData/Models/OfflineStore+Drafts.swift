@@ -32,7 +32,8 @@ extension OfflineStore.Drafts {
         try await store.database.write { try LocalModel.purge(model, in: $0) }
     }
 
-    /// Returns the number of entities that only the store has (``OfflineStore/CreationOptions/clientOnlyModel``), drafts included.
+    /// Returns the number of entities that only the store has
+    /// (``OfflineStore/CreationOptions/clientOnlyModel``), with drafts.
     ///
     /// - Throws: `StoreError`.
     public func count() async throws -> Int {

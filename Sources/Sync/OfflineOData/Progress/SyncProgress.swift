@@ -69,8 +69,8 @@ public struct UploadReport: Sendable {
     /// Requests of the selected categories that are still pending: behind an archived request, or because the
     /// upload was to stop at the first failure.
     public var waiting: [QueuedRequest] = []
-    /// The keys that the service gave to created entities, by the numbers of their requests in ``accepted``. Those requests have
-    /// the temporary keys.
+    /// The keys that the service gave to created entities, by the numbers of their requests in ``accepted``. Those
+    /// requests have the temporary keys.
     public var assignedKeys: [Int64: EntityKey] = [:]
 }
 

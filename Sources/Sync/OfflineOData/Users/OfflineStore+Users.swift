@@ -83,8 +83,8 @@ extension OfflineStore.Users {
         return true
     }
 
-    /// Takes the store from its user, and gives it to nobody: everything that the service gave to the user is removed, as by
-    /// ``switch(to:pending:)``. The next one is named by that.
+    /// Takes the store from its user. The rows of the user are removed, as by ``switch(to:pending:)``, which names
+    /// the next user.
     ///
     /// - Parameter pending: the treatment of the user's changes.
     /// - Returns: whether the store had a user.
