@@ -17,6 +17,10 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
     case nothingToGenerate
     /// The generated part of the metadata cannot be written and read again.
     case metadata(String)
+    /// The object package has an error.
+    case package(place: String, reason: String)
+    /// The package has no synchronization group of this name.
+    case unknownGroup(String, known: [String])
 
     /// An explanation of the error with the expected values.
     public var description: String {
@@ -30,6 +34,9 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
         case .files(let count):
             "The types go into 1 to \(GeneratorConfiguration.maxFiles) files, not \(count)."
         case .nothingToGenerate: "The metadata declare no types, sets or operations."
+        case .package(let place, let reason): "\(place): \(reason)"
+        case .unknownGroup(let name, let known):
+            "The package has no synchronization group \(name); there are \(known.joined(separator: ", "))."
         case .metadata(let reason): "The part of the metadata to generate cannot be kept: \(reason)"
         }
     }
@@ -47,6 +54,8 @@ extension GeneratorError: CodedError {
             case .files: "too-many-files"
             case .nothingToGenerate: "nothing"
             case .metadata: "metadata"
+            case .package: "package"
+            case .unknownGroup: "unknown-group"
             }
         return ErrorCode(rawValue: "generator.\(name)")
     }
