@@ -25,20 +25,7 @@ extension OfflineStore.Changes {
                 return false
             }
             for request in chosen {
-                // On top of the newest version known, which the failure or a later download brought; a stream on top of the
-                // one that the failure told of.
-                if request.failure?.theirs != nil, request.kind != .create, request.kind != .stream,
-                    let table = mapping.tables[request.entitySet],
-                    let theirs = try before.image(
-                        set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.entity
-                {
-                    try queue.setETag(theirs.control.etag, of: request.id, in: database)
-                    let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
-                    try queue.rewrite(
-                        request.id, key: ODataEntity(shape: base.shape, key: request.key), changes: request.changes,
-                        base: base, in: database)
-                }
-                try queue.renew(request.id, at: instant, in: database)
+                try queue.putBack(request, before, mapping, at: instant, in: database)
             }
             return chosen.count
         }
@@ -84,6 +71,28 @@ extension OfflineStore.Changes {
     @discardableResult
     public func discard(_ ids: [Int64] = []) async throws -> Int {
         try await store.database.write { [store] in try store.discard(ids, withAllOthers: false, in: $0) }
+    }
+}
+
+extension QueueTable {
+    /// Puts a request of the error archive back into the queue: on top of the newest version known, which the failure or a later
+    /// download brought; a stream on top of the one that the failure told of.
+    func putBack(
+        _ request: QueuedRequest, _ before: BeforeImages, _ mapping: StorageMapping, at instant: String,
+        in database: Database
+    ) throws {
+        if request.failure?.theirs != nil, request.kind != .create, request.kind != .stream,
+            let table = mapping.tables[request.entitySet],
+            let theirs = try before.image(
+                set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.entity
+        {
+            try setETag(theirs.control.etag, of: request.id, in: database)
+            let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
+            try rewrite(
+                request.id, key: ODataEntity(shape: base.shape, key: request.key), changes: request.changes,
+                base: base, in: database)
+        }
+        try renew(request.id, at: instant, in: database)
     }
 }
 

@@ -32,6 +32,8 @@ public struct StoreStatus: Sendable {
     public let queries: [Query]
     /// Changes that wait to be sent, those on their way included.
     public let pending: [QueuedRequest]
+    /// Changes that the app has not submitted yet (``ChangeOptions/isHeld``).
+    public let held: [QueuedRequest]
     /// Why the pending changes are held; `nil` if the next upload sends them (``OfflineStore/Changes/hold()``).
     public let hold: QueueHold?
     /// Changes in the error archive.
@@ -63,7 +65,8 @@ extension OfflineStore.Observation {
         let hold = try await store.changes.hold()
         return StoreStatus(
             serviceRoot: store.serviceRoot, queries: queries,
-            pending: requests.filter { QueuedRequest.State.ofQueue.contains($0.state) }, hold: hold,
+            pending: requests.filter { QueuedRequest.State.ofQueue.contains($0.state) },
+            held: requests.filter { $0.state == .held }, hold: hold,
             failed: requests.filter { QueuedRequest.State.ofArchive.contains($0.state) }, unreadable: unreadable,
             notes: StoreFiles.notes(in: store.directory))
     }

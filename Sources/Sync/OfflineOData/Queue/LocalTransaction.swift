@@ -8,7 +8,7 @@ import ODataService
 ///
 /// It is valid only within the closure that it was given to.
 public final class LocalTransaction {
-    private let provider: OfflineStore
+    let provider: OfflineStore
     private let options: ChangeOptions
     let database: Database
 
@@ -123,15 +123,17 @@ extension OfflineStore.Changes {
     /// ```
     /// - Parameters:
     ///   - options: how the changes are treated.
+    ///   - sendsTogether: whether the service is asked to make them together; else each is sent by itself, unless the app
+    ///     submits them together (``submit(_:)``).
     ///   - body: makes the changes. It must not wait for anything: the store cannot be edited meanwhile.
     /// - Returns: what the closure returns.
     /// - Throws: what the closure throws, and nothing was changed then; `StoreError`.
     public func transaction<Value: Sendable>(
-        options: ChangeOptions = ChangeOptions(),
+        options: ChangeOptions = ChangeOptions(), sendsTogether: Bool = true,
         _ body: @escaping @Sendable (LocalTransaction) throws -> Value
     ) async throws -> Value {
         var options = options
-        options.changeSet = store.environment.newGuid().description
+        options.changeSet = sendsTogether ? store.environment.newGuid().description : nil
         return try await store.database.write { [store, options] database in
             try body(LocalTransaction(provider: store, options: options, database: database))
         }

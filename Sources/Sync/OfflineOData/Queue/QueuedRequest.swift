@@ -37,6 +37,8 @@ public struct QueuedRequest: Sendable, Identifiable {
 
     /// Where the request stands.
     public enum State: String, Hashable, Sendable {
+        /// Waits until the app submits it (``ChangeOptions/isHeld``). No upload sends it.
+        case held
         /// Waits for the next upload, or for a request that it depends on.
         case pending
         /// Its first byte has left, and no answer was stored yet.
@@ -50,6 +52,8 @@ public struct QueuedRequest: Sendable, Identifiable {
         static let ofQueue: [Self] = [.pending, .sending]
         /// The states of changes in the error archive.
         static let ofArchive: [Self] = [.refused, .inDoubt]
+        /// The states of changes that a submission releases.
+        static let releasable: [Self] = [.held, .refused]
     }
 
     /// Why a request is in the error archive.
@@ -149,12 +153,17 @@ public struct QueuedRequest: Sendable, Identifiable {
     let sentEntity: String?
     /// Whether it was merged with changes of other clients, which a later change was not made of.
     let isMergedWithOthers: Bool
+    /// The replay counter of its row when it was last submitted; `nil` for a change that never was.
+    let counter: Int64?
 
     /// The time of the first transmission, as long as there is one (`Repeatability-First-Sent`).
     public var firstSent: ODataDateTimeOffset? { firstSentField.flatMap(ODataDateTimeOffset.httpDate) }
 
     /// Whether it was on its way, and nobody knows yet what became of it.
     var mayHaveActed: Bool { state == .sending && firstSentField != nil }
+
+    /// Whether it waits here, and nothing of it has left.
+    var isUnsent: Bool { (state == .held || state == .pending) && firstSentField == nil }
 }
 
 extension QueuedRequest {

@@ -99,9 +99,11 @@ extension QueueTable {
     }
 
     /// Puts what was refused with a request, since it is in one change set with it, back into the queue: one of them
-    /// was mended, and they are sent together again.
-    func reviveChangeSet(of request: QueuedRequest, at instant: String, in database: Database) throws {
-        guard let changeSet = request.options.changeSet else { return }
+    /// was mended, and they are sent together again. A held edit leaves the others where they are: they are submitted with it.
+    func reviveChangeSet(
+        of request: QueuedRequest, by edit: ChangeOptions, at instant: String, in database: Database
+    ) throws {
+        guard !edit.isHeld, let changeSet = request.options.changeSet else { return }
         for member in try requests(ofChangeSet: changeSet, in: database) where member.state == .refused {
             try renew(member.id, at: instant, in: database)
         }
