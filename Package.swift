@@ -159,13 +159,20 @@ let libraries: [Target] = [
         ["ErrorCodes", "ODataHTTP", "ODataSQL", "EncryptedSQLite", "SafeFiles", "Secrets", crypto, grdb, httpTypes]),
 
     library(
+        "ObjectAPI", floor: 7, group: "Objects",
+        [
+            "ErrorCodes", "ODataModel", "ODataQuery", "ODataService", "ODataSQL", "OfflineOData", "Secrets",
+        ]),
+
+    library(
         "OutpostKit", floor: 7, group: "Kit",
         [
             "DataVault", "ErrorCodes", "ODataCache", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery",
             "ODataService", "ODataSQL", "ODataTransportURLSession", "OfflineOData", "Secrets",
         ]),
 
-    library("ODataGenerator", floor: 5, group: "Generate", ["ErrorCodes", "ODataModel", "SafeFiles"]),
+    library(
+        "ODataGenerator", floor: 5, group: "Generate", ["ErrorCodes", "ODataModel", "ODataQuery", "SafeFiles"]),
 ]
 
 let programs: [Target] = [
