@@ -66,7 +66,7 @@ struct LostLogTests {
         let folder = try Folder()
         // A file whose functions are all missing fails to be read.
         var methods = sqlite3_io_methods()
-        try withUnsafePointer(to: &methods) { methods in
+        withUnsafePointer(to: &methods) { methods in
             var file = sqlite3_file(pMethods: methods)
             withUnsafeMutablePointer(to: &file) { file in
                 let cipher = PageCipher(

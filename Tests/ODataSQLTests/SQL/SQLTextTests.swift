@@ -42,7 +42,7 @@ struct PageTokenTests {
     @Test("The bits of a number are hexadecimal digits without a sign")
     func signedBits() throws {
         let token = PageToken(
-            digest: "abc", now: ODataDateTimeOffset(seconds: 0), remaining: nil, values: [1.5.databaseValue])
+            digest: "abc", now: ODataDateTimeOffset(seconds: 0), remaining: nil, values: [(1.5).databaseValue])
         let text = String(decoding: try #require(Base64URL.decode(token.text)), as: UTF8.self)
         let signed = text.replacing("\"d", with: "\"d+")
         #expect(signed != text)

@@ -122,7 +122,9 @@ final class Shop: Sendable {
         }
         let status = try await store.observe.status()
         #expect(status.pending.map(\.entityText) == [], sourceLocation: sourceLocation)
-        #expect(status.failed.map(\.entityText) == [], sourceLocation: sourceLocation)
+        #expect(
+            status.failed.map { "\($0.entityText): \($0.failure.map { "\($0)" } ?? "no reason")" } == [],
+            sourceLocation: sourceLocation)
     }
 
     /// Returns a description of the first row that differs, with its ETag.
