@@ -289,6 +289,12 @@ let testing: [Target] = [
             "EncryptedSQLite", "FaultInjection", "OutpostKit", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb,
             httpTypes,
         ], exclude: ["Fixtures"]),
+    tests(
+        "ObjectAPITests",
+        [
+            "ObjectAPI", "ODataClient", "ODataGenerator", "ODataHTTP", "ODataModel", "ODataQuery", "ODataService",
+            "ODataSQL", "ODataStore", "OfflineOData", "WireFaults", httpTypes,
+        ], exclude: ["Documents", "Refused", "Scope.csv"]),
     tests("SimulationTests", ["Simulation", "ODataHTTP", httpTypes]),
     tests(
         "ConformanceTests",

@@ -51,6 +51,7 @@ STEPS = [
     Step("fuzzers", ["scripts/fuzz.sh", "smoke"], needs=["optimised build"]),
     Step("apple", ["scripts/apple-check.sh", "--skip-build"], needs=["build"]),
     Step("generated code", ["scripts/generated.sh"], needs=["build"], optional=True),
+    Step("wrong uses of business objects", ["scripts/refused.sh"], needs=["build"], optional=True),
     Step("demonstration", ["scripts/demo.sh"], needs=["build"]),
     Step("resolution", ["scripts/app.sh", "--resolve-only"], needs=["build"]),
     Step("consumers", ["scripts/consumers.sh"],

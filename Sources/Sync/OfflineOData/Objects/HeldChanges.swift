@@ -53,7 +53,15 @@ struct HeldChanges {
         var seen: Set<RowReference> = []
         var open = try queue.requests(scope, QueuedRequest.State.releasable, in: database)
         var rows = Set(open.compactMap(\.subjectRow))
-        if case .entity(let row) = scope { rows.insert(row) }
+        switch scope {
+        case .entity(let row): rows.insert(row)
+        case .call:
+            // A call is submitted with the changes that it waits for alone.
+            for call in open { chosen[call.id] = call }
+            open = try needed(by: chosen, in: database)
+            rows = Set(open.compactMap(\.subjectRow))
+        case .sets, .category, .all: break
+        }
         while !open.isEmpty || !rows.isEmpty {
             for request in open where request.subjectRow == nil { chosen[request.id] = request }
             let roots = Set(try graph.roots(of: rows, queue, in: database).values).subtracting(seen)
@@ -65,9 +73,7 @@ struct HeldChanges {
                 if let row = request.subjectRow { trees[request.id] = members[row] }
             }
             // Whatever they wait for must be sent too.
-            open = try Set(chosen.values.flatMap(\.dependsOn)).subtracting(chosen.keys).compactMap { id in
-                try queue.request(id, in: database)
-            }.filter { QueuedRequest.State.releasable.contains($0.state) }
+            open = try needed(by: chosen, in: database)
             for request in open where request.subjectRow == nil { chosen[request.id] = request }
             open.removeAll { $0.subjectRow == nil }
             rows = Set(open.compactMap(\.subjectRow))
@@ -76,6 +82,13 @@ struct HeldChanges {
         }
         try release(chosen, trees, in: database)
         return chosen.count
+    }
+
+    /// The requests that chosen ones wait for and that must be submitted too.
+    private func needed(by chosen: [Int64: QueuedRequest], in database: Database) throws -> [QueuedRequest] {
+        try Set(chosen.values.flatMap(\.dependsOn)).subtracting(chosen.keys).sorted()
+            .compactMap { try queue.request($0, in: database) }
+            .filter { QueuedRequest.State.releasable.contains($0.state) }
     }
 
     private func release(
