@@ -84,8 +84,6 @@ struct ObjectGoldenTests {
 
     // MARK: Errors
 
-    private static let duplicateNumber: (String) -> String = { $0.replacing("Int=\"2\"", with: "Int=\"1\"") }
-
     @Test(
         "names each error of the package with its place",
         arguments: [

@@ -1,4 +1,4 @@
-// An object of another package. Expected: requires the types 'Other' and 'Crm' be equivalent
+// An object of another package. Expected: no exact matches in call to instance method 'save'
 import ODataModel
 import ODataService
 import ObjectAPI

@@ -1,4 +1,5 @@
 import ODataModel
+import ODataService
 import ObjectAPI
 import Testing
 

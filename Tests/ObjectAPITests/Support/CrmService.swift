@@ -142,3 +142,12 @@ private struct RefusingService: ProviderWrapper {
         return try await base.execute(request)
     }
 }
+
+extension EntityDataModel {
+    /// The model without operations, which the service declares with their implementations.
+    fileprivate func withoutOperations() throws -> EntityDataModel {
+        var schemas = schemas
+        for index in schemas.indices { schemas[index].operations = [] }
+        return try EntityDataModel(schemas: schemas, version: version)
+    }
+}

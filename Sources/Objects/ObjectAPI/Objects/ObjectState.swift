@@ -1,5 +1,6 @@
 import ODataModel
 import OfflineOData
+@_exported import enum OfflineOData.PendingChange
 
 /// The identity of an object on this device, which it keeps when the service gives it another key.
 public struct SurrogateKey: RawRepresentable, Hashable, Sendable {
@@ -51,6 +52,3 @@ public struct ObjectState: Hashable, Sendable {
         replayFailure = state?.failed ?? 0
     }
 }
-
-/// The kind of a change that waits.
-public typealias PendingChange = OfflineOData.PendingChange

@@ -43,7 +43,7 @@ public final class ObjectTransaction<Package: ObjectPackage> {
         return try read(row, of: object)
     }
 
-    /// Creates or changes an object with its parts; see ``PackageDatabase/save(_:)-7v6k``.
+    /// Creates or changes an object with its parts; see the verb of ``PackageDatabase``.
     @discardableResult
     public func save<Object: Savable>(_ object: Object) throws -> Object where Object.Package == Package {
         object.row == nil ? try create(object) : try update(object)
@@ -64,7 +64,7 @@ public final class ObjectTransaction<Package: ObjectPackage> {
         return deleted
     }
 
-    /// Saves an operation; see ``PackageDatabase/save(_:)-operation``.
+    /// Saves an operation; see the verb of ``PackageDatabase``.
     @discardableResult
     public func save<Operation: ObjectOperation>(
         _ operation: Operation

@@ -33,6 +33,6 @@ enum PackageDifference {
 
     /// Whether the service's metadata state a number. A service that does not know the vocabulary has none.
     private static func statesNumber(_ type: QualifiedName, _ model: EntityDataModel) -> Bool {
-        model.structuredType(type)?.annotation("Outpost.Objects.V1.EntityTypeNumber") != nil
+        model.structuredType(type)?.annotation(Vocabulary.objects + "EntityTypeNumber") != nil
     }
 }

@@ -204,10 +204,7 @@ struct CompositeGraph: Sendable {
         _ queue: QueueTable, in database: Database
     ) throws -> [(child: RowReference, parent: RowReference)] {
         try Set(relations.map(\.child)).sorted().flatMap { set in
-            try Int64.fetchAll(
-                database, sql: "SELECT DISTINCT row_id FROM outpost_queue WHERE entity_set = ? AND kind = 'delete'",
-                arguments: [set]
-            ).compactMap { id in
+            try QueueTable.deletedRows(of: set, in: database).compactMap { id in
                 let row = RowReference(set: set, rowID: id)
                 return try parent(ofDeleted: row, queue, in: database).map { (row, $0) }
             }

@@ -116,7 +116,7 @@ struct HeldChanges {
             guard together.count > 1 else { continue }
             let name = store.environment.newGuid().description
             let own = Set(together.map(\.id))
-            for request in together { try queue.join(name, request.id, in: database) }
+            for request in together { try queue.setChangeSet(name, of: request.id, in: database) }
             let needsOthers = together.contains { request in !own.isSuperset(of: request.dependsOn) }
             // What stands between its members could never be sent without them.
             if needsOthers { try queue.unite([name], with: together[0].id, in: database) }
@@ -166,12 +166,5 @@ struct HeldChanges {
 
     private static func isBefore(_ one: RowReference, _ other: RowReference) -> Bool {
         (one.set, one.rowID) < (other.set, other.rowID)
-    }
-}
-
-extension QueueTable {
-    /// Puts a request into a change set.
-    func join(_ changeSet: String, _ id: Int64, in database: Database) throws {
-        try database.execute(sql: "UPDATE outpost_queue SET change_set = ? WHERE id = ?", arguments: [changeSet, id])
     }
 }

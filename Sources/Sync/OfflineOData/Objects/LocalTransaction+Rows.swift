@@ -47,7 +47,7 @@ extension LocalTransaction {
     /// - Throws: as ``perform(_:)``.
     public func queueCall(_ request: ODataRequest) throws -> Int64 {
         try perform(request)
-        return try Int64.fetchOne(database, sql: "SELECT MAX(id) FROM outpost_queue WHERE kind = 'call'") ?? 0
+        return try QueueTable.newest(in: database) ?? 0
     }
 
     /// Submits held changes; see ``OfflineStore/Changes/submit(_:)``.

@@ -84,13 +84,8 @@ private struct ReplayStateReader {
             case .refused, .inDoubt, .held: state.failed = max(state.failed, counter)
             }
         }
-        let statement = try database.cachedStatement(
-            sql: "SELECT kind, state, counter FROM outpost_queue WHERE entity_set = ? AND row_id = ? AND row_id <> 0")
-        for request in try Row.fetchAll(statement, arguments: [row.set, row.rowID]) {
-            guard let kind = QueuedRequest.Kind(rawValue: request[0]),
-                let now = QueuedRequest.State(rawValue: request[1])
-            else { continue }
-            note(kind, now, request[2])
+        for request in try QueueTable.states(of: row, in: database) {
+            note(request.kind, request.state, request.counter)
         }
         if try ends(in: row.set, database).contains(row.rowID) {
             for link in try queue.links(set: row.set, rowID: row.rowID, in: database) {
