@@ -80,10 +80,9 @@ public struct Generator {
     }
 
     private var head: String {
-        let source = configuration.objects ? "package model" : "metadata"
         let imports = (configuration.objects ? ["ObjectAPI"] : []) + ["ODataModel", "ODataQuery", "ODataService"]
         return """
-            // Generated from the \(source) of an OData service. Changes made here are lost.
+            // Generated from the metadata of an OData service. Changes made here are lost.
             // swift-format-ignore-file
             \(imports.map { "import \($0)" }.joined(separator: "\n"))
 

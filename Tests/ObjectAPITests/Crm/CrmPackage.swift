@@ -1,4 +1,4 @@
-// Generated from the package model of an OData service. Changes made here are lost.
+// Generated from the metadata of an OData service. Changes made here are lost.
 // swift-format-ignore-file
 import ObjectAPI
 import ODataModel

@@ -46,6 +46,8 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
 
     @Option(help: "How many files hold the types; a file per type when left out.") var files: Int?
 
+    @Flag(help: "Write business objects of an object package instead of a service.") var objects = false
+
     @OptionGroup var service: ServiceOptions
     @OptionGroup var secrets: SecretOptions
 
@@ -94,6 +96,7 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
         if let name { configuration.name = name }
         if let access { configuration.access = access }
         if let files { configuration.files = files }
+        if objects { configuration.objects = true }
         return configuration
     }
 
