@@ -20,7 +20,6 @@ final class CrmService: Sendable {
     private let refusal = Mutex<@Sendable (ODataRequest) -> ODataError?>({ _ in nil })
     private let requests = Mutex<[HTTPRequest]>([])
 
-    /// - Parameter hasChangeSets: whether the service takes several changes as one.
     init() async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         var options = StoreService.Options()
@@ -99,8 +98,11 @@ final class CrmService: Sendable {
 
     /// Opens a database that is connected to the service.
     func database(_ name: String = "crm") async throws -> CrmDatabase {
-        try await CrmDatabase.open(
-            at: path(name), DatabaseProfile(protection: .unencrypted),
+        var profile = DatabaseProfile(protection: .unencrypted)
+        // As if an earlier response had confirmed that the service recognises repeated requests.
+        profile.storeOptions.service.capabilities.supportsRepeatableRequests = true
+        return try await CrmDatabase.open(
+            at: path(name), profile,
             synchronization: SynchronizationProfile { [self] _ in try client() })
     }
 
