@@ -14,7 +14,7 @@ struct PackageDatabaseTests {
         #expect(!CrmDatabase.exists(at: path))
         var crm = try await CrmDatabase.open(at: path, DatabaseProfile(protection: .unencrypted))
         #expect(CrmDatabase.exists(at: path))
-        var ada = Customer(lastName: "Lovelace", region: "North")
+        var ada = Customer(lastName: "Lovelace", region: "West")
         ada.city = "London"
         ada = try await crm.create(ada)
         #expect(try await crm.customers.findByCity(city: "London").all().map(\.lastName) == ["Lovelace"])
@@ -51,7 +51,7 @@ struct PackageDatabaseTests {
         let crm = try await service.synchronized()
         await #expect(throws: Enough.self) {
             try await crm.transaction { changes in
-                try changes.create(Customer(lastName: "Lovelace", region: "North"))
+                try changes.create(Customer(lastName: "Lovelace", region: "West"))
                 throw Enough()
             }
         }

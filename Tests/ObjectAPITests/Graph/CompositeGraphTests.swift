@@ -11,7 +11,7 @@ struct CompositeGraphTests {
         let service = try await CrmService()
         let crm = try await service.synchronized()
         let ada = try await crm.transaction { changes in
-            let ada = try changes.create(Customer(lastName: "Lovelace", region: "North"))
+            let ada = try changes.create(Customer(lastName: "Lovelace", region: "West"))
             for amount in 1...3 {
                 try changes.create(SalesOrder(amount: ODataDecimal(Int64(amount))), in: \.salesOrders, of: ada)
             }
@@ -33,7 +33,7 @@ struct CompositeGraphTests {
     func saved() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()
-        var customer = Customer(lastName: "Lovelace", region: "North")
+        var customer = Customer(lastName: "Lovelace", region: "West")
         customer.salesOrders = [SalesOrder(amount: 1), SalesOrder(amount: 2)]
         customer = try await crm.save(customer)
         #expect(customer.salesOrders?.count == 2)
@@ -55,7 +55,7 @@ struct CompositeGraphTests {
         let service = try await CrmService()
         let crm = try await service.synchronized()
         let ada = try await crm.transaction { changes in
-            let ada = try changes.create(Customer(lastName: "Lovelace", region: "North"))
+            let ada = try changes.create(Customer(lastName: "Lovelace", region: "West"))
             try changes.create(SalesOrder(amount: 1), in: \.salesOrders, of: ada)
             return ada
         }
@@ -85,7 +85,7 @@ struct CompositeGraphTests {
         let service = try await CrmService()
         let crm = try await service.synchronized()
         let created = try await crm.transaction { changes in
-            let ada = try changes.create(Customer(lastName: "Lovelace", region: "North"))
+            let ada = try changes.create(Customer(lastName: "Lovelace", region: "West"))
             try changes.create(SalesOrder(amount: 3), in: \.salesOrders, of: ada)
             return ada
         }

@@ -77,7 +77,7 @@ struct ReplayTableTests {
     func creation() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()
-        let draft = Customer(lastName: "Lovelace", region: "North")
+        let draft = Customer(lastName: "Lovelace", region: "West")
         #expect(draft.objectState.isNew && draft.objectState.surrogateKey == nil)
         var object = try await crm.create(draft)
         let edited = object.objectState.replayCounter
@@ -119,7 +119,7 @@ struct ReplayTableTests {
     func deletedCreation() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()
-        let object = try await crm.create(Customer(lastName: "Lovelace", region: "North"))
+        let object = try await crm.create(Customer(lastName: "Lovelace", region: "West"))
         try await crm.delete(object)
         #expect(try await crm.hasPendingChanges() == false)
         #expect(try await crm.customers.count() == 2)
