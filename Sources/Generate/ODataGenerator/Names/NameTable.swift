@@ -11,6 +11,8 @@ struct NameTable {
     private(set) var metadata = ""
     /// The common prefix of both names.
     let prefix: String
+    /// The name of an object package, such as `Crm`.
+    private(set) var package = ""
     /// The name of the database of an object package, such as `CrmDatabase`.
     private(set) var database = ""
     /// The name of the personalization keys of an object package, such as `CrmPersonalization`.
@@ -106,7 +108,7 @@ struct NameTable {
         let reserved = self.reserved
         var scope = NameScope(reserved: SwiftName.cannotBeQuoted)
         if isOfObjects {
-            guard !reserved.contains(prefix), scope.take(prefix) else { throw .nameTaken(prefix, for: "the package") }
+            package = scope.name(prefix, "\(prefix)Package", reserved: reserved)
             database = scope.name("\(prefix)Database", reserved: reserved)
             personalization = scope.name("\(prefix)Personalization", reserved: reserved)
         } else {
@@ -144,7 +146,7 @@ struct NameTable {
 
     /// The names of all generated types.
     var typeNames: Set<String> {
-        Set(types.values).union(subscriptions.values).union([prefix, database, personalization, metadata, service])
+        Set(types.values).union(subscriptions.values).union([package, database, personalization, metadata, service])
     }
 
     private mutating func nameSubscriptions(_ model: EntityDataModel, _ subset: ModelSubset, _ package: PackageModel) {

@@ -83,7 +83,7 @@ extension Translator {
             .union(ReservedNames.objectLibraryTypes)
         let name = scope.name(wanted, "\(wanted)Operation", reserved: reserved)
         var members: [SwiftDeclaration] = [
-            .alias(documentation: [], name: "Package", type: names.prefix),
+            .alias(documentation: [], name: "Package", type: names.package),
             .property(
                 SwiftProperty(
                     isStatic: true, name: "operationName", type: "QualifiedName",

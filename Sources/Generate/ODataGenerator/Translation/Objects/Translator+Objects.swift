@@ -93,11 +93,11 @@ extension Translator {
         let number = package.numbers[type.name] ?? 0
         let required = attributes.required.map { Self.literal($0.name) }.joined(separator: ", ")
         return [
-            .alias(documentation: [], name: "Package", type: names.prefix),
+            .alias(documentation: [], name: "Package", type: names.package),
             .alias(documentation: [], name: "InitialValues", type: "RequiredInitialValues"),
             constant("typeName", "QualifiedName", Self.literal(type.name)),
             constant(
-                "objectType", "ObjectType<\(names.prefix)>",
+                "objectType", "ObjectType<\(names.package)>",
                 "ObjectType(number: \(number), entitySet: \(Self.literal(set)))"),
             constant("requiredAttributes", "[String]", "[\(required)]"),
             .property(
@@ -313,7 +313,7 @@ extension Translator {
         }
         let members: [SwiftDeclaration] =
             [
-                .alias(documentation: [], name: "Package", type: names.prefix),
+                .alias(documentation: [], name: "Package", type: names.package),
                 constant("entitySet", "String", Self.literal(set.name)),
             ] + fields + [
                 .function(SwiftFunction(parameters: parameters, body: assignments)),

@@ -6,7 +6,7 @@ extension Translator {
     mutating func package(_ package: PackageModel) -> [SwiftDeclaration] {
         omitOperations()
         let hasKeys = !package.keys.isEmpty
-        let name = names.prefix
+        let name = names.package
         var members: [SwiftDeclaration] = [
             .alias(
                 documentation: [], name: "Personalization",
@@ -79,7 +79,7 @@ extension Translator {
     private func personalization(_ package: PackageModel) -> SwiftDeclaration {
         var scope = NameScope(reserved: ["values"])
         var members: [SwiftDeclaration] = [
-            .alias(documentation: [], name: "Package", type: names.prefix),
+            .alias(documentation: [], name: "Package", type: names.package),
             .property(SwiftProperty(name: "values", type: "PersonalizationValues", body: .variable)),
             .function(
                 SwiftFunction(
