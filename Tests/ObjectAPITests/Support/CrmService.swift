@@ -101,9 +101,9 @@ final class CrmService: Sendable {
         var profile = DatabaseProfile(protection: .unencrypted)
         // As if an earlier response had confirmed that the service recognises repeated requests.
         profile.storeOptions.service.capabilities.supportsRepeatableRequests = true
-        return try await CrmDatabase.open(
-            at: path(name), profile,
-            synchronization: SynchronizationProfile { [self] _ in try client() })
+        var synchronization = SynchronizationProfile { [self] _ in try client() }
+        synchronization.serviceRoot = Self.root
+        return try await CrmDatabase.open(at: path(name), profile, synchronization: synchronization)
     }
 
     /// Opens a database and downloads the rows.

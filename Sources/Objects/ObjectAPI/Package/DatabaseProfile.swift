@@ -29,6 +29,8 @@ public struct SynchronizationProfile: Sendable {
         case synchronous
     }
 
+    /// The root of the service, which a new database keeps to tell its own links from others; empty if it is not known.
+    public var serviceRoot = ""
     /// How the service executes changes.
     public var replay = Replay.asynchronous
     /// Makes the connection to the service when the package is first synchronized.

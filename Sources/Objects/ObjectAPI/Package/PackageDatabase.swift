@@ -81,7 +81,8 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
             }
         } else {
             store = try await OfflineStore.create(
-                at: directory, protection: profile.protection, serviceRoot: "", model: model, remote: remote,
+                at: directory, protection: profile.protection, serviceRoot: synchronization?.serviceRoot ?? "",
+                model: model, remote: remote,
                 queries: try definingQueries(package, model), options: options)
         }
         return PackageDatabase(
