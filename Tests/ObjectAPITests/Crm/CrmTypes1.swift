@@ -38,7 +38,7 @@ struct Customer: Creatable, Updatable, Deletable {
 
     /// `LastName`, Edm.String, not null, at most 40.
     var lastName: String {
-        get { odataEntity.requiredValue(2, "LastName", "") }
+        get { odataEntity.requiredValue(2, "LastName", or: "") }
         set { odataEntity.setTypedValue(2, "LastName", newValue) }
     }
 
@@ -50,7 +50,7 @@ struct Customer: Creatable, Updatable, Deletable {
 
     /// `Region`, Edm.String, not null, at most 20.
     var region: String {
-        get { odataEntity.requiredValue(4, "Region", "") }
+        get { odataEntity.requiredValue(4, "Region", or: "") }
         set { odataEntity.setTypedValue(4, "Region", newValue) }
     }
 
@@ -163,7 +163,7 @@ struct SalesOrder: Creatable, Updatable {
 
     /// `Amount`, Edm.Decimal, not null.
     var amount: ODataDecimal {
-        get { odataEntity.requiredValue(2, "Amount", ODataDecimal(0)) }
+        get { odataEntity.requiredValue(2, "Amount", or: ODataDecimal(0)) }
         set { odataEntity.setTypedValue(2, "Amount", newValue) }
     }
 

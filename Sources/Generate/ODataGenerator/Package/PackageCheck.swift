@@ -57,11 +57,11 @@ struct PackageCheck {
                 place: place,
                 reason: "The parameter \(parameter.name) names the property \(attribute), which \(type) does not have.")
         }
-        try requireEqual(parameter, found.type, attribute, in: place)
+        try requireEqual(parameter, found.type, attribute: attribute, in: place)
     }
 
     private func requireEqual(
-        _ parameter: PackageModel.Parameter, _ type: TypeReference, _ attribute: String, in place: String
+        _ parameter: PackageModel.Parameter, _ type: TypeReference, attribute: String, in place: String
     ) throws(GeneratorError) {
         guard let primitive = type.primitive, primitive != parameter.type else { return }
         throw .package(
@@ -106,7 +106,7 @@ struct PackageCheck {
             guard let parameter = parameters.first(where: { $0.name == name }),
                 let property = model.property(attribute, of: shape.name)
             else { continue }
-            try requireEqual(parameter, property.type, attribute, in: place)
+            try requireEqual(parameter, property.type, attribute: attribute, in: place)
         }
     }
 

@@ -40,7 +40,7 @@ struct Translator {
             let folder = type.kind == .entity ? "Entities" : "ComplexTypes"
             if let package, type.kind == .entity {
                 units.append(
-                    Unit(folder: folder, file: names.type(name), declarations: object(type, shape, package)))
+                    Unit(folder: folder, file: names.type(name), declarations: object(type, shape, in: package)))
                 continue
             }
             units.append(Unit(folder: folder, file: names.type(name), declarations: structure(type, shape)))

@@ -22,7 +22,7 @@ extension ODataEntity {
     ///   - name: the property's name in the model.
     ///   - substitute: the value for a property that has none after all.
     public func requiredValue<Value: ODataValueConvertible>(
-        _ ordinal: Int, _ name: String, _ substitute: @autoclosure () -> Value
+        _ ordinal: Int, _ name: String, or substitute: @autoclosure () -> Value
     ) -> Value {
         typedValue(ordinal, name) ?? substitute()
     }

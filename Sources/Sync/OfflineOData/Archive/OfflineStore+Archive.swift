@@ -25,7 +25,7 @@ extension OfflineStore.Changes {
                 return false
             }
             for request in chosen {
-                try queue.putBack(request, before, mapping, at: instant, in: database)
+                try queue.putBack(request, before: before, mapping: mapping, at: instant, in: database)
             }
             return chosen.count
         }
@@ -78,7 +78,7 @@ extension QueueTable {
     /// Puts a request of the error archive back into the queue: on top of the newest version known, which the failure or a later
     /// download brought; a stream on top of the one that the failure told of.
     func putBack(
-        _ request: QueuedRequest, _ before: BeforeImages, _ mapping: StorageMapping, at instant: String,
+        _ request: QueuedRequest, before: BeforeImages, mapping: StorageMapping, at instant: String,
         in database: Database
     ) throws {
         if request.failure?.theirs != nil, request.kind != .create, request.kind != .stream,

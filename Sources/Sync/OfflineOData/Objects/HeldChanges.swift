@@ -100,7 +100,7 @@ struct HeldChanges {
         for request in requests.values.sorted(by: { $0.id < $1.id }) {
             guard !request.isWithoutPlace else { throw OfflineError.withoutPlace(request: request.id) }
             if request.state == .refused {
-                try queue.putBack(request, before, store.mapping, at: instant, in: database)
+                try queue.putBack(request, before: before, mapping: store.mapping, at: instant, in: database)
             } else {
                 try queue.release(request.id, at: instant, in: database)
             }

@@ -70,7 +70,7 @@ private struct ReplayStateReader {
 
     mutating func state(of row: RowReference, in database: Database) throws -> ReplayState {
         var state = ReplayState(row: row, counter: try ReplayCounters.counter(of: row, in: database))
-        func note(_ kind: QueuedRequest.Kind, _ request: QueuedRequest.State, _ counter: Int64?) {
+        func note(_ kind: QueuedRequest.Kind, _ request: QueuedRequest.State, counter: Int64?) {
             switch kind {
             case .create: state.isCreated = true
             case .delete: state.isDeleted = true
@@ -85,12 +85,12 @@ private struct ReplayStateReader {
             }
         }
         for request in try QueueTable.states(of: row, in: database) {
-            note(request.kind, request.state, request.counter)
+            note(request.kind, request.state, counter: request.counter)
         }
         if try ends(in: row.set, database).contains(row.rowID) {
             for link in try queue.links(set: row.set, rowID: row.rowID, in: database) {
                 // The other end has no counter for it.
-                note(link.kind, link.state, link.subjectRow == row ? link.counter : nil)
+                note(link.kind, link.state, counter: link.subjectRow == row ? link.counter : nil)
             }
         }
         state.change =

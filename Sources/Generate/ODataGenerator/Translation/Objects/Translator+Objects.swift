@@ -12,14 +12,15 @@ extension Translator {
 
     /// Returns the structure of an entity type, its finders and its subscriptions.
     mutating func object(
-        _ type: StructuredType, _ shape: TypeShape, _ package: PackageModel
+        _ type: StructuredType, _ shape: TypeShape, in package: PackageModel
     ) -> [SwiftDeclaration] {
         let name = names.type(type.name)
-        let attributes = ObjectAttributes(shape, of: type.name, sets: sets(of: type.name), package, model)
-        var members = requirements(type, package, attributes)
-        members.append(.function(initializer(type, shape, attributes)))
+        let attributes = ObjectAttributes(
+            shape, of: type.name, sets: sets(of: type.name), package: package, model: model)
+        var members = requirements(of: type, package, attributes)
+        members.append(.function(initializer(of: type, shape, attributes)))
         for property in shape.properties where property.type != .primitive(.stream) {
-            members.append(.property(accessors(property, of: type, shape, attributes)))
+            members.append(.property(accessors(property, of: type, shape: shape, attributes: attributes)))
             if let length = property.lengthBeyondValues {
                 subset.omit(
                     "\(type.name)/\(property.name)",
@@ -46,9 +47,9 @@ extension Translator {
             .type(
                 SwiftType(
                     kind: .struct, documentation: Self.documentation(type, documentation + "."), name: name,
-                    inherits: conformances(type, shape, attributes), members: members))
+                    inherits: conformances(of: type, shape, attributes), members: members))
         ]
-        if !attributes.sets.isEmpty, let finders = finders(type, shape, package) { result.append(finders) }
+        if !attributes.sets.isEmpty, let finders = finders(of: type, shape, package) { result.append(finders) }
         for set in attributes.sets where set.type == type.name {
             if let subscription = subscription(of: set, package) { result.append(subscription) }
         }
@@ -58,7 +59,7 @@ extension Translator {
     // MARK: Conformances
 
     private mutating func conformances(
-        _ type: StructuredType, _ shape: TypeShape, _ attributes: ObjectAttributes
+        of type: StructuredType, _ shape: TypeShape, _ attributes: ObjectAttributes
     ) -> [String] {
         var result: [String] = []
         let roles = Set(roles(of: type.name).map(\.kind))
@@ -87,7 +88,7 @@ extension Translator {
     }
 
     private func requirements(
-        _ type: StructuredType, _ package: PackageModel, _ attributes: ObjectAttributes
+        of type: StructuredType, _ package: PackageModel, _ attributes: ObjectAttributes
     ) -> [SwiftDeclaration] {
         let set = attributes.sets.first?.name ?? ""
         let number = package.numbers[type.name] ?? 0
@@ -95,16 +96,16 @@ extension Translator {
         return [
             .alias(documentation: [], name: "Package", type: names.package),
             .alias(documentation: [], name: "InitialValues", type: "RequiredInitialValues"),
-            constant("typeName", "QualifiedName", Self.literal(type.name)),
+            constant("typeName", type: "QualifiedName", value: Self.literal(type.name)),
             constant(
-                "objectType", "ObjectType<\(names.package)>",
-                "ObjectType(number: \(number), entitySet: \(Self.literal(set)))"),
-            constant("requiredAttributes", "[String]", "[\(required)]"),
+                "objectType", type: "ObjectType<\(names.package)>",
+                value: "ObjectType(number: \(number), entitySet: \(Self.literal(set)))"),
+            constant("requiredAttributes", type: "[String]", value: "[\(required)]"),
             .property(
                 SwiftProperty(
                     isStatic: true, name: "odataMetadata", type: "GeneratedMetadata",
                     body: .computed("\(names.metadata).metadata"))),
-            constant("odataShape", "TypeShape", "\(names.metadata).metadata.shape(typeName)"),
+            constant("odataShape", type: "TypeShape", value: "\(names.metadata).metadata.shape(typeName)"),
             .property(SwiftProperty(name: "odataEntity", type: "ODataEntity", body: .variable)),
             .function(
                 SwiftFunction(
@@ -113,13 +114,13 @@ extension Translator {
         ]
     }
 
-    private func constant(_ name: String, _ type: String, _ value: String) -> SwiftDeclaration {
+    private func constant(_ name: String, type: String, value: String) -> SwiftDeclaration {
         .property(SwiftProperty(isStatic: true, name: name, type: type, body: .constant(value)))
     }
 
     /// Returns the initializer with the attributes that must not be null.
     private func initializer(
-        _ type: StructuredType, _ shape: TypeShape, _ attributes: ObjectAttributes
+        of type: StructuredType, _ shape: TypeShape, _ attributes: ObjectAttributes
     ) -> SwiftFunction {
         var parameters: [SwiftFunction.Parameter] = []
         var body = ["odataEntity = ODataEntity(shape: Self.odataShape)"]
@@ -137,7 +138,7 @@ extension Translator {
     // MARK: Attributes
 
     private func accessors(
-        _ property: Property, of type: StructuredType, _ shape: TypeShape, _ attributes: ObjectAttributes
+        _ property: Property, of type: StructuredType, shape: TypeShape, attributes: ObjectAttributes
     ) -> SwiftProperty {
         var facts = "\(Self.code(property.name)), \(property.type)"
         if !property.isNullable { facts += ", not null" }
@@ -155,7 +156,7 @@ extension Translator {
         var get = "odataEntity.typed\(accessor)(\(arguments))"
         if attributes.isRequired(property), let substitute = substitute(property.type) {
             swift = element
-            get = "odataEntity.requiredValue(\(arguments), \(substitute))"
+            get = "odataEntity.requiredValue(\(arguments), or: \(substitute))"
         }
         return SwiftProperty(
             documentation: Self.documentation(property, facts + "."), name: name, type: swift,
@@ -222,7 +223,7 @@ extension Translator {
     // MARK: Finders
 
     private mutating func finders(
-        _ type: StructuredType, _ shape: TypeShape, _ package: PackageModel
+        of type: StructuredType, _ shape: TypeShape, _ package: PackageModel
     ) -> SwiftDeclaration? {
         var members: [SwiftDeclaration] = []
         if let key = keyParameters(shape) {
@@ -314,7 +315,7 @@ extension Translator {
         let members: [SwiftDeclaration] =
             [
                 .alias(documentation: [], name: "Package", type: names.package),
-                constant("entitySet", "String", Self.literal(set.name)),
+                constant("entitySet", type: "String", value: Self.literal(set.name)),
             ] + fields + [
                 .function(SwiftFunction(parameters: parameters, body: assignments)),
                 .property(
@@ -341,7 +342,8 @@ struct ObjectAttributes {
     private let references: [String: String]
 
     init(
-        _ shape: TypeShape, of type: QualifiedName, sets: [EntitySet], _ package: PackageModel, _ model: EntityDataModel
+        _ shape: TypeShape, of type: QualifiedName, sets: [EntitySet], package: PackageModel,
+        model: EntityDataModel
     ) {
         self.sets = sets
         // Foreign keys of a composite parent are set by creating the object within the parent.
