@@ -48,6 +48,11 @@ struct ReplayModel {
     }
 
     mutating func submit() {
+        if let refused = queue.firstIndex(where: { $0.state == .refused }), last == .held {
+            // What is behind it joins it.
+            queue[refused].value = value
+            queue.removeSubrange((refused + 1)...)
+        }
         for index in queue.indices where [.held, .refused].contains(queue[index].state) {
             queue[index].state = .submitted
             queue[index].snapshot = counter

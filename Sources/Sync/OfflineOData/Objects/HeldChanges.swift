@@ -67,6 +67,7 @@ struct HeldChanges {
             let roots = Set(try graph.roots(of: rows, queue, in: database).values).subtracting(seen)
             seen.formUnion(roots)
             let members = try graph.trees(below: roots, queue, in: database)
+            try joinRefused(of: Set(members.keys), in: database)
             for request in try queue.requests(of: Set(members.keys), QueuedRequest.State.releasable, in: database)
             where chosen[request.id] == nil {
                 chosen[request.id] = request
@@ -82,6 +83,28 @@ struct HeldChanges {
         }
         try release(chosen, trees, in: database)
         return chosen.count
+    }
+
+    /// Puts held changes of rows into the refused changes before them: of two changes of an entity in one change set, the second
+    /// could not be made of the version that the first one leaves (rule 5).
+    private func joinRefused(of rows: Set<RowReference>, in database: Database) throws {
+        let requests = try queue.requests(of: rows, QueuedRequest.State.releasable, in: database).filter(\.isOfRow)
+        let byRow = Dictionary(grouping: requests) { RowReference(set: $0.entitySet, rowID: $0.rowID) }
+        for (row, own) in byRow.sorted(by: { $0.value[0].id < $1.value[0].id }) {
+            guard own.contains(where: { $0.state == .refused }), own.contains(where: { $0.state == .held }),
+                let mending = Mending(
+                    of: try queue.requests(set: row.set, rowID: row.rowID, in: database), changing: []),
+                let last = mending.joining.last, last.state == .held
+            else { continue }
+            let joined = Set(mending.joining.map(\.id)).union([mending.refused.id])
+            let needed = Set(mending.joining.flatMap(\.dependsOn)).subtracting(joined)
+            let isPutBack = try mending.putBack(
+                joining: ChangeOptions(category: last.options.category, isHeld: true), waitingFor: needed,
+                at: store.environment.instant.description, queue, in: database)
+            guard isPutBack else { continue }
+            let nothing = ODataEntity(shape: last.changes.shape)
+            try mending.rewrite(with: nothing, base: nothing, queue, in: database)
+        }
     }
 
     /// The requests that chosen ones wait for and that must be submitted too.
