@@ -26,9 +26,14 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
     let service: DataService
     /// The handling of conflicts.
     let conflictPolicy: ConflictPolicy
+    /// The service; `nil` without a way to it.
+    let connection: PackageConnection?
 
-    private init(store: OfflineStore, package: PackageModel, conflictPolicy: ConflictPolicy) {
+    private init(
+        store: OfflineStore, package: PackageModel, conflictPolicy: ConflictPolicy, connection: PackageConnection?
+    ) {
         self.store = store
+        self.connection = connection
         self.package = package
         self.conflictPolicy = conflictPolicy
         service = DataService(ObjectProvider(base: store))
@@ -67,12 +72,11 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
         options.runtime.database.readerCount = max(1, profile.readers)
         options.runtime.database.readerCacheBytes = profile.cacheBytes
         options.runtime.database.writerCacheBytes = profile.cacheBytes
-        let remote = synchronization.map { profile in
-            ConnectingProvider(
-                connection: PackageConnection(
-                    model, check: { try PackageDifference.check(package: model, service: $0) }, connect: profile.connect
-                ))
+        let connection = synchronization.map { profile in
+            PackageConnection(
+                model, check: { try PackageDifference.check(package: model, service: $0) }, connect: profile.connect)
         }
+        let remote = connection.map(ConnectingProvider.init)
         let store: OfflineStore
         if exists(at: directory) {
             store = try await OfflineStore.open(at: directory, protection: profile.protection, options: options) {
@@ -86,7 +90,8 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
                 queries: try definingQueries(package, model), options: options)
         }
         return PackageDatabase(
-            store: store, package: package, conflictPolicy: synchronization?.conflictPolicy ?? .fail)
+            store: store, package: package, conflictPolicy: synchronization?.conflictPolicy ?? .fail,
+            connection: connection)
     }
 
     /// Closes the files. No verb is valid afterwards.

@@ -9,6 +9,8 @@ extension PackageDatabase {
     ///   ``SynchronizationProfile``; errors of the connection. The changes that were not answered stay submitted.
     @discardableResult
     public func synchronize(_ groups: [GroupName<Package>] = []) async throws -> SyncReport {
+        // A service that does not fit the package is found before anything is sent.
+        _ = try await connection?.provider()
         let names = Set(groups.map(\.rawValue))
         var options = UploadOptions(conflictPolicy: conflictPolicy)
         options.categories = names.isEmpty ? nil : names
