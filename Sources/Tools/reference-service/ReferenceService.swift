@@ -15,7 +15,7 @@ struct ReferenceService: AsyncParsableCommand {
             Products with categories, descriptions, media and a singleton, in memory: what clients change is gone
             when the service stops, and POST /Reseed puts every row back. Clients of OData 2.0 find the same below /v2/.
 
-            With --package crm, it serves customers and orders: the object package of Examples/Crm.
+            With --package crm, it serves an object package: customers with their orders.
 
             EXAMPLE
               reference-service
