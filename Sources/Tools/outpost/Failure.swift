@@ -211,6 +211,8 @@ struct Failure: Error {
         switch error {
         case .unknownSet, .unknownType: advice = "See what there is: outpost metadata show FILE-or-URL"
         case .illegalName, .nameTaken: advice = "Give another name in the configuration file."
+        case .unknownGroup: advice = "Correct the groups in the configuration file."
+        case .package: advice = "Correct the annotations of the package in the metadata."
         case .metadata, .nothingToGenerate, .files: advice = nil
         }
         self.init(message: TerminalText(error.description), advice: advice)
