@@ -1,12 +1,25 @@
 .PHONY: build test demo lint setup asan tsan app consumers generated examples differential bench bench-quick \
-	bench-functions limits growth docs fuzz apple-check ci-budget faults simulate soak attack proofs clean
+	bench-functions limits growth docs fuzz apple-check ci-budget faults simulate soak attack proofs clean \
+	install uninstall dist new-app
 
 # Where build products go; CI and developers may point it elsewhere.
 SCRATCH ?= .build
 export SCRATCH
+# Where the tool is installed; DESTDIR is put in front.
+PREFIX ?= /usr/local
+DESTDIR ?=
 
 build: setup ## the tool `outpost`, in release mode, at bin/outpost
 	scripts/build.sh
+
+install: ## what make build has built, with manual pages and completions: make install PREFIX=/usr/local DESTDIR=
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh
+
+uninstall: ## removes what make install has written at the same PREFIX and DESTDIR
+	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install.sh --uninstall
+
+dist: build ## an archive of the tool for Linux, with checksums and the Debian packages that it needs, into bin/dist
+	scripts/dist.sh
 
 test: setup ## every test
 	scripts/test.sh
@@ -17,6 +30,7 @@ demo: setup ## the whole story on the terminal
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests Consumers Benchmarks/Package.swift \
 		Benchmarks/Sources Benchmarks/Benchmarks Fuzz
+	scripts/prose.py
 
 setup:
 	@scripts/setup.sh
@@ -35,6 +49,10 @@ consumers: setup ## each library product used from a package of its own
 
 generated: setup ## code generated from every document of the corpus, checked by the compiler
 	scripts/generated.sh --all
+
+new-app: setup ## an app of `outpost new`, built and tested by SwiftPM
+	scripts/test.sh --build-only
+	scripts/new-app.py --full
 
 examples: setup ## the example app, with the plugin that generates its types
 	scripts/examples.sh
@@ -55,8 +73,8 @@ limits: ## instructions and allocations of the hot paths against Benchmarks/limi
 growth: ## how time and memory grow with the rows, into the plot of the documentation
 	scripts/growth.sh
 
-docs: setup ## the documentation of a library: make docs TARGET=OfflineOData
-	swift package --traits Server --scratch-path $(SCRATCH) generate-documentation --target $(or $(TARGET),OfflineOData)
+docs: setup ## the documentation of all libraries, or of one: make docs TARGET=OfflineOData
+	scripts/docs.sh $(TARGET)
 
 fuzz: setup ## a parser under libFuzzer, or all in turn: make fuzz TARGET=json SECONDS=60
 	scripts/fuzz.sh $(or $(TARGET),smoke) $(SECONDS)

@@ -7,8 +7,8 @@ let settings: [SwiftSetting] =
 
 // MARK: How a target is declared
 
-/// A library in `Sources/GROUP/NAME`. It imports only targets on lower floors, and only groups above its own; the tests of the
-/// architecture read floor and group from here.
+/// A library in `Sources/GROUP/NAME`. It imports only targets on lower floors, and only groups above its own; the
+/// tests of the architecture read floor and group from here.
 func library(_ name: String, floor: Int, group: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
 }
@@ -22,7 +22,7 @@ func program(
         swiftSettings: settings)
 }
 
-/// A library of the system, whose module map is in `Sources/C/NAME`.
+/// A library of the system, with a module map in `Sources/C/NAME`.
 func system(_ name: String, _ pkgConfig: String, apt package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
@@ -47,7 +47,8 @@ func probe(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 // MARK: Products of other packages
 
-/// A product that only server, tools and the NIO transport use. An app resolves its package only with the trait `Server`.
+/// A product that only server, tools and the NIO transport use. An app resolves its package only with the trait
+/// `Server`.
 func server(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Server"]))
 }
@@ -208,13 +209,15 @@ let testing: [Target] = [
     support("TestModels", ["ODataModel"]),
     // Rules that every provider keeps.
     support("ProviderChecks", ["ODataModel", "ODataQuery", "ODataService"]),
+    // The pages of the documentation, whose code tests compile and run.
+    support("DocumentationPages"),
     // Programs of this machine, such as curl, as clients that nobody here wrote.
     support("ForeignPrograms"),
     // A disk that fails, beneath SQLite: for the tests of everything that must survive that.
     support("FaultInjection", ["CSQLite"]),
-    // What goes wrong on wires: a transport and a proxy that drop, delay, cut and double.
+    // Faults on wires: a transport and a proxy that drop, delay, cut and double messages.
     support("WireFaults", ["ODataHTTP", httpTypes, nioCore, nioPosix]),
-    // A service and its clients in virtual time: nothing is lost, nothing doubled, whatever fails.
+    // A service and its clients in virtual time: no failure loses or doubles a change.
     support(
         "Simulation",
         [
@@ -226,11 +229,11 @@ let testing: [Target] = [
     probe("VaultProbe", ["DataVault", "Secrets"]),
     probe("CacheProbe", ["ODataCache", "Secrets"]),
     probe("StoreProbe", ["OfflineOData", "ODataSQL"]),
-    // Works on a store for as long as one likes, and measures what it takes.
+    // Works on a store for a given time, and measures its use of memory and files.
     probe("Soak", ["OfflineOData", "ODataClient", "ODataDatabases", "ODataSQL", "Secrets", grdb]),
     probe("simulate", ["Simulation", argumentParser]),
 
-    tests("ArchitectureTests"),
+    tests("ArchitectureTests", ["DocumentationPages", "ForeignPrograms"]),
     tests("SupportabilityTests", ["Supportability", "LogProbe", logging]),
     tests("ODataModelTests", ["ODataModel", "TestCorpus", "TestModels"]),
     tests("ODataQueryTests", ["ODataQuery", "TestCorpus", "TestModels"]),
@@ -285,7 +288,7 @@ let testing: [Target] = [
         [
             "OfflineOData", "ODataClient", "ODataDatabases", "ODataServer", "ODataSQL", "ODataStore",
             "ODataTransportNIO",
-            "DataVault",
+            "DataVault", "DocumentationPages",
             "EncryptedSQLite", "FaultInjection", "OutpostKit", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb,
             httpTypes,
         ], exclude: ["Fixtures"]),
@@ -306,10 +309,13 @@ let testing: [Target] = [
     tests(
         "outpostTests",
         [
-            "outpost", "OfflineOData", "ODataServer", "ODataSQL", "ODataStore", "ForeignPrograms",
-            "Secrets", "WireFaults", grdb, httpTypes, jwtKit,
+            "outpost", "OfflineOData", "ODataClient", "ODataServer", "ODataSQL", "ODataStore", "DocumentationPages",
+            "ForeignPrograms", "Secrets", "WireFaults", grdb, httpTypes, jwtKit,
         ]),
 ]
+
+/// The only test targets of the package, if `OUTPOST_TESTS` names some, with commas between them.
+let chosenTests = Context.environment["OUTPOST_TESTS"]?.split(separator: ",").map(String.init)
 
 let package = Package(
     name: "outpost",
@@ -345,5 +351,5 @@ let package = Package(
     ],
     targets: foundations + inner + libraries + programs + [
         .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"])
-    ] + testing
+    ] + testing.filter { $0.type != .test || chosenTests?.contains($0.name) ?? true }
 )

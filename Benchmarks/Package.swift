@@ -14,7 +14,7 @@ let package = Package(
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
     ],
     targets: [
-        // What several of the programs below need: clocks, figures beside their limits, the rows that are measured with.
+        // Shared helpers of the programs below: clocks, figures with their limits, the measured rows.
         .target(name: "Measuring"),
         .target(name: "SampleOrders", dependencies: [.product(name: "ODataModel", package: "outpost")]),
         // Beside it for comparison: libsimdjson-dev of Debian. Its on-demand interface is compiled into the caller,

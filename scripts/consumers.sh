@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs programs from a package of their own: one that uses every library product, and an app with one import beside the
-# names of Apple's frameworks. The smallest app is scripts/app.sh's.
+# names of Apple's frameworks. Builds the code of the documentation, too: the examples of public types, and the program of the
+# tutorial "Your first offline app". The smallest app is scripts/app.sh's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/configuration.sh
@@ -30,6 +31,20 @@ names=$(awk '$1 == "Swift" { own[$2] } !/^#/ && NF == 2 { all[$2] } END { for (n
     sed 's/.*/typealias Use_& = `&`/' <<<"$names"
 } >$consumer/Sources/KitApp/Uses.generated.swift
 awk '/^```/ { if (inside) exit; inside = $0 == "```swift"; next } inside' README.md >$consumer/Sources/KitApp/Readme.generated.swift
+scripts/doc-examples.py $consumer/Sources/Examples/Examples.generated.swift
+swift build "${configuration[@]}" "${traits[@]}" --product odata-generate
+"$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)/odata-generate" $consumer/northwind.xml \
+    --config $consumer/northwind.json --output $consumer/Sources/Examples/Northwind
+plan_anew
+# The Swift blocks of the tutorial: the manifest, the program, and the main file.
+mkdir -p $consumer/Sources/AddressBook
+awk -v folder=$consumer/Sources/AddressBook '
+    /^```/ { if (!inside && $0 == "```swift") count++; inside = !inside && $0 == "```swift"; next }
+    inside { blocks[count] = blocks[count] $0 "\n" }
+    END {
+        for (i = 2; i < count; i++) print blocks[i] >(folder "/AddressBook.generated.swift")
+        printf "%s", blocks[count] >(folder "/main.swift")
+    }' Sources/Kit/OutpostKit/Documentation.docc/FirstOfflineApp.md
 swift build --package-path $consumer "${configuration[@]}"
 bin=$(swift build --package-path $consumer "${configuration[@]}" --show-bin-path)
 

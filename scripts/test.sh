@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds and runs every test; the one script behind `make test` and .ci/run. Arguments go to the test program, as `swift test`
 # takes them: scripts/test.sh --filter UploadTests. With --build-only, the tests are built and not run; with --skip-build, they are
-# run as they were built.
+# run as they were built. With OUTPOST_TESTS=ODataModelTests,SecretsTests, only these test targets and the libraries that they need are
+# built.
 # The terminal gets progress, failures, skipped tests and the totals; everything is in tests.log of the build folder.
 # With SANITIZER=address or SANITIZER=thread it runs what scripts/sanitize.sh has built.
 set -euo pipefail
@@ -16,7 +17,9 @@ begin=$SECONDS
 if [ "${1:-}" = --skip-build ]; then
     shift
 elif [ -z "${SANITIZER:-}" ]; then
-    swift build "${configuration[@]}" "${traits[@]}" --build-tests 2>&1 | tee -a "$log" | scripts/progress.py build
+    what=(--build-tests)
+    [ -z "${OUTPOST_TESTS:-}" ] || what=(--product outpostPackageTests)
+    swift build "${configuration[@]}" "${traits[@]}" "${what[@]}" 2>&1 | tee -a "$log" | scripts/progress.py build
     if [ "${1:-}" = --build-only ]; then exit; fi
 fi
 if [ "$(uname)" = Darwin ]; then # where the tests are a bundle

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The smallest app. It must neither resolve nor link what server, tools and the NIO transport need.
+// The smallest app. It must neither resolve nor link packages that only server, tools and the NIO transport need.
 let package = Package(
     name: "App",
     platforms: [.macOS(.v15)],

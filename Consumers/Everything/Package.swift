@@ -9,6 +9,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "outpost", path: "../..", traits: ["Server"]),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
@@ -18,6 +19,16 @@ let package = Package(
         .executableTarget(
             name: "KitApp", dependencies: ["AppleFrameworks", outpost("OutpostKit")],
             swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]),
+        // The program of the tutorial "Your first offline app".
+        .executableTarget(name: "AddressBook", dependencies: [outpost("OutpostKit")]),
+        // The examples in the documentation of public types.
+        .target(
+            name: "Examples",
+            dependencies: [
+                outpost("ODataModel"), outpost("ODataQuery"), outpost("ODataService"), outpost("OutpostKit"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ], swiftSettings: [.enableUpcomingFeature("MemberImportVisibility")]),
         // Every product.
         .executableTarget(
             name: "Everything",

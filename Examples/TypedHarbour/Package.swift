@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app whose types are generated from odata-metadata.xml before it is built.
+// An app with types that are generated from odata-metadata.xml before it is built.
 let package = Package(
     name: "TypedHarbour",
     platforms: [.macOS(.v15)],

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// What V2 can say of ``sampleModel()``, with the types that V4 has no more.
+/// The part of ``sampleModel()`` that V2 can express, with the types that V4 does not have.
 func sampleModelV2() -> EntityDataModel {
     let document = """
         <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"

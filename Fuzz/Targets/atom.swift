@@ -1,5 +1,5 @@
-// Entries, feeds, values, references and the other XML documents of Atom and AtomPub, as V2 and as V4 have them: feeds are
-// read whole and in chunks.
+// Entries, feeds, values, references and the other XML documents of Atom and AtomPub, as V2 and as V4 have them:
+// feeds are read whole and in chunks.
 import ODataFormat
 import ODataModel
 
@@ -10,7 +10,7 @@ private let results = [
     "Collection(Shop.Order)",
 ].map { model.typeReference($0) }
 
-/// What a way of reading comes to: the elements, or that it failed.
+/// The result of a reader: the elements, or that it failed.
 private enum Outcome: Equatable {
     case elements([CollectionPayloadReader.Element])
     case failed
@@ -53,7 +53,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: count))
     for version in [ODataVersion.v2, .v4] { checkEntity(bytes, version) }
     readFeed(bytes)
-    // Of what follows, all versions are read alike.
+    // The following parts are read alike in all versions.
     let decoder = PayloadDecoder(model: model, format: .atom(.v2))
     for type in results { _ = try? decoder.value(bytes, type: type) }
     _ = try? decoder.references(bytes)

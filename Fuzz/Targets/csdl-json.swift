@@ -1,4 +1,4 @@
-// Metadata in JSON: what was read is written and read again, in JSON and in XML.
+// Metadata in JSON: a read model is written and read again, in JSON and in XML.
 import ODataModel
 
 /// Takes one input from libFuzzer.
@@ -10,7 +10,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     }
     // The object package of any model can be read, and names its errors.
     _ = PackageModel(model).problems
-    // Whatever was read around: it can be written, and nothing traps. Names that JSON takes may be none in XML.
+    // A model with skipped parts can be written, and nothing traps. Names that JSON allows may be invalid in XML.
     for written in [CSDLWriter.json(model), CSDLWriter.xml(model)] { _ = try? CSDLReader.read(written) }
     guard let result = try? CSDLReader.parse(bytes, options: strictMetadata), result.warnings.isEmpty else { return 0 }
     checkJSONAgain(result.model)

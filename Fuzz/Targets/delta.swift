@@ -1,5 +1,5 @@
-// Delta pages as the client reads them: the answer to a delta link, whole and in chunks, with each media type that there is
-// for bytes of its kind, of services of V4 and of those before.
+// Delta pages as the client reads them: the answer to a delta link, whole and in chunks, with each media type
+// that there is for bytes of its kind, of services of V4 and of those before.
 import Dispatch
 import HTTPTypes
 import ODataHTTP
@@ -19,14 +19,14 @@ private func decoder(_ model: EntityDataModel) -> ResponseDecoder {
     }
 }
 
-/// What an answer says of itself, and who reads it.
+/// The properties of an answer that decide about its reader.
 private struct Kind: Sendable {
     let name: String
     let decoder: ResponseDecoder
     let contentType: String
-    /// The `DataServiceVersion`, where it is stated.
+    /// The `DataServiceVersion`, if it is stated.
     var version: String?
-    /// Whether the request tells what the answer is of: Atom in V4 does not say.
+    /// Whether the request names the entity set: Atom in V4 does not.
     var namesSet = false
 }
 
@@ -42,7 +42,7 @@ private let atom = [
     Kind(name: "V2's Atom", decoder: older, contentType: "application/atom+xml;type=feed", version: "2.0"),
 ]
 
-/// What came of an answer.
+/// The result of reading an answer.
 private struct Outcome: Sendable {
     var page: EntityPage?
     var failed = false
@@ -111,7 +111,7 @@ private func check(_ bytes: [UInt8], _ kind: Kind) {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: count))
-    // JSON is taken for what it is, whatever its media type says; XML is no JSON.
+    // JSON is recognised by its content, with any media type; XML is no JSON.
     let isXML = bytes.first { $0 > 0x20 && $0 < 0x80 } == UInt8(ascii: "<")
     for kind in isXML ? atom : json { check(bytes, kind) }
     return 0

@@ -8,10 +8,10 @@ private let order = QualifiedName("Shop", "Order")
 private let decoders = [PayloadFormat.json(.v4), .verboseJSON(.v2)].map { PayloadDecoder(model: model, format: $0) }
 private let types = ["Shop.Address", "Collection(Edm.Untyped)", "Edm.GeographyPolygon", "Shop.Color", "Edm.Decimal"]
     .map { model.typeReference($0) }
-/// What answers of their own hold besides: operations return entities too.
+/// The types of other answers: operations return entities too.
 private let results = types + ["Shop.Order", "Collection(Shop.Order)"].map { model.typeReference($0) }
 
-/// What a way of reading comes to: the elements, or that it failed.
+/// The result of a reader: the elements, or that it failed.
 private enum Outcome: Equatable {
     case elements([CollectionPayloadReader.Element])
     case failed

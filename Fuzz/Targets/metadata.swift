@@ -1,4 +1,4 @@
-// Metadata in XML: what was read is written and read again, in XML and in JSON.
+// Metadata in XML: a read model is written and read again, in XML and in JSON.
 import ODataModel
 
 /// Takes one input from libFuzzer.
@@ -8,7 +8,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard let model = try? CSDLReader.read(xml: bytes) else { return 0 }
     // The object package of any model can be read, and names its errors.
     _ = PackageModel(model).problems
-    // Whatever was read around: it can be written, and nothing traps.
+    // A model with skipped parts can be written, and nothing traps.
     for version in [ODataVersion.v2, .v3, .v4] { _ = try? CSDLReader.read(CSDLWriter.xml(model, version: version)) }
     guard let result = try? CSDLReader.parse(xml: bytes, options: strictMetadata), result.warnings.isEmpty,
         result.model.version >= .v4

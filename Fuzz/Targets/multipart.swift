@@ -1,12 +1,12 @@
 // Batches in multipart and in JSON, as requests and as responses: read whole and in chunks, written, and read again.
 import ODataFormat
 
-/// Stands between what is written here: no input has it.
+/// The boundary of written batches: no input has it.
 private let ours = "outpost_fuzz_5b1c3f7e"
 
 // MARK: Chunks
 
-/// What comes of a batch: the parts that can be read, and what is wrong with the next one.
+/// The result of a batch: the parts that can be read, and the fault of the next one.
 private struct Outcome<Part: Equatable>: Equatable {
     var parts: [Part] = []
     var error: BatchError?
@@ -53,15 +53,15 @@ private func checkChunks(_ bytes: [UInt8], _ type: String) {
     promise(answered == answeredInPieces, "chunks change what is read: \(answered) in pieces is \(answeredInPieces)")
 }
 
-// MARK: What can be written in multipart
+// MARK: Batches that multipart can express
 
 /// Characters that would end a line are left out where a batch is written, so that nothing can be smuggled in.
 private func isPlain(_ texts: [String?]) -> Bool {
     texts.allSatisfy { $0?.utf8.allSatisfy { $0 >= 0x20 } ?? true }
 }
 
-/// A group becomes the boundary of a change set, which takes few characters, and 50 of them. Its prefix is no part of the
-/// group where it is read.
+/// A group becomes the boundary of a change set, which takes few characters, and 50 of them. Its prefix is no
+/// part of the group where it is read.
 private func isGroup(_ name: String?) -> Bool {
     guard let name else { return true }
     return (1...50).contains(name.utf8.count) && !name.hasPrefix("changeset")
@@ -109,8 +109,8 @@ private func checkMultipart(_ bytes: [UInt8]) {
     let type = "multipart/mixed; boundary=\"\(boundary)\""
     // Not every text is a boundary that a media type can name.
     if (try? MultipartBatch.boundary(contentType: type)) == boundary { checkChunks(bytes, type) }
-    // A line may become as long again where bytes are no text, and then too long. What would be taken for the change sets
-    // that are written here proves nothing: where it matters, boundaries are random.
+    // A line with bytes that are no text may double in length, and then be too long. An input with the boundary
+    // of written change sets proves nothing: real boundaries are random.
     guard bytes.count <= 4096, !contains(bytes, "--changeset"), !contains(bytes, ours) else { return }
     if let requests { checkRequests(requests) }
     if let responses { checkResponses(responses) }

@@ -1,4 +1,4 @@
-// What the engine keeps of entities in its own tables: keys, changes and versions of queued requests, staged pages.
+// The entities in the engine's own tables: keys, changes and versions of queued requests, staged pages.
 import Foundation
 import ODataModel
 
@@ -25,7 +25,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         let first = again(entity, shape)
         let second = again(first.entity, shape)
         promise(second.entity.control.etag == entity.control.etag, "another ETag")
-        // NaN is not equal to itself, so that texts prove what values cannot.
+        // NaN is not equal to itself, so that texts are compared instead of values.
         promise(coder.encode(second.entity) == second.written, "what was kept is read as something else")
     }
     return 0

@@ -1,6 +1,6 @@
 // Encrypted databases, their logs and journals: any bytes at all, and whole files with some bytes changed.
 
-/// What is opened. It is made once: a run is what opening costs.
+/// The opened store. It is made once: a run costs only its opening.
 private nonisolated(unsafe) let fuzzing = StoreFuzzing.whole()
 
 /// Takes one input from libFuzzer.

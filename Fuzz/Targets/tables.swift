@@ -1,5 +1,5 @@
-// The engine's own tables as a stranger with the file could leave them: whatever bytes come stand in one column of them, and
-// the engine reads what it keeps of changes, of what went with deleted entities, and of staged pages.
+// The engine's own tables as a stranger with the file could leave them. Arbitrary bytes are in one column, and
+// the engine reads its changes, shelved rows of deleted entities, and staged pages.
 import ErrorCodes
 import Foundation
 import GRDB
@@ -51,7 +51,7 @@ private let database: DatabaseQueue = {
     }
 }()
 
-/// The row whose deletion waits to be sent: what went with it is on the shelf.
+/// The row with a pending deletion. Its dependents are on the shelf.
 private let deletedRow: Int64 = 2
 
 private func fill(_ database: Database) throws {
@@ -105,7 +105,7 @@ private func fill(_ database: Database) throws {
 
 // MARK: The engine
 
-/// What reads the tables. Each finds them as they were left.
+/// The readers of the tables. Each finds them as they were left.
 private let readers: [@Sendable (Database) throws -> Void] = [
     readQueue, readContainers, readBefore, restore, includeShelf, remapShelf, applyStage,
 ]
@@ -138,7 +138,7 @@ private func readBefore(_ database: Database) throws {
     }
 }
 
-/// Everything in the tables of entities can be read, whatever was put there.
+/// All entities in the tables can be read, with any values in the columns.
 private func readRows(_ database: Database) throws {
     for table in mapping.tables.values {
         guard let id = table.rowID else { continue }
@@ -193,7 +193,7 @@ private func run(_ place: Place, _ bytes: [UInt8], _ database: Database) throws 
                 return .rollback
             }
         } catch {
-            // What SQLite says becomes an error of the store where a transaction ends.
+            // An error of SQLite becomes an error of the store at the end of a transaction.
             precondition(error is any CodedError || error is DatabaseError, "an error without a code: \(error)")
         }
     }

@@ -1,5 +1,5 @@
-// URLs of both dialects, and expressions alone: parsed, bound to the model that payloads are read with, printed, and parsed
-// again to the same tree.
+// URLs of both dialects, and expressions alone: parsed, bound to the model that payloads are read with, printed,
+// and parsed again to the same tree.
 import ODataModel
 import ODataQuery
 
@@ -9,7 +9,7 @@ private let orders = model.entitySet("Orders")
 private let order = model.shape(ofSet: "Orders")
 private let dialects = [ParsingOptions(), ParsingOptions(dialect: .v2, plusIsSpace: true)]
 
-/// For the wire, and for people, who are told V4 alone.
+/// For the wire, and for people, who see V4 only.
 private func check(_ url: ODataURL, _ options: ParsingOptions) {
     var printed = [url.urlEncoded(dialect: options.dialect)]
     if options.dialect == .v4 { printed.append(url.description) }

@@ -1,4 +1,4 @@
-// Geo values and the text forms of every primitive type: what is read is written, and read again the same.
+// Geo values and the text forms of every primitive type: a read value is written, and reads back the same.
 import ODataModel
 
 /// Takes one input from libFuzzer.

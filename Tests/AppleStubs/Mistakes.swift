@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// Mistakes in branches for Apple's platforms. scripts/apple-check.sh compiles them as a part of a target before anything else,
-// and fails if the compiler does not find each of them.
+// Mistakes in branches for Apple's platforms. scripts/apple-check.sh compiles them as a part of a target before
+// anything else, and fails if the compiler does not find each of them.
 
 import Foundation
 

@@ -3,8 +3,9 @@ import Testing
 
 @Suite("The commands of the tool")
 struct CommandNameTests {
-    /// The argument parser asks every command for its name at each start, and makes one that is missing of the name of the type:
-    /// Swift then looks through all types of the program, which is half of the time of a short command.
+    /// The argument parser asks every command for its name at each start, and makes one that is missing of the
+    /// name of the type: Swift then looks through all types of the program, which is half of the time of a short
+    /// command.
     @Test("say their names")
     func names() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -123,7 +123,7 @@ struct HouseTests {
         #expect(House(manifest: Self.manifest + Self.manifest).faults(folders: Self.folders).count == 4)
     }
 
-    @Test("An import is found whatever stands before the word")
+    @Test("An import is found behind any attribute or modifier")
     func importLines() {
         let source = """
             import Foundation

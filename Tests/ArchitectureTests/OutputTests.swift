@@ -22,8 +22,8 @@ struct OutputTests {
             for way in ways where text.contains(way) { found.insert("\(file.lastPathComponent): \(way)") }
         }
         #expect(count > 50)
-        // What a browser says of itself is thrown away.
-        // Handlers of signals write a text of the program: they may wait for nobody who is writing.
+        // The output of a browser is discarded. Signal handlers write a text of the program, since they must not
+        // wait for another writer.
         #expect(
             found == [
                 "Terminal.swift: standardOutput", "Terminal.swift: standardError",

@@ -30,7 +30,7 @@ struct PromiseTests {
     /// The tests of a file: suite, slash, function.
     private static func tests(in source: String) -> [String] {
         var found: [String] = []
-        // A suite is a type that begins a line; what is within it does not.
+        // A suite is a type at the beginning of a line; nested types are not.
         var suite = ""
         var isTest = false
         // Each line is looked at as bytes first: regular expressions on every one would take a minute.
@@ -49,7 +49,7 @@ struct PromiseTests {
         return found
     }
 
-    /// What a page names: every suite with a function of it, and perhaps its target.
+    /// The names on a page: every suite with a function of it, and perhaps its target.
     private static func names(in page: String) -> [String] {
         page.matches(of: /`([\w.]+\/\w+)`/).map { String($0.1) }
     }
@@ -77,7 +77,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("A name is that of one test: with its target where two have the same")
+    @Test("A name is that of one test: with its target if two have the same")
     func exact() {
         let tests = ["A.FileTests/opens", "B.FileTests/opens", "B.OtherFileTests/opens", "B.FileTests/opensAgain"]
         #expect(Self.tests(named: "FileTests/opens", of: tests).count == 2)

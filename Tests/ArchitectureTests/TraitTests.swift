@@ -1,13 +1,14 @@
 import Foundation
 import Testing
 
-/// What an app resolves is looked at by scripts/app.sh, which asks SwiftPM. These tests read what Package.swift and sources say.
+/// The resolution of an app is tested by scripts/app.sh, which asks SwiftPM. These tests read Package.swift and
+/// the sources.
 @Suite("The trait of server and tools")
 struct TraitTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The modules whose packages come with the trait.
+    /// The modules of packages that come with the trait.
     private static func modules(in manifest: String) -> Set<String> {
         Set(manifest.matches(of: /= server\("(\w+)", "[\w-]+"\)/).map { String($0.1) })
     }

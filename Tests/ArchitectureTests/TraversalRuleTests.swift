@@ -26,14 +26,14 @@ struct TraversalRuleTests {
         for (path, text) in files { #expect(!text.contains("default:"), "\(path)") }
     }
 
-    /// Whatever has to go through all of a tree has to take its operators apart, and nothing else has a reason to.
+    /// Only a full traversal of a tree has a reason to take its operators apart.
     @Test("Nothing but printer, binder, evaluator, SQL compiler and the child rules takes operators apart")
     func alone() throws {
         let known = [
             "/ODataQuery/Traversal/", "/ODataQuery/Printing/QueryWriter", "/ODataQuery/Binding/",
             "/ODataQuery/Evaluation/",
             "/SQL/Expressions/", "/Explain/QueryOutline.swift",
-            // Compares two trees step by step, for each query whose statement is known.
+            // Compares two trees step by step, for each query with a known statement.
             "/ODataQuery/BoundTree/BoundExpression+Form.swift",
         ]
         // Taking the type alone goes through nothing.

@@ -29,7 +29,7 @@ struct Advanced40Tests {
         }
     }
 
-    @Test("13.1.3 (9.3) expand of what only a derived type has a place in")
+    @Test("13.1.3 (9.3) a navigation property of a derived type is expanded")
     func expandCast() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get(
@@ -58,7 +58,7 @@ struct Advanced40Tests {
         }
     }
 
-    @Test("13.1.3 (11) a multipart batch with a change set that refers to what it creates")
+    @Test("13.1.3 (11) a multipart batch has a change set that refers to entities it creates")
     func batch() async throws {
         try await Site.reference { site async throws in
             let body = """
@@ -104,7 +104,7 @@ struct Advanced40Tests {
         }
     }
 
-    @Test("13.1.3 (11) a change set whose second request fails leaves nothing of its first")
+    @Test("13.1.3 (11) a change set with a failing second request leaves nothing of its first")
     func atomicity() async throws {
         try await Site.reference { site async throws in
             let body = """
@@ -156,7 +156,7 @@ struct Advanced40Tests {
         }
     }
 
-    @Test("13.1.3 (14) delta links tell what was changed, created and deleted, and nothing else")
+    @Test("13.1.3 (14) delta links return changed, created and deleted entities, and nothing else")
     func delta() async throws {
         try await Site.reference { site async throws in
             let first = try await site.get("Products", ["Prefer": "odata.track-changes"])
@@ -210,7 +210,7 @@ struct Advanced40Tests {
         }
     }
 
-    @Test("11.5.5 actions act, return what they say, and refuse what they cannot take")
+    @Test("11.5.5 actions act, return their result, and refuse invalid parameters")
     func actions() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()

@@ -72,7 +72,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("8.2.8.3 continue-on-error is named in Preference-Applied where a batch is told it")
+    @Test("8.2.8.3 continue-on-error is named in Preference-Applied if a batch is told it")
     func appliedContinueOnError() async throws {
         try await Site.reference { site async throws in
             let body: [String: Any] = ["requests": [["id": "1", "method": "get", "url": "Products/$count"]]]
@@ -101,7 +101,7 @@ struct BatchDetailTests {
         }
     }
 
-    @Test("11.7.7 an action in a change set is answered with what it gives")
+    @Test("11.7.7 an action in a change set is answered with its result")
     func actionInGroup() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product("Coffee Mug")
@@ -159,7 +159,7 @@ struct BatchDetailTests {
         return formatter.string(from: Date())
     }
 
-    @Test("13.2.1 (13) the metadata say truthfully what the service can do")
+    @Test("13.2.1 (13) the metadata state the capabilities of the service truthfully")
     func capabilities() async throws {
         try await Site.reference { site async throws in
             let metadata = try await site.get("$metadata?$format=json").json

@@ -5,7 +5,7 @@ import Testing
 struct ClauseDetailTests {
     // MARK: Operations
 
-    @Test("11.5.5.1 an action without parameters needs no body, whatever the media type says")
+    @Test("11.5.5.1 an action without parameters needs no body, with any media type")
     func emptyActionBody() async throws {
         try await Site.reference { site async throws in
             let types: [[String: String]] = [
@@ -143,7 +143,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("10.13 the context of a property names its entity by the canonical URL, whatever addressed it")
+    @Test("10.13 the context of a property names its entity by the canonical URL, not by the requested one")
     func canonicalContexts() async throws {
         try await Site.reference { site async throws in
             let mouse = try await site.key(of: "Products", named: "Wireless Mouse")
@@ -266,7 +266,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("9.1.4 an answer without content has the ETag only if the client can know what it stands for")
+    @Test("9.1.4 a response without content has an ETag only if the client knows its resource")
     func etagsWithoutContent() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -425,7 +425,7 @@ struct ClauseDetailTests {
         }
     }
 
-    @Test("3.1.1 (Aggregation) the context lists only what all rows have")
+    @Test("3.1.1 (Aggregation) the context lists only properties that all rows have")
     func selectLists() async throws {
         try await Site.reference { site async throws in
             func list(_ options: String) async throws -> String? {

@@ -138,7 +138,10 @@ import Testing
         }
     }
 
-    @Test func `what the metadata excludes is refused here, and there where it is not asked`() async throws {
+    @Test
+    func `a request that the metadata exclude is refused by the client, and by a service if the client does not check`()
+        async throws
+    {
         try await withService { service in
             let shape = try #require(try await service.provider.model.shape(ofSet: "ReadOnlyItems"))
             await #expect(throws: CapabilityError.self) {

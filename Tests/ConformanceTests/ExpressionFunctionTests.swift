@@ -40,7 +40,7 @@ struct ExpressionFunctionTests {
         }
     }
 
-    @Test("11.5.4.1 functions stand within lambdas and behind navigation, where nothing is bound to null")
+    @Test("11.5.4.1 functions work within lambdas and behind navigation, and bind no null")
     func navigation() async throws {
         try await Site.reference { site async throws in
             let categories = try await site.get(
@@ -55,7 +55,7 @@ struct ExpressionFunctionTests {
         }
     }
 
-    @Test("11.5.4.1 what a function refuses, what it lacks and what gives no single value is refused with its reason")
+    @Test("11.5.4.1 a function with bad arguments, a missing one and a collection result are refused with a reason")
     func refusals() async throws {
         try await Site.reference { site async throws in
             let overflow = try await site.get(

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("OData 4.0, intermediate conformance")
 struct Intermediate40Tests {
-    @Test("13.1.2 (3) $select gives what is selected, with the key, and nothing else")
+    @Test("13.1.2 (3) $select returns the selected properties with the key, and nothing else")
     func select() async throws {
         try await Site.reference { site async throws in
             let row = try await site.get("\(try await site.product())?$select=Name,Price,ShippingAddress/City").json

@@ -221,7 +221,7 @@ struct Updatable401Tests {
         }
     }
 
-    @Test("13.2.1 (27) a create answers with what $select and $expand ask for")
+    @Test("13.2.1 (27) a create is answered with the selected and expanded properties")
     func selectOnCreate() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.send("POST", "Products?$select=Name,Version", json: Site.newProduct("Lamp"))

@@ -61,7 +61,7 @@ struct Minimal40Tests {
         }
     }
 
-    @Test("13.1.1 (5.1) what cannot be had as Accept asks is refused with 406")
+    @Test("13.1.1 (5.1) a format that Accept excludes is refused with 406")
     func accept() async throws {
         try await Site.reference { site async throws in
             #expect(try await site.get("Products", ["Accept": "application/json"]).status == 200)
@@ -90,7 +90,7 @@ struct Minimal40Tests {
     }
 
     @Test(
-        "13.1.1 (7) what does not parse is refused with 400 and an error object",
+        "13.1.1 (7) a malformed request is refused with 400 and an error object",
         arguments: [
             "Products?$filter=Price gt", "Products?$filter=Unknown eq 1", "Products?$top=-1", "Products?$top=x",
             "Products?$skip=1.5", "Products?$orderby=Name upwards", "Products?$select=Unknown",
@@ -107,7 +107,7 @@ struct Minimal40Tests {
         }
     }
 
-    @Test("13.1.1 (11) what is not there is 404, also behind a path that parses")
+    @Test("13.1.1 (11) a missing resource is 404, also behind a path that parses")
     func notFound() async throws {
         try await Site.reference { site async throws in
             for path in [

@@ -15,7 +15,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("8.2.8.6 omit-values is named in Preference-Applied where nulls are left out of a page")
+    @Test("8.2.8.6 omit-values is named in Preference-Applied if nulls are left out of a page")
     func omitValues() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.get("Products?$select=Name,Description", ["Prefer": "omit-values=nulls"])
@@ -24,7 +24,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("9.2.2 Allow lists what a resource has: no more than OPTIONS, and HEAD where it can be read")
+    @Test("9.2.2 Allow lists the methods of a resource, like OPTIONS, with HEAD if it can be read")
     func allow() async throws {
         try await Site.reference { site async throws in
             for (method, path, allowed) in [
@@ -49,7 +49,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("10.7 the context names paths within selected complex values, recursion and what is computed")
+    @Test("10.7 the context names paths within selected complex values, recursion and computed properties")
     func contexts() async throws {
         try await Site.reference { site async throws in
             for (query, selection) in [
@@ -76,7 +76,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.2.4.1 query options are refused where nothing is selected from or filtered")
+    @Test("11.2.4.1 query options are refused if nothing is selected from or filtered")
     func misplacedOptions() async throws {
         try await Site.reference { site async throws in
             let path = try await site.product()
@@ -100,7 +100,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.4.2 what is created takes what the service begins with, and is refused without what it cannot know")
+    @Test("11.4.2 a created entity gets the defaults of the service, and is refused without required values")
     func initialValues() async throws {
         try await Site.reference { site async throws in
             let created = try await site.send("POST", "Products", json: ["Name": "Pen", "Price": 1.5])
@@ -137,7 +137,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.4.4 what a single-valued navigation property leads to is not created by changing it")
+    @Test("11.4.4 a change through a single-valued navigation property does not create its target")
     func upsertOfRelated() async throws {
         try await Site.reference { site async throws in
             let created = try await site.send("POST", "Products", json: Site.newProduct("Lonely"))
@@ -220,7 +220,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.5.5.2 overloads of an action are told apart by the parameters in the body")
+    @Test("11.5.5.2 overloads of an action are distinguished by the parameters in the body")
     func overloads() async throws {
         try await Site.reference { site async throws in
             let both = try await site.send("POST", "Process", json: ["percentage": 50, "minPrice": 1000])
@@ -305,7 +305,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("4.14 (URL) $id is refused where nothing is looked up by it")
+    @Test("4.14 (URL) $id is refused if nothing is looked up by it")
     func strayID() async throws {
         try await Site.reference { site async throws in
             let product = try await site.product()
@@ -318,7 +318,7 @@ struct ProtocolDetailTests {
         }
     }
 
-    @Test("11.3.2 $count may be appended to a delta link, whatever its query selects and expands")
+    @Test("11.3.2 $count may be appended to the delta link of any query")
     func countedDelta() async throws {
         try await Site.reference { site async throws in
             let first = try await site.get(

@@ -51,7 +51,7 @@ struct RealClientTests {
         }
     }
 
-    @Test("curl does what the documentation shows")
+    @Test("curl runs the examples of the documentation")
     func curl() async throws {
         let page = Program.root.appendingPathComponent(
             "Sources/Tools/reference-service/Documentation.docc/reference-service.md")

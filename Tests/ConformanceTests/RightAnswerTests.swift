@@ -7,7 +7,7 @@ struct RightAnswerTests {
     private static let spellings = ["\u{E9}", "e\u{301}"]
     private static let encoded = ["%C3%A9", "e%CC%81"]
 
-    @Test("4.3.6 (URL) keys that Unicode holds to be written alike are two keys, whatever was asked before")
+    @Test("4.3.6 (URL) canonically equivalent keys in Unicode are two keys, whichever was asked first")
     func keys() async throws {
         for order in [[0, 1], [1, 0]] {
             try await Site.reference { site async throws in
@@ -46,7 +46,7 @@ struct RightAnswerTests {
         }
     }
 
-    @Test("5.1.1.2.5 (URL) a decimal literal divides as a decimal, whatever was asked before")
+    @Test("5.1.1.2.5 (URL) a decimal literal divides as a decimal, also after an integer division")
     func division() async throws {
         let pairs = [
             ("Rating div 3.5 gt 57.1", "Rating div 3.0 gt 66.6"),
@@ -100,7 +100,7 @@ struct RightAnswerTests {
     }
 
     @Test(
-        "11.4.6.2 what has its foreign key in its key is neither deleted nor left alone without a word where it is unlinked"
+        "11.4.6.2 unlinking an entity with its foreign key in its key is refused, and deletes nothing"
     )
     func dependents() async throws {
         try await Site.reference { site async throws in
@@ -182,7 +182,7 @@ struct RightAnswerTests {
         }
     }
 
-    @Test("8.2.4 a change of what the metadata guard states an ETag, or is refused with 428")
+    @Test("8.2.4 a change of a guarded entity states an ETag, or is refused with 428")
     func concurrency() async throws {
         try await Site.reference { site async throws in
             let before = try await site.get("Company")

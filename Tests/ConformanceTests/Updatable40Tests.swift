@@ -93,7 +93,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (23) PATCH changes what it gives and keeps what it omits")
+    @Test("13.1.1 (23) PATCH changes the given properties and keeps omitted ones")
     func patch() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -107,7 +107,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (23) PATCH merges a complex property, PUT resets what it omits")
+    @Test("13.1.1 (23) PATCH merges a complex property, PUT resets omitted parts")
     func putAndComplex() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()
@@ -153,7 +153,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (28) what is created without a body in the answer has its id in OData-EntityId")
+    @Test("13.1.1 (28) a created entity without a body in the response has its id in OData-EntityId")
     func entityID() async throws {
         try await Site.reference { site async throws in
             let answer = try await site.send(
@@ -235,7 +235,7 @@ struct Updatable40Tests {
         }
     }
 
-    @Test("13.1.1 (10) a read-only set takes no changes and says what it takes")
+    @Test("13.1.1 (10) a read-only set refuses changes and lists the allowed methods")
     func readOnly() async throws {
         try await Site.reference { site async throws in
             let created = try await site.send("POST", "ReadOnlyItems", json: ["Name": "x"])

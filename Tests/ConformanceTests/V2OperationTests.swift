@@ -7,7 +7,7 @@ import ODataService
 import ODataStore
 import Testing
 
-@Suite("OData 2.0, operations and what SAP's clients ask for")
+@Suite("OData 2.0, operations and the requests of SAP's clients")
 struct V2OperationTests {
     private static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.01"><edmx:DataServices>
@@ -133,7 +133,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("SAP annotations, FunctionImport: what is bound to an entity is a function import that acts on its type")
+    @Test("SAP annotations, FunctionImport: a bound operation is a function import that acts on its type")
     func boundOperations() async throws {
         try await service { v2 in
             let metadata = try await v2.send(.get, "$metadata").text
@@ -210,7 +210,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("SAP annotations, app:collection: the service document says what the metadata say of each set")
+    @Test("SAP annotations, app:collection: the service document repeats the annotations of each set")
     func collectionAttributes() async throws {
         try await service { v2 in
             let document = try AtomServiceDocument(xml: Array(try await v2.send(.get, "").text.utf8))
@@ -226,7 +226,7 @@ struct V2OperationTests {
         }
     }
 
-    @Test("sap: attributes tell what can be done, sap-language and other custom options are no error")
+    @Test("sap: attributes show the capabilities, sap-language and other custom options are no error")
     func attributes() async throws {
         try await service { v2 in
             let (_, metadata) = try await v2.send(.get, "$metadata?sap-language=DE&sap-client=100")

@@ -34,7 +34,7 @@ struct WritingDetailTests {
         }
     }
 
-    @Test("15.4, 15.5 (JSON) a delta makes and takes away relations")
+    @Test("15.4, 15.5 (JSON) a delta makes and removes relations")
     func links() async throws {
         try await Site.reference { site async throws in
             let (laptop, mug) = (try await site.product(), try await site.product("Coffee Mug"))
@@ -84,7 +84,7 @@ struct WritingDetailTests {
         }
     }
 
-    @Test("4.3.4 (URL) a key leaves out what a referential constraint says already")
+    @Test("4.3.4 (URL) a key leaves out parts that a referential constraint determines")
     func shortKeys() async throws {
         try await Site.reference { site async throws in
             let laptop = try await site.product()

@@ -47,7 +47,7 @@ struct CrashTests {
         #expect(try again.values("SELECT count(*) FROM t") == ["\(expected + 1)"])
     }
 
-    @Test("A log whose last frame is half written recovers to the commit before")
+    @Test("A log with a half-written last frame recovers to the commit before")
     func tornFrame() throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()

@@ -145,7 +145,7 @@ struct FormatVectorTests {
         }
     }
 
-    @Test("Where the memory of a machine was put back, only the same page at the same place has the same nonce")
+    @Test("After a machine snapshot was restored, only the same page at the same place has the same nonce")
     func restoredMemory() throws {
         let place = place(.log, 56)
         let first = try nonce(nonces(), for: page, at: place)

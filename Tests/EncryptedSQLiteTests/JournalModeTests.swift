@@ -7,7 +7,7 @@ import Testing
 @Suite("SQLite works through the encrypting VFS as it does without")
 struct JournalModeTests {
     @Test(
-        "Every journal mode keeps what is committed and undoes what is not",
+        "Every journal mode keeps committed changes and undoes uncommitted ones",
         arguments: journalModes + ["memory", "off"])
     func everyMode(mode: String) throws {
         let folder = try Folder()

@@ -30,7 +30,7 @@ struct KeyTests {
         #expect(try copy.contents() == before)
     }
 
-    @Test("A file that is not an encrypted database says what it is instead")
+    @Test("An error for a file that is no encrypted database names its actual kind")
     func otherFiles() throws {
         let folder = try Folder()
         let path = folder.path("x.db")
@@ -64,7 +64,7 @@ struct KeyTests {
         }
     }
 
-    @Test("A damaged key block is told from a wrong key, and a later format from both")
+    @Test("A damaged key block is distinguished from a wrong key, and a later format from both")
     func damagedKeyBlock() throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()

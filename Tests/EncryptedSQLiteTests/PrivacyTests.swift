@@ -32,7 +32,7 @@ struct PrivacyTests {
         #expect(try database.values("SELECT count(*) FROM t WHERE body LIKE '\(marker)%'") == ["1333"])
     }
 
-    @Test("The same work without encryption leaves the marker in the files, so the search finds what is there")
+    @Test("The same work without encryption leaves the marker in the files, so the search would find it")
     func control() throws {
         let folder = try Folder()
         let plain = try Connection(folder.path("a.db"), flags: 0x6)

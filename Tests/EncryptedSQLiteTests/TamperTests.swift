@@ -119,7 +119,7 @@ struct TamperTests {
     }
 
     @Test(
-        "A journal whose header says that the database was larger fills no disk", arguments: [12, 16, 17, 20, 24, 28])
+        "A journal with a forged database size does not fill the disk", arguments: [12, 16, 17, 20, 24, 28])
     func forgedJournalHeader(position: Int) throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()

@@ -2,14 +2,14 @@ import Foundation
 
 /// Programs of this machine, as foreign clients.
 public enum Command {
-    /// Runs a program to its end, and gives what it wrote.
+    /// Runs a program to its end, and returns its output.
     public static func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
         try await run(arguments)
     }
 
-    /// Runs a program to its end, beside the threads that the tasks of a server in this process need.
+    /// Runs a program to its end, without blocking the threads that the tasks of a server in this process need.
     ///
-    /// - Parameter includesErrors: whether what it says of errors is among what it wrote, and not thrown away.
+    /// - Parameter includesErrors: whether its standard error is part of the output, and not discarded.
     public static func run(
         _ arguments: [String], includesErrors: Bool = false
     ) async throws -> (status: Int32, output: String) {
@@ -33,10 +33,10 @@ public enum Command {
         }
     }
 
-    /// What curl gets.
+    /// Returns the output of curl.
     public static func curl(_ arguments: String...) async throws -> String { try await curl(arguments) }
 
-    /// What curl gets.
+    /// Returns the output of curl.
     public static func curl(_ arguments: [String]) async throws -> String {
         try await run(["curl", "--silent", "--globoff", "--max-time", "120"] + arguments).output
     }

@@ -6,7 +6,7 @@ import ODataService
 import Synchronization
 import Testing
 
-@Suite("A cached transport tells users apart")
+@Suite("A cached transport distinguishes users")
 struct CachingIdentityTests {
     /// A transport that answers each request with a new text, with an optional client certificate.
     private final class Way: HTTPTransport {

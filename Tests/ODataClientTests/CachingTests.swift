@@ -72,7 +72,7 @@ struct CachingTests {
         }
     }
 
-    @Test("Where the service cannot be reached, the metadata that are kept count; without them it is an error")
+    @Test("If the service cannot be reached, stored metadata are used; without them it is an error")
     func offline() async throws {
         let way = try Way(MemoryService())
         let cache = MemoryMetadataCache()
@@ -82,7 +82,7 @@ struct CachingTests {
         await #expect(throws: TransportError.self) { try await self.client(way).model }
     }
 
-    @Test("Metadata that are kept and cannot be read are read anew")
+    @Test("Metadata that are kept and cannot be read are read again")
     func damaged() async throws {
         let way = try Way(MemoryService())
         let cache = MemoryMetadataCache()
@@ -94,7 +94,7 @@ struct CachingTests {
         #expect(await cache.metadata(of: Self.root) == kept)
     }
 
-    @Test("A client over a cached transport validates what it read, and sees a change at once")
+    @Test("A client over a cached transport validates its reads, and sees a change at once")
     func transport() async throws {
         let service = try MemoryService()
         let way = try Way(service)
@@ -110,7 +110,7 @@ struct CachingTests {
         #expect(try await data.entity("Orders", key: 1)?["City"] == "Linz")
     }
 
-    @Test("A cached provider over a client asks with the ETag of what it has, and answers without the service")
+    @Test("A cached provider over a client sends the ETag of its copy, and answers without the service")
     func provider() async throws {
         let service = try MemoryService()
         let way = try Way(service)

@@ -33,7 +33,7 @@ struct AnyTextTests {
     }
 
     @Test(
-        "Queries compare them as strings, whatever the affinity",
+        "Queries compare them as strings, with any affinity",
         arguments: [
             ("t?$filter=code gt '9'", [3]), ("t?$filter=code eq '09'", []), ("t?$filter=code eq '9'", [2]),
             ("t?$filter=startswith(code,'1')", [1]), ("t?$orderby=code", [1, 2, 3]),
@@ -96,7 +96,7 @@ struct AnyTextTests {
         }
     }
 
-    @Test("A column whose values are served with one text twice is no key: the rowid is")
+    @Test("A column that would serve one text twice is no key: the rowid is")
     func repeatedKeys() async throws {
         try await withDatabase(
             "CREATE TABLE t (code PRIMARY KEY NOT NULL, x); INSERT INTO t VALUES (10, 1), ('10', 2), (9, 3)"
@@ -108,7 +108,7 @@ struct AnyTextTests {
         }
     }
 
-    @Test("Related rows are those whose strings are the same")
+    @Test("Related rows are those with equal strings")
     func relations() async throws {
         try await withDatabase(
             """

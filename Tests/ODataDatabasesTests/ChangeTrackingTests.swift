@@ -21,7 +21,7 @@ struct ChangeTrackingTests {
         """
 
     @Test(
-        "Literals are read, whatever mark combines with their quotes",
+        "Literals are read, even if a mark combines with their quotes",
         arguments: ["'\u{301}", "\u{301}", "\u{600}", "a'"])
     func combiningMarks(text: String) throws {
         let written = "'" + text.doubling(UInt8(ascii: "'")) + "'"
@@ -104,7 +104,9 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("rule 29: what page 2 alone showed, or did not, is put right by the next delta", arguments: [false, true])
+    @Test(
+        "rule 29: rows that page 2 showed too early or missed are corrected by the next delta",
+        arguments: [false, true])
     func changedBackBehindPage(wal: Bool) async throws {
         let fixture = try ForeignFixture(Self.sql, wal: wal)
         let database = try await ServedDatabase.open(path: fixture.path)
@@ -127,7 +129,7 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("Pages of changes end where the first one said, whatever happens meanwhile")
+    @Test("Pages of changes end at the limit of the first one, despite later changes")
     func deltaPages() async throws {
         let fixture = try ForeignFixture(Self.sql)
         let database = try await ServedDatabase.open(path: fixture.path)
@@ -157,7 +159,8 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("What the database does itself, by cascades, is versioned with our change", arguments: [false, true])
+    @Test(
+        "Changes that the database makes itself, by cascades, are versioned with our change", arguments: [false, true])
     func cascades(wal: Bool) async throws {
         let fixture = try ForeignFixture(Self.sql, wal: wal)
         let database = try await ServedDatabase.open(path: fixture.path)
@@ -169,7 +172,7 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("A change whose caller is gone when it is committed comes with the next delta", arguments: [false, true])
+    @Test("A change with a disconnected caller that is committed comes with the next delta", arguments: [false, true])
     func cancelledAfterCommit(wal: Bool) async throws {
         let fixture = try ForeignFixture(Self.sql, wal: wal)
         let caller = Caller()
@@ -228,7 +231,7 @@ struct ChangeTrackingTests {
         try await anew.close()
     }
 
-    @Test("rule 29: what cannot be tracked gets no Preference-Applied")
+    @Test("rule 29: a query that cannot be tracked gets no Preference-Applied")
     func untrackable() async throws {
         let fixture = try ForeignFixture(Self.sql)
         let database = try await ServedDatabase.open(path: fixture.path)
@@ -466,7 +469,7 @@ struct ChangeTrackingTests {
         try await database.close()
     }
 
-    @Test("Triggers of an earlier version are brought up to date once, and keep others from nothing")
+    @Test("Triggers of an earlier version are upgraded once, and keep others from nothing")
     func earlierTriggers() async throws {
         let note = "INSERT INTO outpost_change (name, row) VALUES ('item', quote"
         let fixture = try ForeignFixture(

@@ -55,7 +55,7 @@ struct ForeignModelTests {
         #expect(throws: ForeignDatabaseError.self) { try fixture.model(options) }
     }
 
-    @Test("rule 28: a column whose values do not all parse as declared is wider, with a warning")
+    @Test("rule 28: a column with values that do not parse as declared gets a wider type, with a warning")
     func wideTypes() throws {
         let fixture = try ForeignFixture(
             """

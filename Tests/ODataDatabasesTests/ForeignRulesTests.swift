@@ -19,7 +19,7 @@ struct ForeignRulesTests {
     }
 
     @Test(
-        "A trigger may insert or update with any conflict clause, and what it changes is in the next delta",
+        "A trigger may insert or update with any conflict clause, and its changes are in the next delta",
         arguments: [
             "INSERT INTO total VALUES ('all', NEW.n) ON CONFLICT (id) DO UPDATE SET n = n + excluded.n",
             "UPDATE OR ABORT total SET n = n + NEW.n", "UPDATE OR FAIL total SET n = n + NEW.n",
@@ -123,7 +123,7 @@ struct ForeignRulesTests {
         try await database.close()
     }
 
-    @Test("PUT leaves alone what the database alone knows a default for")
+    @Test("PUT leaves columns alone that have a default of the database only")
     func expressionDefaults() async throws {
         let fixture = try ForeignFixture(
             """

@@ -51,7 +51,7 @@ struct RepeatableRequestTests {
         try await database.close()
     }
 
-    @Test("A repeat is known by its id, whatever it says of its first sending: a copy of a store says another time")
+    @Test("A repeat is known by its id, even if its first sending differs: a copy of a store says another time")
     func otherFirstSending() async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql)
         let database = try await open(fixture)
@@ -66,7 +66,7 @@ struct RepeatableRequestTests {
         try await database.close()
     }
 
-    @Test("400 for what is malformed or another request, 412 rejected for what is too old")
+    @Test("400 for a malformed or different request, 412 rejected for one that is too old")
     func refusals() async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql)
         let database = try await open(fixture)
@@ -95,7 +95,7 @@ struct RepeatableRequestTests {
         try await database.close()
     }
 
-    @Test("The answer to a client whose clock is fast is known for as long as its repeats are taken")
+    @Test("The answer to a client with a fast clock is known for as long as its repeats are taken")
     func fastClock() async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql)
         let day = 86_400
@@ -180,7 +180,7 @@ struct RepeatableRequestTests {
     }
 
     @Test(
-        "rule 27: where others turn to a write-ahead log while the database is served, a repeat acts exactly once too",
+        "rule 27: if another program turns to a write-ahead log during serving, a repeat still acts exactly once",
         arguments: [ServedDatabase.CommitStep.intended, .committed])
     func turnedToLog(step: ServedDatabase.CommitStep) async throws {
         let fixture = try ForeignFixture(ChangeTrackingTests.sql)
@@ -213,7 +213,7 @@ struct RepeatableRequestTests {
     }
 
     @Test(
-        "rule 27: what a trigger replaces is known as it was before, so that nothing is in doubt after a crash",
+        "rule 27: rows that a trigger replaces are recorded before, so that nothing is in doubt after a crash",
         arguments: [
             "UPDATE OR REPLACE total SET n = n + 1", "INSERT OR REPLACE INTO total SELECT 'all', n + 1 FROM total",
         ])

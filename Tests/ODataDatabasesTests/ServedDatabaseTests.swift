@@ -47,7 +47,7 @@ struct ServedDatabaseTests {
         INSERT INTO person VALUES (1, 'Ann', 40, NULL, 'a@x'), (2, 'Bob', 30, 1, 'b@x'), (3, 'Cid', 20, 1, 'c@x');
         """
 
-    @Test("The file beside a database is readable by those who can read it, and no others", arguments: [0o600, 0o664])
+    @Test("The file beside a database has the same readers as the database", arguments: [0o600, 0o664])
     func modeOfSideFile(mode: Int) async throws {
         let fixture = try ForeignFixture("CREATE TABLE t (id INTEGER PRIMARY KEY, secret TEXT)")
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: fixture.path)
@@ -291,7 +291,7 @@ struct ServedDatabaseTests {
         #expect(plan.contains { $0.hasPrefix("SEARCH") } && !plan.contains { $0.hasPrefix("SCAN") }, "\(plan)")
     }
 
-    @Test("A change that is committed is no failure, whatever cannot be read of it")
+    @Test("A committed change is no failure, even if its result cannot be read")
     func madeThoughUnreadable() async throws {
         let fixture = try ForeignFixture(
             """
@@ -310,7 +310,7 @@ struct ServedDatabaseTests {
         try await database.close()
     }
 
-    @Test("A text in another normal form is another text, to changes and to what is related by it")
+    @Test("A text in another normal form is another text, for changes and for relations by it")
     func normalisationIsAChange() async throws {
         let fixture = try ForeignFixture(
             """

@@ -69,7 +69,7 @@ struct AtomEntryTests {
         #expect(link.url(with: ["Id": "a'b", "x": "1"]) == "http://host/svc/Book?Id='a%27b'&x=1")
     }
 
-    @Test("what is read and written again means the same", arguments: [ODataVersion.v2, .v3, .v4])
+    @Test("an Atom entry that is read and written again means the same", arguments: [ODataVersion.v2, .v3, .v4])
     func roundTrip(version: ODataVersion) throws {
         let entity = try read(full)
         let text = AtomEntryWriter(model: model, version: version).document(entity)
@@ -117,7 +117,7 @@ struct AtomEntryTests {
         #expect(again.control.annotations["odata.mediaEditLink"] == "Halls('1')/$value")
     }
 
-    @Test("what creates has inlined content or none, what updates has none, and neither has links")
+    @Test("a creation has inlined content or none, an update has none, and neither has links")
     func requests() throws {
         var entity = try read(full)
         entity.related["Building"] = .references(["Buildings('7')"])
@@ -149,7 +149,7 @@ struct AtomEntryTests {
     }
 
     @Test(
-        "bad documents are refused with the place and what was expected",
+        "bad documents are refused with the place and the expected content",
         arguments: [
             ("<entry xmlns=\"http://www.w3.org/2005/Atom\">", .truncated, ""),
             ("<feed xmlns=\"http://www.w3.org/2005/Atom\"/>", .unexpected("the element feed"), ""),
@@ -238,7 +238,7 @@ struct AtomFeedTests {
         return entity
     }
 
-    @Test("a feed or delta is written in pieces and read whatever the chunks", arguments: [ODataVersion.v2, .v4])
+    @Test("a feed or delta is written in pieces and read in chunks of any size", arguments: [ODataVersion.v2, .v4])
     func roundTrip(version: ODataVersion) throws {
         var writer = AtomFeedWriter(AtomEntryWriter(model: model, version: version))
         var bytes: [UInt8] = []
@@ -268,7 +268,7 @@ struct AtomFeedTests {
     }
 
     @Test(
-        "what a link is relative to decides, and what is no address is none to be relative to",
+        "the base of a link decides, and an invalid address is no base",
         arguments: [
             ("http://h/svc/", "http://h/svc/n"), ("http://h/svc/a?b=/#c/", "http://h/svc/n"),
             ("http://h", "http://h/n"), ("http://h?q=/", "http://h/n"), ("htt#p://h/s/", "n"),

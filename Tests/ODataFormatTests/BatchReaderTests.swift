@@ -30,7 +30,7 @@ struct BatchReaderTests {
         return parts
     }
 
-    @Test("requests are the same whatever the chunks, in JSON and in multipart", arguments: [1, 2, 13, 10_000])
+    @Test("requests are the same for any size of the chunks, in JSON and in multipart", arguments: [1, 2, 13, 10_000])
     func chunks(size: Int) throws {
         let json = JSONBatch.writeRequest(Self.requests)
         #expect(try read(json, "application/json;odata.metadata=minimal", size) == Self.requests)
@@ -58,7 +58,7 @@ struct BatchReaderTests {
         #expect(count == 500)
     }
 
-    @Test("blanks where the colon of a name is missing are read once each", .timeLimit(.minutes(1)))
+    @Test("blanks in the place of a missing colon are read once each in a batch", .timeLimit(.minutes(1)))
     func blanks() async throws {
         var reader = try BatchRequestReader(contentType: "application/json")
         reader.append(#"{"requests""#.utf8)
@@ -94,7 +94,7 @@ struct BatchReaderTests {
     }
 
     @Test(
-        "what no change set may hold is refused",
+        "a request that no change set may hold is refused",
         arguments: [
             ("GET A HTTP/1.1", BatchError.Reason.queryInChangeSet("GET A HTTP/1.1"), 7),
             (
@@ -142,7 +142,7 @@ struct BatchReaderTests {
         }
     }
 
-    @Test("a change set that is not closed is refused where the batch goes on")
+    @Test("a change set that is not closed is refused if the batch goes on")
     func unclosed() {
         let text =
             "--b\nContent-Type: multipart/mixed;boundary=c\n\n--c\nContent-Type: application/http\n\nDELETE A HTTP/1.1\n\n--b--"

@@ -63,7 +63,7 @@ struct MultipartBatchTests {
         #expect(read.first?.headers == [BatchHeader("X-One", "a,"), BatchHeader("X-Two", "b")])
     }
 
-    @Test("a body that is empty lines alone is one where its length says so", arguments: ["\n", "\r\n", "\n\n"])
+    @Test("a body that is empty lines alone is one if its length says so", arguments: ["\n", "\r\n", "\n\n"])
     func linesAsBody(body: String) throws {
         let part = BatchRequestPart(
             method: "POST", url: "A", headers: [BatchHeader("Content-Length", "\(body.utf8.count)")],
@@ -72,7 +72,7 @@ struct MultipartBatchTests {
             try MultipartBatch.readRequest(MultipartBatch.writeRequest([part], boundary: "b"), boundary: "b") == [part])
     }
 
-    @Test("what is written reads back the same")
+    @Test("a written batch reads back the same")
     func roundTrip() throws {
         let requests = [
             BatchRequestPart(method: "GET", url: "A"),
@@ -150,7 +150,7 @@ struct MultipartBatchTests {
     }
 
     @Test(
-        "a malformed batch is refused with the line and what was expected",
+        "a malformed batch is refused with the line and the expected content",
         arguments: [
             ("", .noPart(boundary: "b"), 1),
             ("--b\nContent-Type: application/http\n\nGET A HTTP/1.1\n", .notClosed(boundary: "b"), 5),

@@ -34,7 +34,7 @@ struct CollectionPayloadTests {
         ],"extra":{"x":[1,2]},"@odata.nextLink":"n"}
         """
 
-    @Test("a page gives the same elements whatever the chunks", arguments: [1, 2, 3, 7, 64, 10_000])
+    @Test("a page gives the same elements for any size of the chunks", arguments: [1, 2, 3, 7, 64, 10_000])
     func chunks(size: Int) throws {
         let all = try elements(Array(page.utf8), chunk: size, model: model, type: order)
         #expect(all.count == 4)
@@ -65,7 +65,7 @@ struct CollectionPayloadTests {
         #expect(try reader.next() == nil)
     }
 
-    @Test("blanks where the colon of a name is missing are read once each", .timeLimit(.minutes(1)))
+    @Test("blanks in the place of a missing colon are read once each in a collection", .timeLimit(.minutes(1)))
     func blanks() async throws {
         var reader = CollectionPayloadReader(model: model, type: order)
         reader.append(#"{"value":[{"ID":1}], "extra""#.utf8)
@@ -192,7 +192,7 @@ struct CollectionPayloadTests {
         }
     }
 
-    @Test("what the writer writes piece by piece reads back", arguments: [ODataVersion.v4, .v401])
+    @Test("a collection written piece by piece reads back", arguments: [ODataVersion.v4, .v401])
     func writer(version: ODataVersion) throws {
         let shape = try #require(model.shape(order))
         let writer = EntityPayloadWriter(model: model, version: version)

@@ -74,7 +74,9 @@ struct CollectionRowTests {
         ],"@odata.nextLink":"n"}
         """
 
-    @Test("plain entities come as rows and the others as values, whatever the chunks", arguments: [1, 2, 5, 33, 4096])
+    @Test(
+        "plain entities come as rows and other ones as values, for any size of the chunks",
+        arguments: [1, 2, 5, 33, 4096])
     func chunks(size: Int) throws {
         let log = try read(page, chunk: size)
         #expect(log.orders.map(\.id) == [1, .max, 3, 4, 8])
@@ -242,7 +244,7 @@ struct CollectionRowTests {
         #expect(flat["Floor"] == 3)
     }
 
-    @Test("a row that was let go of has nothing loaded")
+    @Test("a row that was released has nothing loaded")
     func forgotten() throws {
         let shape = try #require(model.shape(SampleService.order))
         let row = JSONRow(shape: shape, model: model)

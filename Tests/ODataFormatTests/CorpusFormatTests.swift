@@ -44,7 +44,7 @@ struct CorpusPayloadTests {
         }
     }
 
-    @Test("each one reads as an entity, a collection or an error, whatever the chunks", arguments: payloads)
+    @Test("each one reads as an entity, a collection or an error, for any size of the chunks", arguments: payloads)
     func read(path: String) throws {
         let bytes = try Corpus.bytes(path)
         let model = try anyModel()
@@ -142,7 +142,7 @@ struct CorpusBatchTests {
         }
     }
 
-    @Test("each one is the same whatever the chunks", arguments: batches)
+    @Test("each batch is the same for any size of the chunks", arguments: batches)
     func chunks(path: String) throws {
         let bytes = try Corpus.bytes(path)
         guard let boundary = boundary(bytes) else { return }

@@ -123,7 +123,7 @@ struct CorpusLegacyTests {
         for case .entity(let entity) in whole { try checkRoundTrip(entity, model) }
     }
 
-    @Test("each one in XML reads as what its root says, or is refused with its place", arguments: xml)
+    @Test("each one in XML reads by its root element, or is refused with its place", arguments: xml)
     func readXML(path: String) throws {
         let bytes = try Corpus.bytes(path)
         let root = try XMLBody.parse(bytes)
@@ -227,7 +227,7 @@ struct CorpusTranscriptTests {
         message.headers?.first { $0.key.lowercased() == "content-type" }?.value
     }
 
-    @Test("each body is read as what its context says")
+    @Test("each body is read by its context")
     func read() throws {
         let exchanges = try Self.exchanges()
         let metadata = try #require(exchanges.first { $0.request.path == "/$metadata" }?.response.body)

@@ -153,7 +153,7 @@ struct EntityPayloadTests {
         #expect(written(entity) == text)
     }
 
-    @Test("JSON 3.1: the metadata level decides what is written")
+    @Test("JSON 3.1: the metadata level decides about the written control information")
     func levels() throws {
         var entity = try read(##"{"@type":"#Shop.RushOrder","@id":"Orders(1)","@etag":"x","ID":1,"Freight":2}"##)
         entity["When"] = .date(try #require(ODataDate("2026-11-21")))
@@ -170,7 +170,7 @@ struct EntityPayloadTests {
     }
 
     @Test(
-        "what is written reads back the same, in both versions",
+        "a written entity reads back the same, in both versions",
         arguments: [
             #"{"ID":1,"Freight":2.50,"ShipTo":{"City":"x"},"Tags":["a","b"],"Placed":"2026-11-21T10:00:00Z"}"#,
             ##"{"@type":"#Shop.RushOrder","@id":"Orders(1)","@Core.Note":"n","ID":1,"Freight@Core.Note":true,"Freight":1}"##,

@@ -59,7 +59,7 @@ struct FeedMappingTests {
         #expect(try AtomEntryReader(model: model, strictness: .strict).read(bytes, type: type).entity == note)
     }
 
-    @Test("what is not well-formed stands as text where XHTML is wanted")
+    @Test("XHTML content that is not well-formed becomes text")
     func notWellFormed() throws {
         var note = try note()
         note["Text"] = "1 < 2"
@@ -69,7 +69,7 @@ struct FeedMappingTests {
         #expect(try AtomEntryReader(model: model).read(bytes, type: type).entity == note)
     }
 
-    @Test("what is not loaded is not taken for empty")
+    @Test("a property that is not loaded is not mistaken for an empty one")
     func notLoaded() throws {
         var note = try #require(ODataEntity(ofSet: "Notes", model: model))
         note["Id"] = 1

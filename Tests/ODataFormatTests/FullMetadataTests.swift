@@ -56,7 +56,7 @@ struct FullMetadataTests {
                 """)
     }
 
-    @Test("what it says reads back, and is written once")
+    @Test("its control information reads back, and is written once")
     func roundTrip() throws {
         let model = try model()
         let text = written(try book(model), model, .v4)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataFormat
 
-@Suite("What services write otherwise than the standard has it, and how long it takes to read")
+@Suite("Deviations of services from the standard, and the time to read them")
 struct LeniencyTests {
     @Test(
         "Edm.DateTime with the letter of UTC or an offset, in JSON as in Atom",
@@ -78,7 +78,7 @@ struct LeniencyTests {
         if let type, let value { #expect(type.lowerBound < value.lowerBound, "\(text)") }
     }
 
-    @Test("A request says nothing that the service once gave, and what it says of a nested collection stays")
+    @Test("A request repeats no control information of the service, except that of nested collections")
     func requests() {
         var control = ControlInformation()
         control.id = "Orders(1)"

@@ -130,10 +130,10 @@ struct PayloadFormatTests {
     }
 }
 
-@Suite("What a context URL says")
+@Suite("The content of a context URL")
 struct ContextTypeTests {
     @Test(
-        "Keys say nothing of the type, whatever stands in them",
+        "Keys in a context URL do not affect the type",
         arguments: ["1", "'a/b'", "'\u{301}'", "'\u{301}('", "'\u{600}'", "'''\u{301}''('"])
     func keys(key: String) throws {
         let model = try SampleService.model()
@@ -205,7 +205,7 @@ struct FunctionImportCallTests {
     }
 
     @Test(
-        "OData V2 Overview 6: arguments become literals of their parameter's type, whatever values they are of",
+        "OData V2 Overview 6: arguments become literals of their parameter's type, from values of any type",
         arguments: [
             (5, .decimal, "5M"), (5, .int64, "5L"), (2, .double, "2d"), (2, .single, "2f"),
             (.double(2.5), .decimal, "2.5M"), (.double(2.5), .single, "2.5f"),
@@ -232,7 +232,7 @@ struct FunctionImportCallTests {
         #expect(try call.template(arguments: ["A": value]).removingPercentEncoding == "F?A=\(literal)")
     }
 
-    @Test("a place for an argument stands within what makes it a literal of its type")
+    @Test("a placeholder for an argument stands within the delimiters of its type's literal")
     func places() {
         #expect(LegacyLiteral.place(named: "At", type: .primitive(.time)) == "time'{At}'")
         #expect(LegacyLiteral.place(named: "Day", type: .primitive(.dateTime)) == "datetime'{Day}'")
@@ -274,7 +274,7 @@ struct FunctionImportCallTests {
     }
 
     @Test(
-        "what is no service document is told from one that is malformed",
+        "a body that is no service document differs from a malformed one",
         arguments: [
             (.json(.v401), #"{"error":"no"}"#, 1, 15), (.json(.v4), "{\n}", 2, 2),
             (.verboseJSON(.v2), #"{"d":{"results":[]}}"#, 1, 20), (.verboseJSON(.v2), #"{"d":[1]}"#, 1, 6),

@@ -129,7 +129,7 @@ struct RealWorldPayloadTests {
     }
 
     @Test(
-        "what is no payload is refused with its place",
+        "a body that is no payload is refused with its place",
         arguments: [
             #"{"Id":1"#, #"{"Id":"x"}"#, #"{"Id":1,}"#, #"{"Id":2147483648}"#, "[]", "1", "", #"{"Ship":1}"#,
             #"{"Tags":"a"}"#, #"{"Tags":[1]}"#, #"{"Level":"None"}"#, #"{"Items":{}}"#, #"{"Customer":[]}"#,

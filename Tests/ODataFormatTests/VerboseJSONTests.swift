@@ -102,7 +102,7 @@ struct VerboseJSONTests {
         #expect(desks.map { $0["No"] } == [1])
     }
 
-    @Test("what is read and written again means the same", arguments: [ODataVersion.v2, .v3])
+    @Test("verbose JSON that is read and written again means the same", arguments: [ODataVersion.v2, .v3])
     func roundTrip(version: ODataVersion) throws {
         let entity = try read(full)
         let text = written(entity, VerboseEntityWriter(model: model, version: version))
@@ -143,21 +143,21 @@ struct VerboseJSONTests {
         #expect(written(hall, bare) == #"{"__metadata":{"type":"Ref.Hall"},"Id":"1","Stage":true}"#)
     }
 
-    @Test("a service takes a link of what is to be created for a reference")
+    @Test("a service takes a link in an entity to be created for a reference")
     func binding() throws {
         let text = #"{"Id":"1","Building":{"__deferred":{"uri":"Buildings('7')"}}}"#
         #expect(try read(text, .strict).related["Building"] == .references(["Buildings('7')"]))
         #expect(try read(text, .lenient).control.annotations["Building@odata.navigationLink"] == "Buildings('7')")
     }
 
-    @Test("the type may stand behind what it declares")
+    @Test("the type may stand behind the members that it declares")
     func lateType() throws {
         let entity = try read(#"{"d":{"Stage":true,"Id":"1","__metadata":{"type":"Ref.Hall","media_src":"m"}}}"#)
         #expect(entity.shape.name.name == "Hall" && entity["Stage"] == true && entity.control.mediaReadLink == "m")
     }
 
     @Test(
-        "a feed is read in all its forms, whatever the chunks",
+        "a feed is read in all its forms, for any size of the chunks",
         arguments: [
             #"{"d":[{"Id":"1"},{"Id":"2"}]}"#, #"{"d":{"results":[{"Id":"1"},{"Id":"2"}]}}"#,
             #"{"results":[{"Id":"1"},{"Id":"2"}]}"#,

@@ -10,7 +10,7 @@ struct GoldenTests {
     private static let configuration = GeneratorConfiguration(access: .internal, files: 1)
 
     @Test(
-        "The code that the tests of queries and services are compiled with is what is generated, byte for byte",
+        "The compiled code of the tests for queries and services equals the generated code, byte for byte",
         arguments: ["Harbour", "Orchard"])
     func golden(name: String) throws {
         let code = try Documents.code("\(name.lowercased()).xml", Self.configuration)
@@ -23,14 +23,14 @@ struct GoldenTests {
         }
     }
 
-    @Test("What no code can be generated for is named with its reason")
+    @Test("A declaration without possible code is named with the reason")
     func omissions() throws {
         let code = try Documents.code("harbour.xml")
         #expect(
             code.omissions.map(\.description) == ["Harbour.Name: it is bound to Edm.EntityType"])
     }
 
-    @Test("The same metadata give the same code, in whatever order they are written")
+    @Test("The same metadata give the same code, in any order of declarations")
     func order() throws {
         let first = """
             <EntityType Name="A"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32"/>

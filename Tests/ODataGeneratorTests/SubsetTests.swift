@@ -34,7 +34,7 @@ struct SubsetTests {
         #expect(try entities(.all).count == 5)
     }
 
-    @Test("Types, singletons and imports can be asked for by name, and unknown ones are named with what is near")
+    @Test("Types, singletons and imports can be requested by name, and an unknown name gets a suggestion")
     func names() throws {
         let code = try Documents.code(
             "harbour.xml", GeneratorConfiguration(sets: ["Master", "Reset"], types: ["Harbour.Photo"]))

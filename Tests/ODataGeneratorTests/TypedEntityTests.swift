@@ -13,7 +13,7 @@ struct TypedEntityTests {
 
     private static let id = "11111111-2222-3333-4444-555555555555"
 
-    @Test("11.4.2 What is created comes back as the service has it, and queries find it")
+    @Test("11.4.2 A created entity comes back in its server version, and queries find it")
     func create() async throws {
         let harbour = try await harbour()
         let ship = try await harbour.ships.create(
@@ -40,7 +40,7 @@ struct TypedEntityTests {
         #expect(try await harbour.ships.key(99).get() == nil)
     }
 
-    @Test("11.4.3 An update sends what changed and nothing else")
+    @Test("11.4.3 An update sends the changed properties and nothing else")
     func changes() async throws {
         let model = HarbourMetadata.model
         var stored = ODataEntity(shape: Ship.odataShape)
@@ -65,7 +65,7 @@ struct TypedEntityTests {
         #expect(body.values.compactMap { $0 } == [.decimal(40)])
     }
 
-    @Test("Not loaded is told apart from null, and what must be there can be required")
+    @Test("A property that is not loaded differs from null, and a required one can be demanded")
     func notLoaded() throws {
         var ship = Ship()
         #expect(ship.name == nil && !ship.isLoaded(\.name))
@@ -150,7 +150,7 @@ struct TypedEntityTests {
         await #expect(throws: DataServiceError.unknownType(Ship.typeName)) { try await other.ships.create(Ship()) }
     }
 
-    @Test("Entities, typed and dynamic, are Codable: values, what is not loaded, what changed, related entities")
+    @Test("Entities, typed and dynamic, are Codable: values, missing and changed properties, related entities")
     func coding() throws {
         var ship = Ship {
             $0.shipID = 7
@@ -239,7 +239,7 @@ struct TypedEntityTests {
         #expect(try await lost.count() == 1)
     }
 
-    @Test("A number that the enumeration did not have reads as nil and stays what it is")
+    @Test("A number outside of the enumeration reads as nil and stays unchanged")
     func unknownMember() {
         var ship = Ship()
         ship.odataEntity["Kind"] = .enumeration(77)

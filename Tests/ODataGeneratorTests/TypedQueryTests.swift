@@ -58,7 +58,7 @@ struct TypedQueryTests {
                 == "Parties?$filter=Tags/any(x1:x1 eq 'old')")
     }
 
-    @Test("11.2.6.7 Pages behind the first one of what an action returns are read")
+    @Test("11.2.6.7 All pages of an action's result are read")
     func pagesOfAction() async throws {
         let recorder = Recorder([
             ODataResponse(body: .page(EntityPage(nextLink: "Ships?$skiptoken=1"))),
@@ -176,7 +176,7 @@ struct TypedQueryTests {
         #expect(recorder.last == "GET Ships(7)/Owner/Fleet(8)/Berth/Number")
     }
 
-    @Test("11.5 What operations give: null members, streams, entities, nothing")
+    @Test("11.5 Operations return null members, streams, entities, or nothing")
     func operationResults() async throws {
         let values = ODataResponse(body: .value(.collection(["new", .null]), .collection(.primitive(.string))))
         let stream = ODataResponse(body: .raw(ByteStream([1, 2]), contentType: "image/png"))

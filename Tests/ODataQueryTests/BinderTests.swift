@@ -48,7 +48,7 @@ struct BinderTests {
     }
 
     @Test(
-        "A constant that is cast is a constant of the type, null where it does not read as one",
+        "A constant that is cast is a constant of the type, null if it does not read as one",
         arguments: [
             ("cast('2020-02-29',Edm.Date)", "2020-02-29", .date), ("cast('2020-02-30',Edm.Date)", nil, .date),
             ("cast('-7',Edm.Int16)", "-7", .int16), ("cast('70000',Edm.Int16)", nil, .int16),
@@ -76,7 +76,7 @@ struct BinderTests {
     }
 
     @Test(
-        "What the standard defines is accepted",
+        "Expressions of the standard are accepted",
         arguments: [
             "Style has Shop.Pattern'Red'", "Style has S.Pattern'Red,Striped'", "State eq 'Sent'",
             "State eq Shop.State'1'",
@@ -123,7 +123,7 @@ struct BinderTests {
     }
 
     @Test(
-        "What has no meaning here is refused by name",
+        "An expression without a meaning here is refused by name",
         arguments: ["Shop.Best(Rank=1) eq null", "{\"a\":1} eq {\"a\":1}"])
     func unsupported(text: String) throws {
         guard case .unsupported(let feature) = try error(text).kind else {
@@ -178,7 +178,7 @@ struct BinderTests {
         #expect(growing.kind == .limit(name: "maxNodes"))
     }
 
-    @Test("Range variables of one name are told apart")
+    @Test("Range variables of one name are distinguished")
     func variables() throws {
         let bound = try filter("Items/any(x:x/Order/Items/any(x:x/Quantity gt 1))")
         guard case .any(_, let outer, .any(let path, let inner, _)?) = bound else {

@@ -100,7 +100,7 @@ struct CorpusABNFTests {
         }
     }
 
-    @Test("The parser takes what the grammar takes and refuses what it refuses, no later than stated")
+    @Test("The parser accepts and refuses the same texts as the grammar, no later than stated")
     func grammar() throws {
         var tally = Tally()
         for file in Corpus.files("abnf", where: { $0.hasSuffix(".json") }) {

@@ -5,7 +5,7 @@ import Testing
 @Suite("Queries of 4.01 for older services")
 struct DialectTranslationTests {
     @Test(
-        "What the older versions can say is said in their words",
+        "Queries that older versions can express are translated",
         arguments: [
             (
                 "Orders?$filter=contains(Name,'a') and Placed gt 2024-01-02",
@@ -51,7 +51,7 @@ struct DialectTranslationTests {
     }
 
     @Test(
-        "What they cannot say is refused by its name",
+        "Queries that they cannot express are refused by name",
         arguments: [
             "Orders?$search=x", "Orders?$apply=identity", "Orders?$compute=1 as x", "Orders?$expand=Items($top=1)",
             "Orders?$filter=now() gt A", "Orders?$filter=A has N.E'x'", "Orders?$filter=Items/$count gt 1", "$all",

@@ -66,7 +66,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "What is no literal of any rule is refused",
+        "A text that is no literal of any rule is refused",
         arguments: [
             "'a", "'a'b'", "3.", ".5", "1e", "1e+", "2012-13-01x", "2012-12-03T25:00:00Z", "2012-12-03T07:60Z",
             "2012-12-03T07:16:23", "binary'T'", "binary'T0=RhdGE'", "binary'ab%20c'", "duration'1D'", "duration'P1DT'",
@@ -165,7 +165,7 @@ struct GrammarLiteralTests {
     }
 
     @Test(
-        "What V2 and V3 do not say is refused there too",
+        "Syntax that V2 and V3 do not have is refused there too",
         arguments: [
             "Orders?$filter=A eq datetime'2012-13-03T00:00:00'", "Orders?$filter=A eq guid'x'",
             "Orders?$filter=A eq X'0'",

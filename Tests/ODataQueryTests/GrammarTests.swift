@@ -103,7 +103,7 @@ struct GrammarTests {
     }
 
     @Test(
-        "What breaks a rule is refused where it does, or before",
+        "A text that breaks a rule is refused at that place, or before",
         arguments: [
             Refusal("$crossjoin()", 11), Refusal("Orders((1))", 7), Refusal("Orders(A eq 1)", 8),
             Refusal("Orders(1", 8), Refusal("Orders(A=)", 9), Refusal("Orders//Items", 7), Refusal("/Orders", 0),

@@ -156,7 +156,7 @@ struct ParserRobustnessTests {
     }
 
     @Test(
-        "What comes to a limit comes to no more of it as it is printed",
+        "A text at a limit stays within the limit when it is printed",
         arguments: [
             "A/1", "A/1/B", "NS.T/1", "A/NS.T/1/B", "A/any/1", "A/aggregate/1", "aggregate/1", "A(1)", "A/B(1)",
             "A/NS.T(1)", "A/NS.F(p=1)/B",

@@ -25,7 +25,7 @@ struct QueryBuilderTests {
         #expect(try ODataURL(parsing: query.url.urlEncoded()) == query.url)
     }
 
-    @Test("Every operator and method says what the syntax says")
+    @Test("Every operator and method builds the syntax of the same name")
     func operators() throws {
         let a = QueryExpression.property("A")
         let cases: [(QueryExpression, String)] = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataQuery
 
-@Suite("What is printed reads back")
+@Suite("Printed queries read back")
 struct RoundTripTests {
     @Test("Random expressions read back to equal trees")
     func expressions() throws {
@@ -18,7 +18,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "A quote is a quote, whatever mark combines with it",
+        "A quote is a quote, even if a mark combines with it",
         arguments: ["'\u{301}", "\u{301}'", "\u{600}'", "a'\u{200C}b''\u{FE0F}", "'\u{73B}'"])
     func combiningMarks(text: String) throws {
         for dialect in [QueryDialect.v4, .v2] {
@@ -37,7 +37,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("Words of $search are read back, whatever mark combines with them")
+    @Test("Words of $search are read back, even if a mark combines with them")
     func combiningMarksInSearch() throws {
         // A word cannot begin with a quote, so it is written as a phrase.
         let words: [(SearchExpression, SearchExpression)] = [
@@ -56,7 +56,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "What is as deep as an expression may be, and keys behind annotations, read back to equal trees",
+        "The deepest possible expression, and keys behind annotations, read back to equal trees",
         arguments: [
             String(repeating: "-", count: 64) + "5", String(repeating: "- ", count: 63) + "5", "-(1 has 2)",
             "- 1 in [1]",
@@ -148,7 +148,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "A number before a colon in case() is one where it is no time of day with what follows",
+        "A number before a colon in case() is a number, unless it begins a time of day",
         arguments: [
             ("54:54", "54", "54"), ("24:00", "24", "0"), ("15:20e1", "15", "200.0e0"), ("15:10.5", "15", "10.5"),
             ("15:100", "15", "100"), ("99:'a'", "99", "'a'"), ("15:20 add 1", "15", "20 add 1"),
@@ -189,7 +189,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("What is neither a time of day nor a number and its value is refused where the colon is missing")
+    @Test("A missing colon is refused, if neither a time of day nor a number is possible")
     func noColon() {
         #expect(throws: QueryError.self) { try CommonExpression(parsing: "case(Opens eq 10:15:20,true:0)") }
         #expect(throws: QueryError.self) { try CommonExpression(parsing: "case(Opens eq 10,true:0)") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataQuery
 
-@Suite("URLs are bound to what they address")
+@Suite("URLs are bound to the resources that they address")
 struct URLBinderTests {
     let model: EntityDataModel
 
@@ -100,7 +100,7 @@ struct URLBinderTests {
     }
 
     @Test(
-        "What addresses nothing is refused",
+        "A URL that addresses nothing is refused",
         arguments: [
             "Ordrs", "Orders(1)/Frieght", "Orders/Items", "Orders(1)/Address/$value", "Orders/$value", "Customers(1)",
             "Nearby(town='x')", "Nearby('x')", "Orders(1)/OrderID/City", "Products(1)/Shop.Order",
@@ -182,7 +182,7 @@ struct URLBinderTests {
     }
 
     @Test(
-        "What $expand cannot do is refused",
+        "An unsupported form of $expand is refused",
         arguments: [
             "Orders?$expand=Customer($levels=2)", "Orders?$expand=Customer,Customer($select=Country)",
             "Orders?$expand=Freight", "Orders?$expand=Custmer",
@@ -230,7 +230,7 @@ struct URLBinderTests {
     }
 
     @Test(
-        "What a service must define is refused by name where it is not",
+        "A name that a service must define is refused if it does not",
         arguments: [
             "aggregate(Freight with Custom.median as M)", "aggregate(Budget)", "Shop.Transform()",
         ])

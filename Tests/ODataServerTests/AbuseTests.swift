@@ -42,7 +42,7 @@ import Testing
         "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
     ])
-    func `what is no request ends its connection alone`(_ text: String) async throws {
+    func `bytes that are no request end only their own connection`(_ text: String) async throws {
         try await withServer(.init(idleTimeout: .seconds(8)), handler: Self.collect) { server in
             let connection = try RawConnection(port: server.port)
             connection.send(text.utf8)

@@ -55,7 +55,7 @@ import Testing
         _ = try limiter.enter("a", isCounted: false).get()
     }
 
-    @Test("so many addresses that they cannot be told apart share one count")
+    @Test("so many addresses that they cannot be distinguished share one count")
     func manyAddresses() throws {
         let (limiter, clock) = limiter(AddressLimits(requestsAtOnce: nil, requestsPerMinute: 1))
         for number in 0..<AddressLimiter.maxAddresses { _ = try limiter.enter("\(number)", isCounted: true).get() }
@@ -65,7 +65,7 @@ import Testing
         _ = try limiter.enter("another", isCounted: true).get()
     }
 
-    @Test("a server refuses what is too much with 429 and the time to wait, and still tells its health")
+    @Test("a server refuses too many requests with 429 and the time to wait, and still reports its health")
     func refusal() async throws {
         var configuration = ODataServer.Configuration(health: HealthEndpoint())
         configuration.addressLimits = AddressLimits(requestsPerMinute: 2)

@@ -82,7 +82,7 @@ import Testing
 
     private static let users = BasicAuthentication(users: ["alice": "right"])
 
-    @Test("a certificate and a password are both demanded where both are asked for")
+    @Test("a certificate and a password are both demanded if both are asked for")
     func both() async throws {
         let authority = try await Authority()
         let ways: [any RequestAuthenticator] = [ClientCertificateAuthentication(), Self.users]
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("either is enough where that is allowed, and wrong credentials are refused all the same")
+    @Test("either is enough if that is allowed, and wrong credentials are refused all the same")
     func either() async throws {
         let authority = try await Authority()
         let ways: [any RequestAuthenticator] = [ClientCertificateAuthentication(), Self.users]

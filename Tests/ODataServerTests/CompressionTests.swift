@@ -13,7 +13,7 @@ import Testing
         ("gzip", true), ("GZIP;q=0.5, br", true), ("gzip;q=0", false), ("*", true), ("*;q=0", false),
         ("identity", false), ("", false), ("br, *;q=0.1", true), ("gzip;q=0, *", false), ("x-gzip", true),
     ])
-    func `gzip is sent to who accepts it`(_ header: String, _ isAccepted: Bool) {
+    func `gzip is sent to clients that accept it`(_ header: String, _ isAccepted: Bool) {
         #expect(Compression.accepts(header) == isAccepted)
     }
 
@@ -35,7 +35,7 @@ import Testing
         return (response, try await packed.collect(limit: 64 << 20))
     }
 
-    @Test func `what is packed is whole again when unpacked, and small`() async throws {
+    @Test func `a compressed body is smaller, and whole again when unpacked`() async throws {
         let text = Array((0..<40_000).map { "{\"ID\":\($0),\"Text\":\"row\"}" }.joined(separator: ",").utf8)
         let (response, packed) = try await apply(
             [.contentType: "application/json;metadata=minimal", .eTag: "\"1\"", .vary: "Accept"], text)

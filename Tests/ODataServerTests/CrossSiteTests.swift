@@ -19,7 +19,7 @@ import Testing
         try await server.send("/Items", method: method, fields, body: ByteStream([65])).response.status.code
     }
 
-    @Test("a change that a page of another origin asks for is refused, whatever its media type")
+    @Test("a change requested by a page of another origin is refused, with any media type")
     func refused() async throws {
         try await withServer(handler: Self.ok) { (server: RunningServer) async throws in
             let own = "http://127.0.0.1:\(server.port)"

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "another name is refused with 421, whatever the method, and the health is told under any name",
+        "another name is refused with 421 for any method, and the health is reported under any name",
         arguments: ["attacker.example:PORT", "127.0.0.1.attacker.example", "localhost.attacker.example", "2130706433"])
     func misdirected(host: String) async throws {
         for method in ["GET", "PATCH", "OPTIONS"] {
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "a chunk whose length is none is refused with 400",
+        "a chunk with an invalid length is refused with 400",
         arguments: ["zz\r\nab\r\n", "-1\r\nab\r\n", "3\r\nab", "fffffffffffffffff\r\n"])
     func brokenChunk(chunk: String) async throws {
         let provider = NoRows()

@@ -14,13 +14,13 @@ import Testing
         ])
     func values(text: String, expected: String) { #expect(LogText.value(text) == expected) }
 
-    @Test("the target of a request stays as it was sent, but for what no URL holds")
+    @Test("the target of a request is logged as sent, except for characters that no URL has")
     func targets() {
         #expect(LogText.target("/Lines(OrderID=1,Number=2)?$top=1&a=%20") == "/Lines(OrderID=1,Number=2)?$top=1&a=%20")
         #expect(LogText.target("/a b\u{1B}[31m") == "/a%20b%1B%5B31m")
     }
 
-    @Test("a text is cut where it is too long for a line")
+    @Test("a text is cut if it is too long for a line")
     func length() {
         #expect(LogText.value(String(repeating: "a", count: LogText.maxLength + 1)).count == LogText.maxLength)
     }

@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `requests are counted and timed by method and status, whatever methods somebody invents`() async throws {
+    @Test func `requests are counted and timed by method and status, and invented methods together`() async throws {
         let metrics = TestMetrics()
         var configuration = ODataServer.Configuration(pathPrefix: "/s/")
         configuration.metricsFactory = metrics

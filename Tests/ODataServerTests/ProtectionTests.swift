@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a token whose header asks for what is not understood is refused`() async throws {
+    @Test func `a token with an unknown critical header is refused`() async throws {
         let (signer, set) = try await issuer()
         let keys = try await BearerAuthentication.Keys(jsonWebKeySet: Data(set.utf8))
         let bearer = BearerAuthentication(issuer: "https://login.example/", audience: "shop", keys: keys)

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["/slow", "/statement"])
-    func `a request whose caller has gone ends within a second`(_ path: String) async throws {
+    func `a request of a disconnected caller ends within a second`(_ path: String) async throws {
         let trace = Trace()
         try await withServer(handler: Self.working(trace)) { server in
             let connection = try RawConnection(port: server.port)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `a server that is told to stop ends within its drain time, whatever runs`() async throws {
+    @Test func `a server that is told to stop ends within its drain time, despite running requests`() async throws {
         var configuration = ODataServer.Configuration()
         configuration.drainTime = .seconds(2)
         let trace = Trace()

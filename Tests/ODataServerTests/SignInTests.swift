@@ -60,7 +60,7 @@ import Testing
         #expect(await attempt(other, time, "bob", succeeds: true) == .zero)
     }
 
-    @Test("a user who has signed in from an address before does not wait for the failures of others there")
+    @Test("a user who has signed in from an address before does not wait for failures of other users there")
     func known() async {
         let (guardian, clock) = make()
         #expect(await attempt(guardian, clock, "bob", succeeds: true) == .zero)
@@ -95,7 +95,7 @@ import Testing
         #expect(await attempt(guardian, clock, "ann") == .seconds(2))
     }
 
-    @Test("who would have to wait for more than a minute is refused with 429")
+    @Test("a sign-in that would have to wait for more than a minute is refused with 429")
     func refused() async throws {
         let clock = Clock()
         // The clock stands still, so all attempts are concurrent.

@@ -39,7 +39,9 @@ import Testing
     }
 
     @Test(arguments: ["Content-Length: 5000000", "Transfer-Encoding: chunked"])
-    func `who sends a large body before reading sees the refusal, and then the end`(_ field: String) async throws {
+    func `a client that sends a large body before reading sees the refusal, and then the end`(_ field: String)
+        async throws
+    {
         try await withServer(Self.configuration, handler: Self.refusing) { server in
             let connection = try RawConnection(port: server.port)
             connection.send(Self.head("/elsewhere", field))

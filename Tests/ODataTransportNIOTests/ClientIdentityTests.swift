@@ -11,7 +11,8 @@ import X509
 @Suite("Client certificates") struct ClientIdentityTests {
     private static let hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-    /// What comes of a request to a server that accepts the certificates of an authority but for some serial numbers.
+    /// The outcome of a request to a server that accepts the certificates of an authority except some serial
+    /// numbers.
     private func outcome(
         _ certificates: TestCertificates, identity: ClientIdentity?,
         revoked: [Certificate.SerialNumber] = [], asOption: Bool = false

@@ -10,9 +10,10 @@ import Testing
 
 @testable import ODataTransportNIO
 
-/// What the library would lose: a refusal whose end comes after the end of the request, of which it has sent a part.
+/// A case that the library would lose: a refusal that ends after the end of the request, of which a part was
+/// sent.
 @Suite struct EarlyRefusalTests {
-    /// What comes out of a connection with the handler, as words.
+    /// The output of a connection with the handler, as words.
     private func parts(_ channel: EmbeddedChannel) throws -> [String] {
         var parts: [String] = []
         while let part = try channel.readInbound(as: HTTPClientResponsePart.self) {
@@ -74,7 +75,7 @@ import Testing
         #expect(try parts(channel) == ["more"])
     }
 
-    @Test(arguments: [HTTPResponseStatus.continue, .ok]) func `what is no refusal is never held`(
+    @Test(arguments: [HTTPResponseStatus.continue, .ok]) func `only refusals are ever held`(
         status: HTTPResponseStatus
     ) throws {
         #expect(try parts(try started(status)) == ["\(status.code)"])

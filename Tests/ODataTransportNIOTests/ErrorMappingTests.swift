@@ -7,7 +7,8 @@ import Testing
 
 @testable import ODataTransportNIO
 
-/// What is certainly unsent is sent again, changes too: only what came before the first byte may count as that.
+/// A message that certainly was not sent is sent again, a change too. Only failures before the first byte count
+/// as that.
 @Suite struct ErrorMappingTests {
     private func mapped(_ error: any Error) throws -> TransportError? {
         let origin = try #require(Origin(scheme: "http", authority: "service.test"))

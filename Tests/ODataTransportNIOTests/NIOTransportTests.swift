@@ -50,7 +50,7 @@ import Testing
     }
 }
 
-/// Runs a body with a transport and shuts it down whatever happens.
+/// Runs a body with a transport and always shuts the transport down.
 func withTransport<Result>(
     _ configuration: NIOTransport.Configuration = .init(), _ body: (NIOTransport) async throws -> Result
 ) async throws -> Result {

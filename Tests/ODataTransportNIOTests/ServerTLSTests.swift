@@ -27,7 +27,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a client certificate of a trusted authority says who asks, without one nobody gets in`() async throws {
+    @Test func `a client certificate of a trusted authority identifies the caller, and is required`() async throws {
         let files = try TestCertificates()
         let tls = ODataServer.TLS(
             certificateChainFile: files.chain, privateKeyFile: files.key, clientAuthorities: files.authority)

@@ -7,11 +7,11 @@ import ODataTransportNIO
 import Synchronization
 import Testing
 
-/// Whom the transport believes, over real TLS with certificates made here.
+/// The servers that the transport trusts, over real TLS with generated certificates.
 @Suite("Server trust") struct ServerTrustTests {
     private static let hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
-    /// What comes of a request over TLS to a server with a certificate; `nil` when it is answered.
+    /// The error of a request over TLS to a server with a certificate; `nil` if it is answered.
     private func refusal(
         _ certificates: TestCertificates, _ pair: TestCertificates.Pair, trust: ServerTrust,
         host: String = "localhost"
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `what is wrong with a certificate is said, and nothing is sent`() async throws {
+    @Test func `the fault of a certificate is named, and nothing is sent`() async throws {
         let certificates = try TestCertificates()
         let others = try TestCertificates()
         let trust = ServerTrust(authorities: .only(.file(certificates.authority)))
@@ -90,7 +90,7 @@ import Testing
                 == "it names localhost, and not the address 127.0.0.1; use the server's name instead of its address")
     }
 
-    @Test func `a closure decides about a chain that is not trusted, and sees what it says`() async throws {
+    @Test func `a closure decides about an untrusted chain, and sees the names in it`() async throws {
         let certificates = try TestCertificates()
         let pair = try certificates.certificate("shop", names: ["localhost", "10.0.0.1"])
         let seen = Mutex<ServerTrustQuestion?>(nil)
@@ -114,7 +114,7 @@ import Testing
         #expect(reason(try await refusal(certificates, pair, trust: no)) == "no trusted authority vouches for it")
     }
 
-    @Test func `a pinned key is asked for whoever vouches, and the closure cannot waive it`() async throws {
+    @Test func `a pinned key is required for any authority, and the closure cannot waive it`() async throws {
         let certificates = try TestCertificates()
         let pair = try certificates.certificate(names: ["localhost"])
         let stranger = try TestCertificates()
@@ -134,7 +134,7 @@ import Testing
         #expect(try await refusal(certificates, pair, trust: trust) == nil)
     }
 
-    @Test func `TLS spoken to a server without it cannot connect, and the message says what to look at`() async throws {
+    @Test func `TLS to a server without TLS cannot connect, and the message names the likely cause`() async throws {
         let peer = try await RawPeer(sends: Self.hello, then: .keep)
         try await withTransport(.init(connectTimeout: .seconds(3))) { transport in
             let request = HTTPRequest(method: .get, scheme: "https", authority: "localhost:\(peer.port)", path: "/")

@@ -81,7 +81,7 @@ final class TestCertificates {
         return Pair(certificate: certificate, key: key)
     }
 
-    /// What a server needs to show a certificate, and to ask clients for theirs.
+    /// The context of a server that shows a certificate, and may ask clients for theirs.
     func context(_ pair: Pair, asksClients: Bool = false) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(try pair.pem.utf8)).map { .certificate($0) },

@@ -37,12 +37,12 @@ struct UnpackingTests {
         }
     }
 
-    @Test("what an app can hold has no limit, however well it was packed")
+    @Test("a body that an app can hold has no limit, however well it was packed")
     func small() async throws {
         #expect(try await receive(megabytes: 8, ratio: 2) == 8 << 20)
     }
 
-    @Test("more than that is refused where it is out of proportion to what came, and said to be so")
+    @Test("a larger body is refused if it is out of proportion to its packed size, and the error says so")
     func bomb() async throws {
         let error = try await #require(throws: TransportError.self) { try await receive(megabytes: 80, ratio: 200) }
         guard case .tooLarge = error else {
@@ -52,7 +52,7 @@ struct UnpackingTests {
         #expect(error.description.contains("unpacks to more than 200 times what came"), "\(error)")
     }
 
-    @Test("more than that is received where it is in proportion")
+    @Test("more than that is received if it is in proportion")
     func large() async throws {
         #expect(try await receive(megabytes: 80, ratio: 100_000) == 80 << 20)
     }

@@ -6,8 +6,8 @@ import ODataTransportURLSession
 import Testing
 
 @Suite struct URLSessionTransportTests {
-    /// What `URLSession` does on this platform; Foundation on Linux streams no uploads, holds no service back and tells
-    /// no moments.
+    /// The abilities of `URLSession` on this platform. Foundation on Linux does not stream uploads, slow a
+    /// service down or report times.
     private static let abilities: Set<TransportAbility> = {
         var abilities: Set<TransportAbility> = [
             .joinsCookies, .sockets, .streamsDownloads, .unpacks, .closesUnread, .noticesTruncation,

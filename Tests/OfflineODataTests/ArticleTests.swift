@@ -33,7 +33,7 @@ struct ArticleTests {
         }
     }
 
-    @Test("of common tasks do what they say, on a client and on an offline store", arguments: [true, false])
+    @Test("of common tasks work as described, on a client and on an offline store", arguments: [true, false])
     func commonTasks(isOnline: Bool) async throws {
         let shop = try await Shop()
         let client = try shop.client()
@@ -65,7 +65,7 @@ struct ArticleTests {
         #expect(try await hidden.count(ResourceQuery("Customers")) == service.count(ResourceQuery("Customers")))
     }
 
-    @Test("of an offline store do what they say")
+    @Test("of an offline store work as described")
     func offlineTasks() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

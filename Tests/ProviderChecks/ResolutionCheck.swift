@@ -2,8 +2,8 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// A check that a provider takes the resolution that a request brings. A resolution that contradicts its URL shows which of the two
-/// the provider takes.
+/// A check that a provider takes the resolution that a request brings. A resolution that contradicts its URL
+/// shows which of the two the provider takes.
 public struct ResolutionCheck {
     private let provider: any ODataProvider
     private let set: String
@@ -18,7 +18,8 @@ public struct ResolutionCheck {
         self.set = set
     }
 
-    /// Reads with a resolution against the provider's model, and with one against an equal model that is another object.
+    /// Reads with a resolution against the provider's model, and with one against an equal model that is another
+    /// object.
     ///
     /// - Returns: the answers that are wrong, none for a provider that keeps the rule.
     public func faults() async throws -> [String] {

@@ -11,7 +11,7 @@ struct SecretFileCheckTests {
     }
 
     @Test(
-        "Whoever else can read or write a file makes it a problem",
+        "A file that anyone else can read or write is a problem",
         arguments: [
             (0o600, nil), (0o400, nil), (0o640, .readable(mode: 0o640)), (0o644, .readable(mode: 0o644)),
             (0o604, .readable(mode: 0o604)), (0o620, .writable(mode: 0o620)), (0o602, .writable(mode: 0o602)),

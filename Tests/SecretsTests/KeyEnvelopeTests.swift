@@ -119,7 +119,7 @@ struct KeyEnvelopeTests {
     }
 
     @Test(
-        "A short passphrase seals nothing new, and still opens what it has sealed",
+        "A short passphrase seals nothing new, and still opens its older envelopes",
         arguments: [("", 0), ("a", 1), ("1234567", 7), ("       x       ", 1), ("a\u{308}bcdefg", 7)])
     func shortPassphrase(text: String, length: Int) throws {
         let expected = text.isEmpty ? SecretError.emptyPassphrase : .shortPassphrase(length: length, minimum: 8)

@@ -4,7 +4,7 @@ import Testing
 
 private let cheap = try? ScryptParameters(costExponent: 10, blockSize: 8, parallelization: 1)
 
-@Suite("Rule 32: what a key file holds")
+@Suite("Rule 32: the content of a key file")
 struct KeyFileTests {
     private let dataKey = EncryptionKey.generate()
     private let context = Array("context".utf8)
@@ -64,7 +64,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A file without the header opens what a key of its bytes has sealed before",
+        "A file without the header opens envelopes that a key of its bytes has sealed before",
         arguments: ["a passphrase of just 32 letters!", "correct horse battery staple 12\n"])
     func rawKey(content: String) throws {
         // Until there was a header, a file of exactly 32 bytes was a key.
@@ -73,7 +73,7 @@ struct KeyFileTests {
         #expect(try sealed.open(with: .file(file(content)), context: context) == dataKey)
     }
 
-    @Test("64 hexadecimal digits without the header open what they have sealed before", arguments: ["", "\n", "\r\n"])
+    @Test("64 hexadecimal digits without the header open their older envelopes", arguments: ["", "\n", "\r\n"])
     func hexadecimalKey(lineEnd: String) throws {
         let digits = String(repeating: "aB", count: 32)
         let sealed = try KeyEnvelope.seal(dataKey, with: .key(EncryptionKey(hexadecimal: digits)), context: context)
@@ -81,7 +81,7 @@ struct KeyFileTests {
     }
 
     @Test(
-        "A file of 32 characters and a line end opens what its passphrase has sealed, and so does a short one",
+        "A file of 32 characters and a line end opens envelopes of its passphrase, and so does a short one",
         arguments: ["correct horse battery staples 12\n", "aa long passphrase of many letters\r\n", "12345678\n"])
     func passphraseFile(content: String) throws {
         let deriver = PassphraseDeriver()
@@ -92,7 +92,7 @@ struct KeyFileTests {
         #expect(deriver.derivationCount == 1)
     }
 
-    @Test("Whatever an envelope needs, a file that is not that costs no derivation")
+    @Test("A file that does not fit the envelope costs no derivation")
     func otherKind() throws {
         let deriver = PassphraseDeriver()
         let derived = try KeyEnvelope.seal(
@@ -109,7 +109,7 @@ struct KeyFileTests {
         #expect(deriver.derivationCount == 0)
     }
 
-    @Test("Bytes that are no text are no key for something new, and 32 of them open what they have sealed")
+    @Test("Bytes that are no text are no key for new envelopes, and 32 of them open their older ones")
     func binary() throws {
         let bytes = [UInt8](repeating: 0xFF, count: 32)
         let file = try KeyFile(content: bytes, path: "k")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite("What became of a change, as the simulation judges it")
+@Suite("The outcome of a change, as the simulation judges it")
 struct LedgerTests {
     private let ledger = Ledger()
 
@@ -47,7 +47,7 @@ struct LedgerTests {
         #expect(problems(twice) == ["a of client 1, test, acted 2 times"])
     }
 
-    @Test("One may act again where others brought back what it was made of, and repeats are not recognised")
+    @Test("A change may act again if others restored its base version and repeats are not recognised")
     func again() {
         change("a")
         var twice = history(["a": [:]])
@@ -59,7 +59,7 @@ struct LedgerTests {
         #expect(problems(twice, recognisesRepeats: false) == ["a of client 1, test, acted 2 times"])
     }
 
-    @Test("A deletion acts once for each time that what it deletes was made")
+    @Test("A deletion acts once for each creation of its entity")
     func deletedTwice() {
         let deletion = Ledger.deletion(of: "a")
         change(deletion, born: "a")
@@ -70,7 +70,7 @@ struct LedgerTests {
         #expect(problems(twice) == [])
     }
 
-    @Test("One may act again where others deleted what it had made, and repeats are recognised by a value alone")
+    @Test("A creation may act again if others deleted its entity and repeats are recognised by a value alone")
     func foundByValue() {
         change("a", born: "a")
         var twice = history(["a": [:], Ledger.deletion(of: "a"): [:]])
@@ -84,7 +84,7 @@ struct LedgerTests {
         #expect(problems(twice, recognisesRepeats: false) == ["a of client 1, test, acted 2 times"])
     }
 
-    @Test("One is put over what its user saw, had made before or was shown, and over nothing else")
+    @Test("A change replaces only a version that its user saw, made before or was shown")
     func unseen() {
         change("a", madeOf: "seen")
         change("b", madeOf: "a")
@@ -112,7 +112,7 @@ struct LedgerTests {
         #expect(problems(whereTheyFind: "theirs", "a") == [])
     }
 
-    @Test("What another client of the same entity saw does not count")
+    @Test("A version that another client of the same entity saw does not count")
     func unseenByOne() {
         change("a", madeOf: "seen")
         change("b", of: 2, madeOf: "theirs")
@@ -123,7 +123,7 @@ struct LedgerTests {
         #expect(problems(both).count == 2)
     }
 
-    @Test("A deletion is held to what any of those saw that wanted it, and to nothing where others may have done it")
+    @Test("A deletion replaces a version that any of its users saw, and any version if others may have deleted too")
     func unseenDeletion() {
         let mark = Ledger.deletion(of: "born")
         change(mark, madeOf: "seen")
@@ -140,7 +140,7 @@ struct LedgerTests {
         #expect(problems(history(mark, over: "unseen")) == [])
     }
 
-    @Test("A creation is in doubt only where an answer failed to come and the service cannot tell")
+    @Test("A creation is in doubt only if an answer failed to come and the service cannot tell")
     func doubts() {
         change("a", born: "a")
         let acted = history(["a": [:]])
@@ -158,7 +158,7 @@ struct LedgerTests {
         #expect(problems(acted, recognisesRepeats: false) == [needless + "and what it made could be found"])
     }
 
-    @Test("What can be sent again without harm is in doubt only where the service has forgotten it")
+    @Test("A change that does no harm twice is in doubt only after the service has forgotten it")
     func harmless() {
         change("a")
         ledger.note("a", of: 1) {
@@ -185,7 +185,7 @@ struct LedgerTests {
         #expect(problems(refused) == ["a of client 1, test, is lost"])
     }
 
-    @Test("One that is archived as refused was refused by the service, or made of what others had changed")
+    @Test("An archived refusal was a refusal of the service, or a change by others came first")
     func refused() {
         change("a")
         ledger.note("a", of: 1) {
@@ -200,7 +200,7 @@ struct LedgerTests {
         #expect(problems(history(["theirs": [:]])) == [])
     }
 
-    @Test("One that was folded is accounted for where a later one of its entity acted with what it set")
+    @Test("A folded change is accounted for if a later one of its entity acted with its values")
     func folded() {
         change("a", setting: ["Title": "A"], mayBeFolded: true)
         change("other", born: "born elsewhere", setting: ["Title": "A"], mayBeFolded: true)
@@ -236,7 +236,7 @@ struct LedgerTests {
         #expect(problems(history()) == [])
     }
 
-    @Test("Of what never came to be and was deleted here, nothing need be told, nor of what refers to it")
+    @Test("A creation that was deleted before it was sent needs no report, nor do changes that refer to it")
     func neverWas() {
         change("a", born: "a")
         ledger.begin(
@@ -254,7 +254,7 @@ struct LedgerTests {
     }
 }
 
-@Suite("What became of changes that were made together, as the simulation judges it")
+@Suite("The outcome of a change set, as the simulation judges it")
 struct LedgerOfSetsTests {
     private let ledger = Ledger()
 
@@ -285,7 +285,7 @@ struct LedgerOfSetsTests {
 
     private let problem = "b1 of client 1, test, did not act, and a1, which was made together with it, did"
 
-    @Test("All of them acted or none, where the service has change sets")
+    @Test("All changes of a set acted or none, if the service has change sets")
     func together() {
         change("a1", born: "a", in: 1)
         change("b1", born: "b", in: 1)
@@ -299,7 +299,7 @@ struct LedgerOfSetsTests {
         #expect(problems(whereActed: "a1", hasChangeSets: false) == [])
     }
 
-    @Test("So it is with what was sent together, in whichever transactions it was made")
+    @Test("The same holds for requests that were sent together, from any transactions")
     func sent() {
         change("a1", born: "a")
         change("b1", born: "b")
@@ -321,7 +321,7 @@ struct LedgerOfSetsTests {
         #expect(problems(whereActed: "a1") == [])
     }
 
-    @Test("A deletion tells nothing where others may have made it, or it was made another time")
+    @Test("A deletion tells nothing if others may have made it, or it was made another time")
     func deletions() {
         let deletion = Ledger.deletion(of: "b")
         change("a1", born: "a", in: 1)
@@ -362,7 +362,7 @@ struct LedgerOfSetsTests {
 
 @Suite("A client's clock in the simulation")
 struct ClientClockTests {
-    @Test("jumps for whoever holds it already")
+    @Test("jumps for a process that holds it already")
     func jumps() {
         let time = VirtualTime()
         let clock = ClientClock(time)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Simulation
 
-@Suite("What the service of a simulation remembers of its run")
+@Suite("The records of a simulated service about its run")
 struct SimulatedServiceTests {
     @Test("A deletion that acted, and comes again when the service has forgotten it, is known to have been forgotten")
     func forgottenDeletion() async throws {

@@ -49,7 +49,7 @@ struct SimulationTests {
         #expect(Set(runs.map(\.clients)) == [2, 3, 4, 5])
     }
 
-    @Test("What acts twice is found: at a service that claims to recognise what it does not")
+    @Test("A double effect is found: at a service that falsely claims to recognise repeats")
     func finds() async throws {
         var isFound = false
         for seed in stride(from: UInt64(1), to: 41, by: 2) where !isFound {
@@ -59,7 +59,7 @@ struct SimulationTests {
         #expect(isFound)
     }
 
-    @Test("What is put over a version that its user had not seen is found: where a service heeds none of its ETags")
+    @Test("An overwritten unseen version is found: at a service that heeds none of its ETags")
     func findsOverwriting() async throws {
         var isFound = false
         for seed: UInt64 in 0..<20 where !isFound && Simulation(seed: seed).ability.hasETags {
@@ -69,7 +69,7 @@ struct SimulationTests {
         #expect(isFound)
     }
 
-    @Test("What is lost is found: where each client loses a change that it said is made")
+    @Test("A lost change is found: at clients that each lose a change after they have reported it")
     func findsLosses() async throws {
         var (lost, found) = (0, 0)
         for seed: UInt64 in [1, 2, 4, 7, 9] {
@@ -84,7 +84,7 @@ struct SimulationTests {
     }
 
     @Test(
-        "What is made in part is found: where services leave what they have made of a change set before they refuse it")
+        "A partial change set is found: at services that keep changes of a refused set")
     func findsParts() async throws {
         var isFound = false
         for seed: UInt64 in 0..<20 where !isFound && Simulation(seed: seed).ability.hasChangeSets {
@@ -131,7 +131,7 @@ struct SimulationTests {
         return first..<first + count
     }
 
-    @Test("In the seeds that CI runs, what services can do meets in every way, and 50 clients meet either kind")
+    @Test("In the seeds of CI, all capabilities of services meet, and 50 clients meet either kind")
     func meetings() throws {
         let runs = try Self.seedsOfIntegration().map { Simulation(seed: $0) }
         let abilities = runs.map(\.ability)

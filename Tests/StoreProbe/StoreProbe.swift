@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Secrets
 
-/// A service that never answers: whoever synchronises with it holds the store's lock until the end.
+/// A service that never answers: a synchronisation with it holds the store's lock until the end.
 private struct SilentService: ODataProvider {
     var model: EntityDataModel { get async throws { throw CancellationError() } }
 
@@ -46,7 +46,7 @@ enum StoreProbe {
                 ])
             _ = try await store.execute(
                 ODataRequest(.create, try ODataURL(parsing: "Customers"), body: .entity(customer)))
-            // Whoever reads this knows that the edit is committed.
+            // A reader of this number knows that the edit is committed.
             print(number)
             fflush(nil)
         }

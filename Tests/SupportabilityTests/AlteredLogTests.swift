@@ -76,7 +76,7 @@ struct AlteredLogTests {
     }
 
     @Test(
-        "What the log itself does is none: dropping the oldest, removing by level, clearing; nor is a line that is cut")
+        "The log's own operations are no alteration: dropping the oldest, removing by level, clearing, and a cut line")
     func own() throws {
         let folder = LogFolder()
         let log = try log(folder)

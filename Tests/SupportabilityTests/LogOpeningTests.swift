@@ -23,7 +23,7 @@ struct LogOpeningTests {
         try file.close()
     }
 
-    @Test("The newest file is read alone: what the others have was counted when they were closed")
+    @Test("Only the newest file is read: the entries of the others were counted when they were closed")
     func newestAlone() throws {
         let folder = LogFolder()
         try fill(folder)

@@ -38,7 +38,7 @@ struct LogPageTests {
         #expect(page.hasSuffix("</html>\n"))
     }
 
-    @Test("Whatever a message holds, it is text and no part of the page")
+    @Test("A message with any content is text and no part of the page")
     func hostile() throws {
         let message = "</td><script>alert(1)</script>\" onclick='x' & \u{202E}\u{0}"
         let page = try page(.english, [record(message)])
@@ -66,7 +66,7 @@ struct LogPageTests {
     }
 
     @Test(
-        "The user's first language that there is is taken",
+        "The first available language of the user is used",
         arguments: [
             (["de-AT"], LogPageLanguage.german), (["nl", "fr-CA"], .french), (["zh-TW"], .traditionalChinese),
             (["zh-Hant-HK"], .traditionalChinese), (["zh-CN", "ja"], .japanese), (["pt-BR"], .portuguese),

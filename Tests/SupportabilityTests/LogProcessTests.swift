@@ -25,7 +25,7 @@ private enum Probe {
 
 @Suite("A log of several processes")
 struct LogProcessTests {
-    @Test("Processes that write at once lose nothing, keep their order, and are told apart")
+    @Test("Processes that write at once lose nothing, keep their order, and are distinguished")
     func together() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)

@@ -8,7 +8,7 @@ struct SecretRedactionTests {
     private let redaction = SecretRedaction()
 
     @Test(
-        "What is secret is taken out",
+        "Secrets are removed",
         arguments: [
             ("password=hunter2", "password=‹redacted›"),
             ("Password: hunter2 and more", "Password: ‹redacted›"),
@@ -63,7 +63,7 @@ struct SecretRedactionTests {
     }
 
     @Test(
-        "The content of a secret element of XML is taken out up to its own end tag, whatever is in it",
+        "The content of a secret element of XML is removed up to its own end tag",
         arguments: [
             ("<password><![CDATA[s3cret]]></password> a", "<password>‹redacted›</password> a"),
             ("<password><![CDATA[</password>s3cret]]></password> a", "<password>‹redacted›</password> a"),
@@ -104,7 +104,7 @@ struct SecretRedactionTests {
     }
 
     @Test(
-        "What is harmless stays",
+        "Harmless text stays",
         arguments: [
             "", "Orders(10248) changed", "really? yes", "really? yes & a=b", "a=b", "the basics: a and b",
             "3 > 2 & 1 < 2", "café ‹x› 日本", "https://host:8080/service/Orders", "-----BEGIN CERTIFICATE-----\nMIIE",
@@ -152,7 +152,7 @@ struct SecretRedactionTests {
         #expect(redaction.redacted("customerName=Ann; x=1") == "customerName=‹redacted›; x=1")
     }
 
-    @Test("The time grows with the length of the text, whatever is in it")
+    @Test("The time grows with the length of the text, with any content")
     func linear() {
         // Returns the CPU time of the thread, which other work on the machine does not affect.
         func now() -> Double {
@@ -172,7 +172,8 @@ struct SecretRedactionTests {
         ]
         for part in parts {
             _ = seconds(100, part)
-            // Ten times the text takes ten times as long, and a hundred times where each part is held against all others.
+            // Ten times the text takes ten times as long, and a hundred times where each part is held against all
+            // others.
             #expect(seconds(2000, part) < seconds(200, part) * 60)
         }
     }

@@ -70,7 +70,7 @@ struct StoredLogTests {
     }
 
     @Test(
-        "A file that no log has made is none of it, whatever number it has",
+        "A file that no log has made is ignored, with any number",
         arguments: ["18446744073709551615.log", "18446744073709551614.log", "7.log", "+0000000000000000007.log"])
     func strangeNumber(name: String) throws {
         let folder = LogFolder()
@@ -155,7 +155,7 @@ struct StoredLogTests {
         }
     }
 
-    @Test("Clean-up removes what is less grave than a threshold, and everything when asked")
+    @Test("Clean-up removes entries below a threshold, and everything on request")
     func cleanUp() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -249,7 +249,7 @@ struct StoredLogTests {
         }
     }
 
-    @Test("A log that is not encrypted is not taken for one, and nothing is wiped")
+    @Test("A log that is not encrypted is not mistaken for one, and nothing is wiped")
     func notSealed() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -260,7 +260,7 @@ struct StoredLogTests {
         #expect(try log.count == 1)
     }
 
-    @Test("What another version has written is not touched", arguments: ["{\"format\":2}", "rubbish", ""])
+    @Test("A file of another version is not touched", arguments: ["{\"format\":2}", "rubbish", ""])
     func otherVersion(_ content: String) throws {
         let folder = LogFolder()
         _ = try StoredLog(folder: folder.path)
@@ -322,7 +322,7 @@ struct StoredLogTests {
                 + #""time":"1970-01-01T00:16:40.000Z"}"# + "\n")
     }
 
-    @Test("An export is packed with gzip where that is wanted, and only its owner can read it")
+    @Test("An export is packed with gzip if that is wanted, and only its owner can read it")
     func packed() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)
@@ -345,7 +345,7 @@ struct StoredLogTests {
         #expect(throws: StoredLogError.self) { try log.export(to: "/proc/none/export.gz", isPacked: true) }
     }
 
-    @Test("An export goes through links to the file, and into pipes and devices, which stay what they are")
+    @Test("An export goes through links to the file, and into pipes and devices, which stay unchanged")
     func exportElsewhere() throws {
         let folder = LogFolder()
         let log = try StoredLog(folder: folder.path)

@@ -14,7 +14,7 @@ struct BadInputTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    @Test("a service that is not there")
+    @Test("An unreachable service is reported with its address")
     func unreachable() async throws {
         let site = try Site()
         let result = try await site.tool.run("clone", "http://127.0.0.1:1/", site.path("clone"))
@@ -26,7 +26,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "an address that is none",
+        "An invalid address is refused",
         arguments: ["not a url", "ftp://example.org/", "http://", ""])
     func invalid(url: String) async throws {
         let site = try Site()
@@ -47,7 +47,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "a URL that is no OData service, HTML, and metadata cut in half, each with its own words",
+        "A web page, truncated metadata and other wrong responses have their own errors",
         arguments: [
             (404, "text/plain", "nothing here", "no OData service"),
             (200, "text/html", "<!DOCTYPE html><html><body>Log in</body></html>", "web page"),
@@ -69,7 +69,7 @@ struct BadInputTests {
         #expect(!FileManager.default.fileExists(atPath: site.path("clone")))
     }
 
-    @Test("an address with a password or a token in it is not said again as it is")
+    @Test("A password or token in an address is not repeated in messages")
     func secretsInAddresses() async throws {
         let site = try Site()
         let server = try await fake(500, "text/plain", "out of order")
@@ -89,7 +89,7 @@ struct BadInputTests {
         await server.stop()
     }
 
-    @Test("a name that nobody can resolve is said in the system's words, and in no program's")
+    @Test("An unknown host is reported in the words of the system")
     func unknownHost() async throws {
         let site = try Site()
         let result = try await site.tool.run("clone", "http://nosuchhost.invalid/", site.path("clone"))
@@ -98,7 +98,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "header fields, properties and origins that are none",
+        "Invalid header fields and origins are refused",
         arguments: [
             (["clone", "http://127.0.0.1:1/", "c", "--header", "X Tenant: blue"], "X Tenant"),
             (["clone", "http://127.0.0.1:1/", "c", "--header", "X-Tenant: bl\u{7}ue"], "X-Tenant"),
@@ -109,7 +109,7 @@ struct BadInputTests {
         #expect(result.code == 2 && result.errors.contains(words), "\(result.errors)")
     }
 
-    @Test("a property to settle lost answers by that the service does not have", arguments: ["push", "sync"])
+    @Test("--correlate with an unknown property is refused", arguments: ["push", "sync"])
     func unknownCorrelation(command: String) async throws {
         let site = try Site()
         try await ThingService().serving { url in
@@ -121,7 +121,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("files that cannot be read, with what the system says", arguments: [true, false])
+    @Test("An unreadable file is reported with the reason of the system", arguments: [true, false])
     func unreadableFiles(isFolder: Bool) async throws {
         let site = try Site()
         let path = site.path(isFolder ? "folder" : "missing")
@@ -141,7 +141,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("an output that is full: the command says so, and does not end as if all were well")
+    @Test("A full output device is reported, and the exit code is 1")
     func fullOutput() async throws {
         let site = try Site()
         try Data(Self.model.utf8).write(to: URL(fileURLWithPath: site.path("m.xml")))
@@ -159,7 +159,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("what serves over TLS names the file and what is wrong with it")
+    @Test("An unusable TLS file is named with its fault")
     func certificates() async throws {
         let site = try Site()
         try Data(Self.model.utf8).write(to: URL(fileURLWithPath: site.path("m.xml")))
@@ -195,7 +195,7 @@ struct BadInputTests {
         #expect(clone.errors.contains("No such file or directory"), "\(clone.errors)")
     }
 
-    @Test("a certificate that is not trusted")
+    @Test("An untrusted certificate is refused, and --trust accepts it")
     func untrusted() async throws {
         let site = try Site()
         let openssl = Process()
@@ -219,7 +219,7 @@ struct BadInputTests {
         #expect(trusted.code == 0, "\(trusted.errors)")
     }
 
-    @Test("an https:// address where plain HTTP is spoken, and a port that is taken: said in words")
+    @Test("https to a plain HTTP port, and an occupied port, have clear errors")
     func mistakenAddresses() async throws {
         let site = try Site()
         try await site.serve()
@@ -233,7 +233,7 @@ struct BadInputTests {
         #expect(second.errors.contains("--port"))
     }
 
-    @Test("a database that is none, and one that is not there")
+    @Test("A missing database, and a file that is no database, are refused")
     func noDatabase() async throws {
         let site = try Site()
         try Data("This is not a database, however long you look at it.".utf8).write(
@@ -247,7 +247,7 @@ struct BadInputTests {
         #expect(missing.errors.contains("does not exist"))
     }
 
-    @Test("a query with a mistake: the place is marked, near names are suggested")
+    @Test("A mistake in a query is marked, and similar names are suggested")
     func query() async throws {
         let site = try Site()
         try await site.serve()
@@ -289,7 +289,7 @@ struct BadInputTests {
         #expect(value.errors.contains("Edm.Decimal"))
     }
 
-    @Test("a name that nothing has, or that is taken: where to see what there is, or what else to do")
+    @Test("An unknown or used name is refused with a next step")
     func names() async throws {
         let site = try Site()
         try await site.serve()
@@ -298,14 +298,14 @@ struct BadInputTests {
         for (arguments, advice) in [
             (["pull", clone, "--only", "nix"], "outpost status"), (["remove-query", clone, "nope"], "outpost status"),
             (["add-query", clone, "one=Products"], "outpost remove-query"),
-            (["errors", "retry", clone, "5"], "outpost errors"), (["undo", clone, "Products"], "'Orders(10248)'"),
+            (["errors", "retry", clone, "5"], "outpost changes"), (["undo", clone, "Products"], "'Orders(10248)'"),
         ] {
             let result = try await site.tool.run(arguments)
             #expect(result.code == 1 && result.errors.contains(advice), "\(result.errors)")
         }
     }
 
-    @Test("a directory that is a clone already, and one that is none")
+    @Test("An existing clone and a missing clone are reported")
     func directories() async throws {
         let site = try Site()
         try await site.serve()
@@ -319,7 +319,7 @@ struct BadInputTests {
         #expect(none.errors.contains("outpost clone"))
     }
 
-    @Test("a clone that was killed while it was made is known as such, and can be made again")
+    @Test("A clone that was killed during its creation can be created again")
     func halfAClone() async throws {
         let site = try Site()
         try await site.serve()
@@ -336,7 +336,7 @@ struct BadInputTests {
         #expect(try await site.tool.run("query", clone, "Orders/$count").code == 0)
     }
 
-    @Test("a clone killed at any early moment can be cloned or pulled, and never neither")
+    @Test("A clone killed at any early moment can be cloned or pulled")
     func killedClone() async throws {
         let site = try Site()
         try await site.serve()
@@ -352,7 +352,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("changing what is not there, a key, or what the service computes is refused, and nothing waits")
+    @Test("Changes of missing entities, keys and computed properties are refused and not queued")
     func impossibleChanges() async throws {
         let site = try Site()
         try SQLite.execute(
@@ -373,7 +373,7 @@ struct BadInputTests {
         #expect(try await site.tool.run("status", clone).output.contains("Nothing to push"))
     }
 
-    @Test("control characters in the data do nothing to the terminal; JSON keeps them, escaped")
+    @Test("Control characters in data do not reach the terminal, and JSON escapes them")
     func controls() async throws {
         let site = try Site()
         try SQLite.execute(
@@ -388,7 +388,7 @@ struct BadInputTests {
         #expect(json.output.contains(#"a\u001b]0;b"#) || json.output.contains(#"a\u001B]0;b"#), "\(json.output)")
     }
 
-    @Test("the metadata can be asked for, with and without --json")
+    @Test("The metadata of a clone can be queried, with and without --json")
     func metadata() async throws {
         let site = try Site()
         try await site.serve()
@@ -398,7 +398,7 @@ struct BadInputTests {
         #expect(result.code == 0 && result.output.contains("<edmx:Edmx"), "\(result.errors)")
     }
 
-    @Test("a wrong key: its own error, nothing written")
+    @Test("A wrong key has its own error, and nothing is written")
     func wrongKey() async throws {
         let site = try Site()
         try await site.serve()
@@ -413,7 +413,7 @@ struct BadInputTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: clone + "/store.db")) == before)
     }
 
-    @Test("a locked database: the request fails with words, the service goes on")
+    @Test("A locked database fails one request with a clear error, and the service continues")
     func locked() async throws {
         let site = try Site()
         try await site.serve()
@@ -438,7 +438,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "a disk without room: an error with advice, and the clone still opens and goes on when there is room",
+        "A full disk is reported, and the clone continues when there is room",
         .disabled(
             if: ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] == "thread",
             "The thread sanitizer writes a file of its own when a program starts, and dies where it cannot."))
@@ -465,7 +465,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "commands used wrongly end with 2",
+        "A usage error has exit code 2",
         arguments: [["frobnicate"], ["query"], ["serve", "x.db", "--port", "99999"], ["clone"], ["push", "--frob"]])
     func misuse(arguments: [String]) async throws {
         let site = try Site()
@@ -479,7 +479,8 @@ struct BadInputTests {
         "every command has help with an example",
         arguments: [
             "serve", "clone", "query", "create", "update", "delete", "status", "push", "pull", "sync", "errors", "log",
-            "vault", "rekey",
+            "vault", "rekey", "list", "remove", "link", "unlink", "stream", "call", "change-set", "draft", "changes",
+            "diff",
         ])
     func help(command: String) async throws {
         let site = try Site()
@@ -489,7 +490,7 @@ struct BadInputTests {
         #expect(result.output.contains("outpost \(command)"))
     }
 
-    @Test("nothing is coloured when piped, or when NO_COLOR is set")
+    @Test("There are no colours in a pipe or with NO_COLOR")
     func colours() async throws {
         let site = try Site()
         try await site.serve()

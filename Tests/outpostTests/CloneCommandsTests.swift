@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Commands on a clone")
 struct CloneCommandsTests {
-    @Test("add-query and remove-query change what is kept offline")
+    @Test("add-query and remove-query change the offline data")
     func queries() async throws {
         let site = try Site()
         let tool = site.tool
@@ -27,7 +27,7 @@ struct CloneCommandsTests {
         #expect(try await tool.run("add-query", clone, "nonsense").code == 2)
     }
 
-    @Test("undo takes changes back that were not pushed")
+    @Test("undo reverts changes that were not pushed")
     func undo() async throws {
         let site = try Site()
         let tool = site.tool
@@ -44,7 +44,7 @@ struct CloneCommandsTests {
         #expect(try await tool.run("undo", clone).code == 2)
     }
 
-    @Test("undo takes what was changed together back as a whole, or not at all")
+    @Test("undo reverts a change set as a whole or not at all")
     func undoTogether() async throws {
         let site = try Site()
         let tool = site.tool
@@ -87,7 +87,7 @@ struct CloneCommandsTests {
         #expect(second.contains("\"updated\"") && second.contains("4711"))
     }
 
-    @Test("members of enumerations are given by their names, flags with commas, what is none with what there is")
+    @Test("Enumeration members are given by name, and an unknown one is refused with the known ones")
     func enumerations() async throws {
         let site = try Site()
         let tool = site.tool
@@ -127,7 +127,7 @@ struct CloneCommandsTests {
         }
     }
 
-    @Test("watch ends when what it shows cannot be written")
+    @Test("watch ends when its output is closed")
     func watchUnseen() async throws {
         let site = try Site()
         try await site.serve()
@@ -146,7 +146,7 @@ struct CloneCommandsTests {
         #expect(text.contains("The output cannot be written: No space left on device."), "\(text)")
     }
 
-    @Test("a large value that packs a thousandfold is cloned")
+    @Test("A large value with a high compression ratio is cloned")
     func wellPacked() async throws {
         let site = try Site()
         try SQLite.execute(

@@ -13,7 +13,7 @@ struct ClonesAtOnceTests {
             #expect(!terminal.echoes, "it asks for the passphrase")
             try await meanwhile()
             terminal.type("correct horse\n")
-            // What is typed before the second question is thrown away by it.
+            // The second prompt discards input typed before it.
             var shown = ""
             for _ in 0..<500 where !shown.contains("Once more") {
                 try await Task.sleep(for: .milliseconds(20))
@@ -24,7 +24,7 @@ struct ClonesAtOnceTests {
         }
     }
 
-    @Test("who thinks about a passphrase takes nothing away of a clone that others have made and changed meanwhile")
+    @Test("A clone that waits for a passphrase does not damage one that was created meanwhile")
     func overtaken() async throws {
         let site = try Site()
         let tool = site.tool
@@ -42,7 +42,7 @@ struct ClonesAtOnceTests {
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 4711)
     }
 
-    @Test("a store that an app has made there meanwhile stays as it is")
+    @Test("A store that an app created meanwhile is not changed")
     func overtakenByApp() async throws {
         let site = try Site()
         try await site.serve()
@@ -50,7 +50,7 @@ struct ClonesAtOnceTests {
         try Site.writeKey(to: key)
         #expect(try await site.tool.run("clone", site.url, other, "--key-file", key).code == 0)
         let late = try await clone(site, into: shop) {
-            // As an app leaves it: without what a clone says of itself.
+            // A store of an app: without the clone's own description.
             try FileManager.default.copyItem(atPath: other, toPath: shop)
             try FileManager.default.removeItem(atPath: shop + "/outpost.json")
         }
@@ -59,7 +59,7 @@ struct ClonesAtOnceTests {
         #expect(count.output == "200\n", "\(count.errors)")
     }
 
-    @Test("started at once: one makes it, the others say so, and nothing is beside the store", arguments: 0..<4)
+    @Test("Of several clones at once, one succeeds and the others say so", arguments: 0..<4)
     func atOnce(round: Int) async throws {
         let site = try Site()
         let tool = site.tool

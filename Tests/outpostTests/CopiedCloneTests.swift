@@ -8,7 +8,7 @@ import Testing
 /// Copies of clones, and options that a later command leaves out.
 @Suite("Copied clones and forgotten options")
 struct CopiedCloneTests {
-    @Test("A copied clone holds its changes, says so, and sends them only when it is told to")
+    @Test("A copied clone holds its changes until --from-copy")
     func copied() async throws {
         let site = try Site()
         let tool = site.tool
@@ -49,7 +49,7 @@ struct CopiedCloneTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// What a service was asked.
+    /// The requests that a service received.
     private final class Seen: Sendable {
         let requests = Mutex<[HTTPRequest]>([])
     }
@@ -71,7 +71,7 @@ struct CopiedCloneTests {
         }.start()
     }
 
-    @Test("A forgotten header field or option is the one that the clone was made with, and removes no row")
+    @Test("A pull without the header fields and options of the clone uses those of the clone")
     func forgottenOptions() async throws {
         let site = try Site()
         let tool = site.tool
@@ -125,7 +125,7 @@ struct CopiedCloneTests {
         await server.stop()
     }
 
-    @Test("A secret is not kept: a command that forgets it is told so, and the clone's files do not hold it")
+    @Test("A secret header field is not kept in the clone, and a later command must repeat it")
     func secrets() async throws {
         let site = try Site()
         let tool = site.tool

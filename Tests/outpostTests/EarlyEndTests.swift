@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What was refused is told, whatever comes after it")
+@Suite("Refused changes are reported although a later step fails")
 struct EarlyEndTests {
     /// A clone with two changes: one that is refused, and then one at which sending ends where it is wanted.
     private func clone(_ site: Site, _ url: String, ending: Bool) async throws -> String {
@@ -13,7 +13,7 @@ struct EarlyEndTests {
         return clone
     }
 
-    @Test("where sending ends early", arguments: ["push", "sync"])
+    @Test("Refused changes are reported if sending ends early", arguments: ["push", "sync"])
     func upload(command: String) async throws {
         let site = try Site()
         let service = ThingService()
@@ -25,11 +25,12 @@ struct EarlyEndTests {
             #expect(result.output.contains("We have enough."), "\(result.output)")
             #expect(result.errors.contains("error:"), "\(result.errors)")
             #expect(
-                result.errors.contains("1 change was refused before that: outpost errors \(clone)"), "\(result.errors)")
+                result.errors.contains("1 change was refused before that: outpost changes \(clone) --failed"),
+                "\(result.errors)")
         }
     }
 
-    @Test("where sending ends early, as JSON", arguments: ["push", "sync"])
+    @Test("Refused changes are reported as JSON if sending ends early", arguments: ["push", "sync"])
     func json(command: String) async throws {
         let site = try Site()
         let service = ThingService()
@@ -44,7 +45,7 @@ struct EarlyEndTests {
         }
     }
 
-    @Test("where the download behind it fails")
+    @Test("Refused changes are reported if the download of a sync fails")
     func download() async throws {
         let site = try Site()
         let service = ThingService()
@@ -54,11 +55,11 @@ struct EarlyEndTests {
             let result = try await site.tool.run("sync", clone)
             #expect(result.code == 3, "\(result.output) \(result.errors)")
             #expect(result.output.contains("Pushed 2 changes, 1 refused"), "\(result.output)")
-            #expect(result.errors.contains("outpost errors \(clone)"), "\(result.errors)")
+            #expect(result.errors.contains("outpost changes \(clone) --failed"), "\(result.errors)")
         }
     }
 
-    @Test("and where nothing is to be sent, what is in the error archive is not forgotten")
+    @Test("A push without changes mentions the error archive")
     func archive() async throws {
         let site = try Site()
         let service = ThingService()
@@ -68,7 +69,7 @@ struct EarlyEndTests {
             let again = try await site.tool.run("push", clone)
             #expect(again.code == 0, "\(again.errors)")
             #expect(
-                again.output == "Nothing to push. 1 change in the error archive: outpost errors \(clone)\n",
+                again.output == "Nothing to push. 1 change in the error archive: outpost changes \(clone) --failed\n",
                 "\(again.output)")
         }
     }

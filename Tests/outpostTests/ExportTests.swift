@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("What export writes")
+@Suite("Exported files")
 struct ExportTests {
-    /// A clone of a table whose values are easily lost.
+    /// A clone of a table with values that are easily lost.
     private func clone(_ site: Site) async throws -> String {
         try SQLite.execute(
             """
@@ -19,7 +19,7 @@ struct ExportTests {
         return clone
     }
 
-    @Test("lines give every value back exactly, tell null from empty text, and have a header without rows")
+    @Test("CSV keeps every value, distinguishes null from empty text, and has a header without rows")
     func lines() async throws {
         let site = try Site()
         let tool = site.tool
@@ -42,7 +42,7 @@ struct ExportTests {
         #expect(try String(contentsOfFile: folder + "/empties.csv", encoding: .utf8) == "id,n\n")
     }
 
-    @Test("lines have the columns that the query selects, in its order, and no others")
+    @Test("CSV has the selected columns in the order of the query")
     func columns() async throws {
         let site = try Site()
         let tool = site.tool
@@ -58,7 +58,7 @@ struct ExportTests {
         #expect(none.output == "id,b,n\n")
     }
 
-    @Test("lines refuse what they have no columns for, before anything is written")
+    @Test("CSV refuses values without a column before anything is written")
     func expanded() async throws {
         let site = try Site()
         try await site.serve()
@@ -71,7 +71,7 @@ struct ExportTests {
     }
 
     @Test(
-        "JSON of export and watch is what query --json has",
+        "export and watch write the same JSON as query --json",
         arguments: [
             "Orders?$apply=groupby((Customer/Country),aggregate($count as N))&$orderby=N,Customer/Country",
             "Orders?$expand=Customer,Order_Lines&$orderby=OrderID&$top=3", "Customers?$orderby=CustomerID&$top=3",
@@ -90,7 +90,7 @@ struct ExportTests {
         #expect(!rows.isEmpty)
         let exported = try await tool.run("export", clone, "--query", query)
         #expect(try object(exported.output) as? [NSDictionary] == rows, "\(exported.output) \(exported.errors)")
-        // What is grouped or expanded cannot be watched.
+        // A grouped or expanded result cannot be watched.
         guard query.hasPrefix("Customers") else { return }
         let (process, output, _) = tool.process(["watch", clone, query, "--json"])
         try process.run()
@@ -101,7 +101,7 @@ struct ExportTests {
         #expect(rows.first == entity as NSDictionary)
     }
 
-    @Test("a set whose name leads elsewhere is not written there")
+    @Test("The name of a set cannot lead out of the export directory")
     func hostileName() async throws {
         let site = try Site()
         let service = ThingService(others: ["../../evil", ".hidden"])
@@ -118,7 +118,7 @@ struct ExportTests {
         }
     }
 
-    @Test("what is not complete is written, and said")
+    @Test("An incomplete set is exported, and the exit code is 1")
     func incomplete() async throws {
         let site = try Site()
         let service = ThingService()
@@ -149,7 +149,7 @@ struct ExportTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: site.path("backup")) == ["Categories.json"])
     }
 
-    @Test("a directory that cannot be made is told in words")
+    @Test("A directory that cannot be created is reported")
     func impossible() async throws {
         let site = try Site()
         let clone = try await clone(site)

@@ -22,7 +22,7 @@ struct GenerateTests {
         return site
     }
 
-    @Test("writes the types, says what it did, and leaves alone what has not changed")
+    @Test("generate writes the types and does not touch unchanged files")
     func writes() async throws {
         let site = try site()
         let first = try await site.tool.run("generate", site.path("metadata.xml"), "--output", site.path("code"))
@@ -34,7 +34,7 @@ struct GenerateTests {
         #expect(again.output.contains("0 files written, 4 unchanged, 0 removed"))
     }
 
-    @Test("takes a part, a configuration file, and reports as JSON")
+    @Test("generate takes parts and a configuration file, and reports as JSON")
     func part() async throws {
         let site = try site()
         try #"{"access": "internal", "names": {"Shop.Order": "Purchase"}}"#.write(
@@ -49,7 +49,7 @@ struct GenerateTests {
         #expect(omissions?.first?["element"] == "Shop.Order/Customer")
     }
 
-    @Test("says what is wrong with what it was given, and ends with another code than 0")
+    @Test("generate reports wrong input with an exit code other than 0")
     func wrong() async throws {
         let site = try site()
         let metadata = site.path("metadata.xml")

@@ -4,10 +4,10 @@ import Testing
 @testable import struct outpost.HarmlessPieces
 @testable import struct outpost.TerminalText
 
-@Suite("Text of strangers")
+@Suite("Foreign text")
 struct HarmlessTextTests {
     @Test(
-        "is shown on one line, without controls and without what is hidden",
+        "Foreign text is shown on one line, without control and hidden characters",
         arguments: [
             ("plain ä 東京 «»", "plain ä 東京 «»"), ("a\u{1B}[31mb", "a [31mb"), ("a\nb\tc\rd", "a b c d"),
             ("a\u{9B}b\u{85}c\u{7F}d", "a b c d"), ("a\u{2028}b\u{2029}c", "a b c"),
@@ -20,22 +20,24 @@ struct HarmlessTextTests {
         ])
     func line(text: String, expected: String) { #expect(HarmlessText.line(text) == expected) }
 
-    @Test("keeps what scripts and emoji need", arguments: ["👩‍👩‍👧", "❤️", "می‌خواهم", "क्‍ष", "e\u{301}", "葛\u{E0100}"])
+    @Test(
+        "Foreign text keeps the joiners of scripts and emoji",
+        arguments: ["👩‍👩‍👧", "❤️", "می‌خواهم", "क्‍ष", "e\u{301}", "葛\u{E0100}"])
     func scripts(text: String) { #expect(HarmlessText.line(text) == text) }
 
-    @Test("keeps its lines where it has some of the program, and its tabs where it is a document")
+    @Test("Documents keep their line breaks and tabs")
     func lines() {
         #expect(HarmlessText.lines("a\nb\tc\u{1B}d\r\ne") == "a\nb c d \ne")
         #expect(HarmlessText.document("a\nb\tc\u{1B}d") == "a\nb\tc d")
     }
 
-    @Test("is the same in JSON, with escapes")
+    @Test("JSON keeps its meaning, with escapes")
     func json() {
         let json = HarmlessText.json("{\n\"a\":\"b\u{202E}\u{9B}\u{7F}\u{2028}\u{E0041}é\"}")
         #expect(json == "{\n\"a\":\"b\\u202e\\u009b\\u007f\\u2028\\udb40\\udc41é\"}")
     }
 
-    @Test("may come in pieces that end within a character")
+    @Test("Text may arrive in pieces that end within a character")
     func pieces() {
         let text = "ab\u{202E}cd é 東 😀 \u{9B} e\u{200B}"
         let bytes = Array(text.utf8)
@@ -53,7 +55,7 @@ struct HarmlessTextTests {
         #expect(String(decoding: cut.end(), as: UTF8.self) == "\u{FFFD}")
     }
 
-    @Test("is harmless wherever it is put into a text of the program, whose lines stay")
+    @Test("Foreign text is harmless within a message, which keeps its line breaks")
     func interpolation() {
         let name = "x\n\u{1B}[31m\u{202E}"
         let text: TerminalText = "first \(name)\nsecond \(TerminalText(name)) \(1)"

@@ -38,7 +38,7 @@ struct KeysTests {
         try Data(json.utf8).write(to: URL(fileURLWithPath: directory + "/outpost.json"))
     }
 
-    @Test("are listed with the clones that they open, copies that were used and places that are gone")
+    @Test("keys list shows the clones of each key, with used copies and missing places")
     func list() async throws {
         let site = try Site()
         let clone = try await clone(site)
@@ -62,7 +62,7 @@ struct KeysTests {
         #expect(text.contains("\(clone) (missing)") && text.contains("\(copy) (other key)"), "\(text)")
     }
 
-    @Test("are listed with the vaults that they belong to, whose keys are not removed here")
+    @Test("keys list shows the keys of vaults, which keys remove refuses")
     func vaults() async throws {
         let site = try Site()
         #expect(try await site.tool.run("vault", "create", "machine", "--no-password").code == 0)
@@ -73,7 +73,7 @@ struct KeysTests {
         #expect(try await site.tool.run("vault", "open", "machine").code == 0)
     }
 
-    @Test("go only after a list of the files that they open, with the changes that are not pushed")
+    @Test("keys remove first lists the files of each key with their pending changes")
     func remove() async throws {
         let site = try Site()
         let clone = try await clone(site)
@@ -90,7 +90,7 @@ struct KeysTests {
         #expect(try await site.tool.run("keys", "remove").code == 2)
     }
 
-    @Test("of clones that are gone go together; a key in use and one that was never noted stay")
+    @Test("keys remove --stale keeps keys in use and keys without noted places")
     func stale() async throws {
         let site = try Site()
         let (first, second) = (try await clone(site, "first"), try await clone(site, "second"))
@@ -107,7 +107,7 @@ struct KeysTests {
         #expect(text.contains("not known"), "\(text)")
     }
 
-    @Test("A new key file has a header, is readable for its owner alone, and never takes the place of a file")
+    @Test("A new key file has a header, is private, and never overwrites a file")
     func newFile() async throws {
         let site = try Site()
         let file = site.path("new.key")
@@ -159,7 +159,7 @@ struct KeysTests {
     }
 
     @Test(
-        "Whatever outpost.json in a directory says, clone and rekey remove no key",
+        "clone and rekey never remove a key because of outpost.json",
         arguments: ["NAME", "vault-KEY", "../keys/NAME", "NAME.tries"])
     func plantedName(form: String) async throws {
         let site = try Site()
@@ -180,7 +180,7 @@ struct KeysTests {
         #expect(try await site.tool.run("vault", "open", "login").code == 0)
     }
 
-    @Test("A whole clone whose outpost.json is exchanged for one of an interrupted making is not removed")
+    @Test("A complete clone with an exchanged outpost.json is not removed")
     func plantedUnfinished() async throws {
         let site = try Site()
         let victim = try await clone(site)
@@ -197,7 +197,7 @@ struct KeysTests {
         #expect(try await site.tool.run("status", victim).output.contains("update Products(6)"))
     }
 
-    @Test("outpost.json is bounded, no link, and readable for its owner alone")
+    @Test("outpost.json is limited in size, not a link, and private")
     func cloneFile() async throws {
         let site = try Site()
         let clone = try await clone(site)

@@ -24,7 +24,7 @@ struct KillTests {
         return (site, clone, key)
     }
 
-    @Test("in the middle of a push, at twenty moments: nothing is lost, nothing is there twice")
+    @Test("A push that is killed at any moment loses and duplicates nothing")
     func push() async throws {
         let (site, clone, key) = try await site()
         // Once a response has confirmed that the service recognises repeats, nothing is in doubt.
@@ -65,7 +65,7 @@ struct KillTests {
         try await expectEqual(site, clone, key)
     }
 
-    @Test("in the middle of a pull, at twenty moments: the next one brings the rest")
+    @Test("A pull that is killed at any moment is completed by the next one")
     func pull() async throws {
         let (site, clone, key) = try await site()
         for moment in 0..<20 {

@@ -39,6 +39,23 @@ struct LogTests {
         #expect(try await entries(tool, "--last", "1").map(\.tag) == ["outpost.status"])
     }
 
+    @Test("A person reads the newest entry first, with its time in UTC, its result and no place in the source")
+    func reader() async throws {
+        let site = try Site()
+        try await site.serve()
+        let clone = site.path("clone")
+        #expect(try await site.tool.run("clone", site.url, clone).code == 0)
+        #expect(try await site.tool.run("query", clone, "Ordres").code == 1)
+        #expect(try await site.tool.run("status", site.path("none")).code == 1)
+        let log = try await site.tool.run("log").output
+        let lines = log.split(separator: "\n")
+        #expect(lines.first?.contains("Z error outpost.status fails error-code=") == true, "\(log)")
+        let typed =
+            "Z warning outpost.query fails error-code=query.unknown-name error-kind=request exit-code=1 position=0"
+        #expect(lines.contains { $0.hasSuffix(typed) }, "\(log)")
+        #expect(!log.contains(".swift"), "\(log)")
+    }
+
     @Test("It is exported as text with its header, cleaned up by level, and cleared; on disk it is encrypted")
     func export() async throws {
         let site = try Site()
@@ -83,7 +100,7 @@ struct LogTests {
         #expect(try await tool.run("log", environment: bad).code == 1)
     }
 
-    @Test("What happened to a clone is told with the bytes that it took")
+    @Test("The events of a clone are shown with their bytes")
     func transfers() async throws {
         struct Event: Decodable {
             var kind: String
@@ -108,7 +125,7 @@ struct LogTests {
         #expect(transfers.allSatisfy { $0.bytes ?? 0 > 0 }, "\(log.output)")
         let uploads = transfers.filter { $0.kind == "upload" }
         #expect(uploads.map(\.requests) == [1, 1])
-        // What is sent has the name, and so has what is answered.
+        // Requests and responses both contain the name.
         let more = (uploads.first?.bytes ?? 0) - (uploads.last?.bytes ?? 0)
         #expect(more > 79 + 40, "\(log.output)")
         #expect(try await tool.run("log", clone).output.contains(" kB)"))
@@ -117,7 +134,7 @@ struct LogTests {
         #expect(event.code == 0 && event.output.contains("\"Bytes\""), "\(event.output) \(event.errors)")
     }
 
-    @Test("Wrong filters are told", arguments: [["--level", "loud"], ["--since", "yesterday"], ["--last", "0"]])
+    @Test("Wrong filters are refused", arguments: [["--level", "loud"], ["--since", "yesterday"], ["--last", "0"]])
     func wrong(_ arguments: [String]) async throws {
         let site = try Site()
         let (process, _, _) = site.tool.process(["log"] + arguments)
@@ -127,7 +144,7 @@ struct LogTests {
         #expect(process.terminationStatus == 2)
     }
 
-    @Test("Metadata are kept between runs, encrypted, and used again unless --no-cache is said")
+    @Test("Metadata are cached between runs, encrypted, unless --no-cache is given")
     func cache() async throws {
         let site = try Site()
         let tool = site.tool

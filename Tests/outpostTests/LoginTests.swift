@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Signing in with OAuth 2")
 struct LoginTests {
-    /// A program that takes the place of a browser: curl follows the redirects, and what it did is written to files.
+    /// A program in the place of a browser: curl follows the redirects, and writes its results to files.
     private func browserProgram(_ site: Site, _ more: String = "") throws -> [String: String] {
         let path = site.path("browser")
         let script = """
@@ -89,12 +89,12 @@ struct LoginTests {
         }
     }
 
-    @Test("With the browser of this machine, whose program sees no secret and whose page repeats nothing")
+    @Test("With the browser of this machine: the program sees no secret, and the page repeats nothing")
     func browser() async throws {
         let site = try Site()
         let provider = IdentityProvider()
         try await provider.serving { url in
-            // The second request with the same address is refused, or finds nobody who listens.
+            // The second request with the same address is refused, or finds no listener.
             let again = "curl -s -o '\(site.path("second"))' -w '%{http_code}' \"$landing\" > '\(site.path("status"))'"
             let login = try await site.tool.run(
                 "login", url, "--client-id", "app", "--browser", environment: try browserProgram(site, again))

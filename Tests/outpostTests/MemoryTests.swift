@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What the tool has in memory", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/limits")))
+@Suite("Memory of the tool", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/limits")))
 struct MemoryTests {
     @Test("No command that opens a clone may be written to a core dump", arguments: ["serve", "watch"])
     func dumps(command: String) async throws {

@@ -2,9 +2,9 @@ import ForeignPrograms
 import Foundation
 import Testing
 
-@Suite("Messages name what is meant, and what to do")
+@Suite("Messages name their subject and the next step")
 struct MessageTests {
-    /// A clone of a small service, which is no longer there, in a directory whose name a shell would take apart.
+    /// A clone of a small service that is gone, in a directory with a name that a shell would take apart.
     private func clone(_ site: Site, _ arguments: String...) async throws -> String {
         let clone = site.path("my clone")
         try await ThingService().serving { url in
@@ -14,18 +14,18 @@ struct MessageTests {
         return clone
     }
 
-    @Test("advice names the directory, quoted for the shell")
+    @Test("Advice names the directory, quoted for the shell")
     func quoted() async throws {
         let site = try Site()
         let clone = try await clone(site)
         let unknown = try await site.tool.run("pull", clone, "--only", "nix")
         #expect(unknown.errors.contains("outpost status '\(clone)'"), "\(unknown.errors)")
         let errors = try await site.tool.run("errors", "retry", clone, "5")
-        #expect(errors.errors.contains("outpost errors '\(clone)'"), "\(errors.errors)")
+        #expect(errors.errors.contains("outpost changes '\(clone)' --failed"), "\(errors.errors)")
     }
 
     @Test(
-        "a directory in an advice is one word of a shell, whatever its name",
+        "Advice quotes the directory as one word of a shell",
         arguments: ["plain", "a b", "it's", "'", "x'\u{301}y", "$HOME;`id`\"*\\"])
     func quotedAdvice(name: String) async throws {
         let site = try Site()
@@ -42,7 +42,7 @@ struct MessageTests {
         #expect(Array(text.utf8) == Array("\(site.path(name))\n".utf8), "\(word)")
     }
 
-    @Test("whoever asks for a set whose first download is not complete is told so, and not to make what is missing")
+    @Test("A query of a set with an incomplete first download says so, and does not advise a new query")
     func incomplete() async throws {
         let site = try Site()
         let clone = site.path("clone")
@@ -61,7 +61,7 @@ struct MessageTests {
         #expect(!changed.errors.contains("outpost create"))
     }
 
-    @Test("two parts of one name are a mistake on the command line")
+    @Test("Two queries with one name are a usage error")
     func duplicates() async throws {
         let site = try Site()
         let result = try await site.tool.run(
@@ -69,7 +69,7 @@ struct MessageTests {
         #expect(result.code == 2 && result.errors.contains("'one'"), "\(result.errors)")
     }
 
-    @Test("a file in place of a clone is said to be one", arguments: [false, true])
+    @Test("A file in place of a clone is reported as a file", arguments: [false, true])
     func file(withKey: Bool) async throws {
         let site = try Site()
         try Data(repeating: 7, count: 32).write(to: URL(fileURLWithPath: site.path("shop.db")))
@@ -78,7 +78,7 @@ struct MessageTests {
         #expect(result.code == 1 && result.errors.contains("is a file"), "\(result.errors)")
     }
 
-    @Test("a store without the file that says where its key is: the same words, whatever is asked of it")
+    @Test("A store without outpost.json gets the same error from every command")
     func withoutCloneFile() async throws {
         let site = try Site()
         let clone = try await clone(site)
@@ -90,7 +90,7 @@ struct MessageTests {
         }
     }
 
-    @Test("key files that are empty, or not there")
+    @Test("An empty or missing key file is reported")
     func keyFiles() async throws {
         let site = try Site()
         let empty = site.path("empty")
@@ -109,7 +109,7 @@ struct MessageTests {
         #expect(none.code == 2 && none.errors.contains("\(empty) is empty"), "\(none.errors)")
     }
 
-    @Test("who gives a user and is not let in is not told to give a user")
+    @Test("After a refused sign-in with --user, the advice does not ask for --user")
     func wrongPassword() async throws {
         let site = try Site()
         try await site.addUsers(["ann": "right"])
@@ -123,7 +123,7 @@ struct MessageTests {
         #expect(wrong.errors.contains("ann") && wrong.errors.contains(site.path("password")), "\(wrong.errors)")
     }
 
-    @Test("a clone that may not be written: where it is, and what helps", arguments: ["query", "status", "verify"])
+    @Test("A read-only clone is reported with its directory and a remedy", arguments: ["query", "status", "verify"])
     func readOnly(command: String) async throws {
         let site = try Site()
         let key = site.path("key")
@@ -141,7 +141,7 @@ struct MessageTests {
         try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: site.directory.path)
         try manager.setAttributes([.posixPermissions: 0o440], ofItemAtPath: key)
         if geteuid() == 0 { #expect(chown(key, 0, 65_534) == 0) } else { arguments.append("--allow-readable-secrets") }
-        // Who may do everything may write everywhere.
+        // The superuser may write everywhere.
         if geteuid() == 0 { arguments = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + arguments }
         let (status, output) = try await Command.run(arguments, includesErrors: true)
         #expect(status == 1)
@@ -149,7 +149,7 @@ struct MessageTests {
         #expect(output.contains("cp -r '\(clone)'") && output.contains("chmod -R u+w '\(clone)'"), "\(output)")
     }
 
-    @Test("a service at an address in brackets is not cloned into a bracket", .enabled(if: Self.hasIPv6))
+    @Test("The default directory for a service with an IPv6 address has no brackets", .enabled(if: Self.hasIPv6))
     func brackets() async throws {
         let site = try Site()
         try SQLite.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)", in: site.database)
@@ -170,7 +170,7 @@ struct MessageTests {
     }()
 
     @Test(
-        "who is asked for a password and ends the command has a terminal that shows what is typed", arguments: [2, 15])
+        "After an interrupted password prompt the terminal shows typed text again", arguments: [2, 15])
     func askedForSecret(signal: Int32) async throws {
         let site = try Site()
         let terminal = try PseudoTerminal()

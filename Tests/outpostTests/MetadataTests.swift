@@ -26,7 +26,7 @@ struct MetadataTests {
         <EntityContainer Name="C"><EntitySet Name="Rooms" EntityType="S.Room"/></EntityContainer>
         """
 
-    @Test("validate ends well where a document is read, says what was read around, and refuses it when strict")
+    @Test("validate accepts a readable document with warnings, and refuses it when strict")
     func validate() async throws {
         let sound = try await tool.run("metadata", "validate", try write("sound.xml", Self.model))
         #expect(sound.code == 0 && sound.output.contains("Valid: OData 4.0, 1 entity type, 0 warnings."))
@@ -42,7 +42,7 @@ struct MetadataTests {
         #expect(broken.code == 1 && broken.errors.contains("line 2"))
     }
 
-    @Test("validate warns of what leads to nothing, and of what it leaves out, with the same words each time")
+    @Test("validate warns of dangling references and omitted parts")
     func dangling() async throws {
         let document = try write(
             "dangling.xml",
@@ -61,7 +61,7 @@ struct MetadataTests {
         #expect(try await tool.run("metadata", "validate", document).output == first.output)
     }
 
-    @Test("convert loses nothing where the format can say it, and names what it cannot")
+    @Test("convert keeps everything that the format can express, and names the rest")
     func convert() async throws {
         let (xml, json) = (try write("model.xml", Self.model), site.path("model.json"))
         let converted = try await tool.run("metadata", "convert", xml, "--to", "json", "--output", json)
@@ -73,7 +73,7 @@ struct MetadataTests {
         #expect(old.errors.contains("The enumeration type S.Kind"))
     }
 
-    @Test("convert writes through links and into pipes, which stay what they are")
+    @Test("convert writes through links and into pipes without replacing them")
     func output() async throws {
         let model = try write("model.xml", Self.model)
         let (link, file, pipe) = (site.path("link"), site.path("file"), site.path("pipe"))
@@ -96,7 +96,7 @@ struct MetadataTests {
         #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
     }
 
-    @Test("diff tells whether clients can go on, by its exit code too")
+    @Test("metadata diff reports breaking changes, also by its exit code")
     func diff() async throws {
         let base = try write("base.xml", Self.model)
         let grown = try write(

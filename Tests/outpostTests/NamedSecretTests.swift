@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Files with secrets that a person names")
 struct NamedSecretTests {
-    @Test("are refused if others can read or replace them, unless that is allowed")
+    @Test("Secret files that others can read or replace are refused, unless allowed")
     func exposed() async throws {
         let site = try Site()
         let tool = site.tool
@@ -33,7 +33,7 @@ struct NamedSecretTests {
         #expect(try await tool.run("vault", "open", "login", "--password-file", secret).code == 0)
     }
 
-    @Test("are refused in a folder where others can replace them; a link to a safe file is fine")
+    @Test("Secret files in a folder that others can change are refused; a link to a safe file is accepted")
     func folders() async throws {
         let site = try Site()
         let tool = site.tool
@@ -49,7 +49,7 @@ struct NamedSecretTests {
         #expect(made.code == 0, "\(made.errors)")
     }
 
-    @Test("of a server are refused at its start: users, and the private key of its certificate")
+    @Test("A server refuses exposed files of users and private keys at its start")
     func server() async throws {
         let site = try Site()
         try await site.serve()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Changing the key of a clone")
 struct RekeyTests {
-    /// A clone whose key is kept in a file of the tool's.
+    /// A clone with its key in a file of the tool.
     private func clone(_ site: Site) async throws -> String {
         try await site.serve()
         let clone = site.path("clone")
@@ -26,7 +26,7 @@ struct RekeyTests {
     }
 
     @Test(
-        "One that was cut short on the way from a file or a passphrase to a kept key is ended by the next",
+        "The next rekey completes an interrupted change from a file or passphrase to a kept key",
         arguments: ["a", "a passphrase"])
     func interrupted(content: String) async throws {
         let site = try Site()
@@ -50,7 +50,7 @@ struct RekeyTests {
         }
     }
 
-    @Test("Neither the key that is given nor one that is kept opens it: that is said, and nothing is changed")
+    @Test("If no key opens the clone, rekey says so and changes nothing")
     func noKey() async throws {
         let site = try Site()
         let tool = site.tool
@@ -63,7 +63,7 @@ struct RekeyTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: clone + "/store.db")) == before)
     }
 
-    @Test("The old key stays, opens copies and damaged files, and what needs it is said")
+    @Test("The old key stays, and rekey names the files that still need it")
     func oldKey() async throws {
         let site = try Site()
         let tool = site.tool
@@ -85,7 +85,7 @@ struct RekeyTests {
         #expect(try keys(site).count == 3)
     }
 
-    @Test("A copy that gets another key leaves its original readable, with all changes that were not pushed")
+    @Test("Changing the key of a copy leaves the original readable with its pending changes")
     func copyOfClone() async throws {
         let site = try Site()
         let tool = site.tool
@@ -100,7 +100,7 @@ struct RekeyTests {
         }
     }
 
-    @Test("outpost.json of another clone leads rekey to no harm: each clone keeps a key that opens it")
+    @Test("With a foreign outpost.json, rekey leaves each clone a key that opens it")
     func foreignCloneFile() async throws {
         let site = try Site()
         let tool = site.tool

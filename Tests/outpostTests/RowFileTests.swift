@@ -3,10 +3,10 @@ import Testing
 
 @testable import class outpost.RowFile
 
-@Suite("The files of export")
+@Suite("Files of an export")
 struct RowFileTests {
     @Test(
-        "are named so that they stay in their directory, each apart from the others, and are seen",
+        "Names of exported files are distinct, visible and stay in their directory",
         arguments: [
             ("Orders", "Orders.json"), ("Größe", "Größe.json"), ("../../evil", "%2E.%2F..%2Fevil.json"),
             (".hidden", "%2Ehidden.json"), ("a/b", "a%2Fb.json"), ("a%2Fb", "a%252Fb.json"), ("a\0b", "a%00b.json"),
@@ -16,7 +16,7 @@ struct RowFileTests {
         #expect(RowFile.name(of: set, .json) == file)
     }
 
-    @Test("are never written over, nor is a link followed")
+    @Test("An export never overwrites a file and follows no link")
     func existing() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What push, pull and clone can be told, as a person tells them.
-@Suite("Sending and fetching as asked for")
+@Suite("Options for sending and downloading")
 struct SendingTests {
     private struct Push: Decodable {
         struct Line: Decodable {
@@ -21,7 +21,7 @@ struct SendingTests {
         }
     }
 
-    @Test("a service that wants tokens of sessions gets them with their cookies")
+    @Test("A service that requires session tokens gets them with their cookies")
     func tokens() async throws {
         let site = try Site()
         let tool = site.tool
@@ -78,7 +78,7 @@ struct SendingTests {
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 6", in: site.database) == 33)
     }
 
-    @Test("push --on-conflict decides about what somebody else has changed meanwhile", arguments: ["mine", "theirs"])
+    @Test("push --on-conflict decides about entities that another user has changed", arguments: ["mine", "theirs"])
     func conflicts(policy: String) async throws {
         let site = try Site()
         let tool = site.tool
@@ -96,7 +96,8 @@ struct SendingTests {
     }
 
     @Test(
-        "push --on-conflict merge puts both together, for all sets or for one", arguments: ["merge", "Products=merge"])
+        "push --on-conflict merge combines both changes, for all sets or for one",
+        arguments: ["merge", "Products=merge"])
     func merge(policy: String) async throws {
         let site = try Site()
         let tool = site.tool
@@ -153,7 +154,7 @@ struct SendingTests {
         #expect(report.queries.map(\.rows) == [6, 0, 0] && report.queries.map(\.isShared) == [true, false, false])
     }
 
-    @Test("query reads the entities that queued requests are about, and paths through them")
+    @Test("query reads the request queue and paths through it")
     func affectedEntity() async throws {
         let site = try Site()
         let tool = site.tool
@@ -176,7 +177,7 @@ struct SendingTests {
         #expect(try await tool.run("query", clone, "ErrorArchive?$expand=AffectedEntity").code == 0)
     }
 
-    @Test("push --conflicts theirs tells what it has given up apart from what it has sent", arguments: [false, true])
+    @Test("push --conflicts theirs lists withdrawn and sent changes separately", arguments: [false, true])
     func givenUp(asJSON: Bool) async throws {
         let site = try Site()
         let tool = site.tool
@@ -199,7 +200,7 @@ struct SendingTests {
         #expect(try SQLite.integer("SELECT Stock FROM Products WHERE ProductID = 7", in: site.database) == 51)
     }
 
-    @Test("clone --dry-run tells what would be taken and makes nothing")
+    @Test("clone --dry-run shows the planned download and creates nothing")
     func dryRun() async throws {
         let site = try Site()
         try await site.serve()
@@ -210,7 +211,7 @@ struct SendingTests {
         #expect(!FileManager.default.fileExists(atPath: clone))
     }
 
-    @Test("parameters of queries get values, are kept, changed and counted with, and one without is told how")
+    @Test("Query parameters are set, kept, changed and counted with; a missing value is reported")
     func parameters() async throws {
         let site = try Site()
         let tool = site.tool
@@ -242,7 +243,7 @@ struct SendingTests {
         #expect(try await tool.run("pull", clone, "--set", "boss=").code == 1, "its value is forgotten")
     }
 
-    @Test("a clone whose query has a parameter without a value says how to give it one, and goes on then")
+    @Test("A clone with a missing parameter value says how to set it, and continues then")
     func cloneWithoutValue() async throws {
         let site = try Site()
         let tool = site.tool
@@ -254,7 +255,7 @@ struct SendingTests {
         #expect(try await tool.run("pull", clone, "--set", "me=1").code == 0)
     }
 
-    @Test("pull --metadata tells as JSON what has changed in the model")
+    @Test("pull --metadata reports the changes of the model as JSON")
     func metadata() async throws {
         let site = try Site()
         let tool = site.tool
@@ -273,7 +274,7 @@ struct SendingTests {
         #expect(next.contains("\"differences\"") && !next.contains("Phone"), "\(next)")
     }
 
-    @Test("pull --metadata lists what has changed though the download behind it fails; a wrong name changes nothing")
+    @Test("pull --metadata lists the changes of the model although the download fails")
     func metadataOfFailedDownload() async throws {
         let site = try Site()
         let tool = site.tool
@@ -311,7 +312,7 @@ struct SendingTests {
         return clone
     }
 
-    @Test("a change whose answer was lost is in doubt, and is accepted with the key that the service gave it")
+    @Test("A change with a lost response is in doubt, and can be accepted with the key of the service")
     func acceptDoubt() async throws {
         let site = try Site()
         let tool = site.tool
@@ -321,7 +322,7 @@ struct SendingTests {
             let push = try await tool.run("push", clone)
             #expect(push.code == 3, "\(push.output) \(push.errors)")
             let doubts = try await tool.run("doubts", clone)
-            let id = try #require(doubts.output.firstMatch(of: /#(\d+) create/)).1
+            let id = try #require(doubts.output.firstMatch(of: /#(\d+) +create/)).1
             #expect(service.names == ["first"], "it was not sent again")
             let thing = try await tool.run("query", clone, "Things?$select=ID", "--json").output
             let key = try #require(thing.firstMatch(of: /"ID"\s*:\s*(-\d+)/)).1
@@ -340,7 +341,7 @@ struct SendingTests {
         }
     }
 
-    @Test("a change in doubt is sent once more when somebody says so, and only then")
+    @Test("A change in doubt is sent again only on request")
     func resendDoubt() async throws {
         let site = try Site()
         let service = ThingService()
@@ -355,7 +356,7 @@ struct SendingTests {
         }
     }
 
-    @Test("push --correlate finds what was made by a property of one's own, so that nothing is in doubt (rule 1)")
+    @Test("push --correlate recognises a created entity by a unique property (rule 1)")
     func correlate() async throws {
         let site = try Site()
         let service = ThingService()

@@ -8,7 +8,7 @@ import Testing
         try await Command.curl(["--output", "/dev/null", "--write-out", "%{http_code}"] + arguments)
     }
 
-    @Test("--metrics gives the metrics of OpenTelemetry in the format of Prometheus, to this machine alone")
+    @Test("--metrics serves Prometheus metrics, to this machine only")
     func metrics() async throws {
         let site = try Site()
         try await site.serve(nil, port: 0, "--metrics")

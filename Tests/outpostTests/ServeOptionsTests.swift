@@ -18,7 +18,7 @@ import Testing
         return both
     }
 
-    @Test func `--tls speaks HTTPS, and HTTP/2 with who can`() async throws {
+    @Test func `--tls serves HTTPS, with HTTP/2 for clients that support it`() async throws {
         let site = try Site()
         let file = try await certificate(site)
         try await site.serve(nil, port: 0, "--tls", file)
@@ -32,7 +32,7 @@ import Testing
         #expect(try await Command.curl(site.url.replacing("https:", with: "http:")) == "")
     }
 
-    @Test func `--tls-clients lets in who shows a certificate of these authorities, and nobody else`() async throws {
+    @Test func `--tls-clients accepts only clients with a certificate of these authorities`() async throws {
         let site = try Site()
         let file = try await certificate(site)
         try await site.serve(nil, port: 0, "--tls", file, "--tls-clients", site.path("chain.pem"))
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "a file of users that names none, or has a line that is none, is refused and not shown",
+        "A file of users with no user or a wrong line is refused without repeating it",
         arguments: [
             ("", "names no user"), ("# ann\nhunter2\n", "line 2"), (":hunter2\n", "line 1"),
             ("ann:hunter2\n", "line 1: the password of ann is in plain text"),
@@ -102,7 +102,7 @@ import Testing
         #expect(answer.contains("\"ID\":1001") && !answer.contains("nextLink"), "\(answer.suffix(200))")
     }
 
-    @Test("options that what is served has no use for are refused")
+    @Test("Options that do not fit the served data are refused")
     func useless() async throws {
         let site = try Site()
         try await site.serve()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("a password that is empty lets nobody in: the service does not start")
+    @Test("The service does not start with an empty password")
     func emptyPassword() async throws {
         let site = try Site()
         try SQLite.execute("CREATE TABLE T (ID INTEGER PRIMARY KEY)", in: site.database)
@@ -158,7 +158,7 @@ import Testing
         #expect(refused.lowercased().contains("www-authenticate: bearer"))
     }
 
-    /// What is served without leave to change it.
+    /// The kinds of served files that are read-only by default.
     enum Source: CaseIterable { case database, clone, model }
 
     @Test(arguments: Source.allCases)
@@ -209,7 +209,7 @@ import Testing
         #expect(metadata.contains(#"Property="Insertable" Bool="false""#), "\(metadata.prefix(3000))")
     }
 
-    @Test func `--log writes a line for each request, with who asked and without what for`() async throws {
+    @Test func `--log writes a line for each request, with the caller and without the query`() async throws {
         let site = try Site()
         try await site.addUsers(["ann": "s3cret"])
         try await site.serve(nil, port: 0, "--log", "--auth", site.path("users"))
@@ -276,7 +276,7 @@ import Testing
         }
     }
 
-    @Test("a name that --trust-proxy hands on is refused unless the service answers to it", arguments: ["", "v2/"])
+    @Test("A host name from a proxy is refused unless --host-name allows it", arguments: ["", "v2/"])
     func forwardedNames(_ root: String) async throws {
         let site = try Site()
         try await site.serve(nil, port: 0, "--trust-proxy")
@@ -299,7 +299,7 @@ import Testing
             "--head", "--header", "X-CSRF-Token: Fetch", "--cookie-jar", site.path("jar"), site.url + "v2/")
         let token = try #require(head.firstMatch(of: /(?i)x-csrf-token: (\w+)/)).1
         let allowed = change + ["--header", "X-CSRF-Token: \(token)", "--cookie", site.path("jar"), url]
-        // What does not exist has no state that could match.
+        // A missing resource has no state that could match.
         #expect(try await Command.curl(allowed) == "412")
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `outpost serve` gives to clients of other kinds: a foreign one asks.
+/// `outpost serve` with clients of other kinds.
 @Suite struct ServeTests {
     private func curl(_ arguments: String...) throws -> String {
         let process = Process()
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "options that do not go together are said so",
+        "Options that exclude each other are refused",
         arguments: [
             (["--token-issuer", "https://login.example/"], "--token-audience"),
             (["--tls-clients", "ca.pem"], "--tls-"),

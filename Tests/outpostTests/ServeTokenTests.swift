@@ -2,7 +2,7 @@ import ForeignPrograms
 import Foundation
 import Testing
 
-/// A served clone asks who it is: its rows are encrypted where they are kept, and no other user or page may read them.
+/// A served clone asks for a token: its rows are encrypted on disk, and no other user or page may read them.
 @Suite struct ServeTokenTests {
     private func clone() async throws -> (Site, String) {
         let site = try Site()
@@ -17,10 +17,10 @@ import Testing
         try await Command.curl(["--output", "/dev/null", "--write-out", "%{http_code}"] + arguments)
     }
 
-    @Test("without the token nothing is read or changed; scripts take it from a file that only its owner can read")
+    @Test("Without the token nothing is read or changed; scripts read the token from a private file")
     func token() async throws {
         let (site, clone) = try await clone()
-        // What somebody else has put there opens nothing, and is not followed.
+        // A file that somebody else has put there opens nothing, and is not followed.
         let precious = site.path("precious")
         try "precious".write(toFile: precious, atomically: true, encoding: .utf8)
         try FileManager.default.createSymbolicLink(atPath: clone + "/serve.token", withDestinationPath: precious)
@@ -48,7 +48,7 @@ import Testing
             try await status("--header", "Authorization: Bearer \(token)", site.url) == "401", "each start has its own")
     }
 
-    @Test("the link that is printed lets one browser in")
+    @Test("The printed link admits one browser")
     func link() async throws {
         let (site, clone) = try await clone()
         try await site.serve(path: clone)
@@ -69,7 +69,7 @@ import Testing
         #expect(foreign.hasSuffix("|403"))
     }
 
-    @Test("--open serves without a token, on this machine alone, and says who can use the clone then")
+    @Test("--open serves without a token on this machine only, with a warning")
     func open() async throws {
         let (site, clone) = try await clone()
         for host in ["0.0.0.0", "::", "192.0.2.1", "127.0.0.1.example"] {

@@ -26,7 +26,7 @@ struct ServeUnderLoadTests {
         let site = try Site()
         try items(site)
         try await site.serve(path: site.database, arguments)
-        // What is made once, such as compiled queries and caches.
+        // Warms up compiled queries and caches.
         for root in ["", "v2/"] { _ = try await Command.curl(site.url + root + "Items?$top=200") }
         return site
     }
@@ -195,7 +195,7 @@ struct ServeUnderLoadTests {
     }
 }
 
-/// What memory a served process holds.
+/// The memory of a served process.
 private struct ServerMemory {
     /// Linux tells; a sanitizer takes memory of its own.
     static let canBeMeasured =
@@ -203,19 +203,20 @@ private struct ServerMemory {
         && ProcessInfo.processInfo.environment["OUTPOST_SANITIZER"] == nil
 
     private let folder: String
-    /// What it held at the beginning, in bytes.
+    /// The memory at the beginning, in bytes.
     let before: Int
 
     init(_ site: Site) throws {
         folder = "/proc/\(site.processIdentifier)"
-        // The peak counts from here (proc(5)); for others than root, whom the tool keeps from its memory, from its start.
+        // The peak counts from here (proc(5)). Other users than root have no access to the memory of the tool, so
+        // for them it counts from the start of the tool.
         try? "5".write(toFile: folder + "/clear_refs", atomically: false, encoding: .utf8)
         before = try Self.bytes("VmRSS:", folder)
     }
 
     /// The most it has held since the beginning.
     func peak() throws -> Int { try Self.bytes("VmHWM:", folder) }
-    /// What it holds.
+    /// The present memory.
     func current() throws -> Int { try Self.bytes("VmRSS:", folder) }
 
     private static func bytes(_ field: String, _ folder: String) throws -> Int {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// How a service is reached: tokens, fields, options and language that go with every request.
-@Suite("Reaching a service")
+@Suite("Options for the connection to a service")
 struct ServiceOptionsTests {
     private static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
@@ -17,7 +17,7 @@ struct ServiceOptionsTests {
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 
-    /// What a service was asked.
+    /// The requests that a service received.
     private final class Asked: Sendable {
         let requests = Mutex<[HTTPRequest]>([])
     }
@@ -46,7 +46,7 @@ struct ServiceOptionsTests {
         }.start()
     }
 
-    @Test("a token, a field, an option and a language go with every request, and a refused token is read again")
+    @Test("Every request carries the token, field, option and language, and a refused token is read again")
     func everyRequest() async throws {
         let site = try Site()
         let file = site.path("token")
@@ -91,7 +91,7 @@ struct ServiceOptionsTests {
         await server.stop()
     }
 
-    @Test("what is sent with every request goes to the host that was named, and to none that its metadata name")
+    @Test("Header fields and credentials go only to the named host, not to hosts in its metadata")
     func otherHosts() async throws {
         let site = try Site()
         let seen = Asked()
@@ -131,7 +131,7 @@ struct ServiceOptionsTests {
     }
 
     @Test(
-        "what cannot be a field, an option or a level is refused before anything is sent",
+        "Invalid fields, options and levels are refused before anything is sent",
         arguments: [
             ["--header", "blue"], ["--option", "=1"], ["--trace", "loud"], ["--user", "a", "--token-file", "b"],
         ])

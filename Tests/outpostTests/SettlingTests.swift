@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Commands that settle and look after a clone")
 struct SettlingTests {
-    /// What a refused request is told of as JSON.
+    /// A refused request in the JSON output.
     private struct Request: Decodable {
         struct Versions: Decodable {
             var property: String
@@ -15,7 +15,7 @@ struct SettlingTests {
         var versions: [Versions]
     }
 
-    @Test("conflicts shows all versions, and mine goes on top of theirs")
+    @Test("conflicts shows all versions, and mine overrides theirs")
     func conflicts() async throws {
         let site = try Site()
         let tool = site.tool
@@ -46,7 +46,7 @@ struct SettlingTests {
         #expect(try await tool.run("conflicts", clone).output == "There is no conflict.\n")
     }
 
-    @Test("explain tells how parts are downloaded and how a query is answered")
+    @Test("explain shows the download of each query and the plan of a query")
     func explain() async throws {
         let site = try Site()
         let tool = site.tool
@@ -62,7 +62,7 @@ struct SettlingTests {
         #expect(try await tool.run("query", clone, "Orders?$filter=sap.islocal()").code == 0)
     }
 
-    @Test("export writes each set, or what a query finds, as JSON or as lines")
+    @Test("export writes each set, or the rows of a query, as JSON or CSV")
     func export() async throws {
         let site = try Site()
         let tool = site.tool
@@ -86,7 +86,7 @@ struct SettlingTests {
         #expect(try await tool.run("export", clone, "--to", folder).code == 2, "nothing is overwritten")
     }
 
-    @Test("repair saves what can be read of files with flipped bytes, and the next sync brings the rest")
+    @Test("repair saves the readable rows of damaged files, and the next sync brings the rest")
     func damaged() async throws {
         let site = try Site()
         let tool = site.tool
@@ -114,7 +114,7 @@ struct SettlingTests {
         #expect(try await tool.run("status", clone).output.contains("Nothing to push."))
     }
 
-    @Test("every command tells what it does, with an example")
+    @Test("Every command has an abstract and an example")
     func help() async throws {
         let tool = try Site().tool
         let root = try await tool.run("--help").output
@@ -130,7 +130,7 @@ struct SettlingTests {
         }
     }
 
-    @Test("help fills lines of 79 characters, and breaks none in the midst of a sentence")
+    @Test("Help fills lines of 79 characters without early breaks")
     func helpLines() async throws {
         let tool = try Site().tool
         for command in try await [[]] + tool.commands() {
@@ -143,7 +143,7 @@ struct SettlingTests {
         }
     }
 
-    @Test("repair and gc say what they did and leave rows and queue alone")
+    @Test("repair and gc report their steps and keep rows and queue")
     func maintenance() async throws {
         let site = try Site()
         let tool = site.tool

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Commands that ask a clone by the functions of the store")
 struct StateFunctionCommandTests {
-    @Test("query takes isLocal and entityExists wherever a condition may stand, and a served clone does too")
+    @Test("isLocal and entityExists work in every condition, also through a served clone")
     func everywhere() async throws {
         let site = try Site()
         let tool = site.tool

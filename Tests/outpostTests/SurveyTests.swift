@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-@Suite("What a clone would take is shown first (rule 35)")
+@Suite("The size of a clone is shown first (rule 35)")
 struct SurveyTests {
     private static let huge = String(Int64.max)
 
-    @Test("a count beyond reason is asked about, with the counts shown, and taken for what it is")
+    @Test("A huge count is shown, and the person is asked")
     func huge() async throws {
         let site = try Site()
         let service = ThingService(count: Self.huge)
@@ -23,7 +23,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("the disk is looked at also where several folders are to be made")
+    @Test("The free space is checked also for nested new directories")
     func space() async throws {
         let site = try Site()
         let service = ThingService(count: Self.huge)
@@ -36,7 +36,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("a count below zero is unknown")
+    @Test("A negative count is unknown")
     func negative() async throws {
         let site = try Site()
         let service = ThingService(count: "-5")
@@ -47,7 +47,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("sets whose type the metadata do not declare are named by --dry-run, clone and explain")
+    @Test("Sets of an undeclared type are named by --dry-run, clone and explain")
     func untyped() async throws {
         let site = try Site()
         let service = ThingService(untyped: ["People", "Places"])
@@ -67,7 +67,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("a person sees the counts of what is taken, and says no to what is too much")
+    @Test("A person sees the counts and can refuse a large download")
     func person() async throws {
         let site = try Site()
         let small = ThingService()
@@ -87,7 +87,7 @@ struct SurveyTests {
         }
     }
 
-    @Test("what takes long says each second what it does, and nothing where nobody looks")
+    @Test("Slow work reports each second at a terminal, and nothing in a pipe")
     func progress() async throws {
         let site = try Site()
         let service = ThingService(thinking: .milliseconds(2500))

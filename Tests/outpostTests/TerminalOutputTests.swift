@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What harms a terminal reaches none")
+@Suite("No harmful character reaches a terminal")
 struct TerminalOutputTests {
     /// Runs a command with all its outputs at a terminal.
     private func shown(_ tool: Tool, _ arguments: [String], for limit: Duration = .seconds(60)) async throws -> String {
@@ -35,7 +35,7 @@ struct TerminalOutputTests {
         #expect(!isForged, "\(what)", sourceLocation: sourceLocation)
     }
 
-    @Test("from names, codes, messages and values, in no command")
+    @Test("Names, codes, messages and values are harmless in every command")
     func commands() async throws {
         let site = try Site()
         let tool = site.tool
@@ -68,7 +68,7 @@ struct TerminalOutputTests {
         }
     }
 
-    @Test("Lines of CSV in a pipe or a file have the values as they are, and JSON has them with escapes")
+    @Test("CSV in a pipe or file keeps values unchanged, and JSON escapes them")
     func files() async throws {
         let site = try Site()
         let tool = site.tool

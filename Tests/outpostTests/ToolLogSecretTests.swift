@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The log of the tool and its export")
 struct ToolLogSecretTests {
-    @Test("hold no value, key or secret, wherever it was")
+    @Test("The log and its export contain no value, key or secret")
     func secrets() async throws {
         let site = try Site()
         let tool = site.tool

@@ -25,7 +25,8 @@ import Testing
         #expect(try await site.tool.run("users", "list", file, "--json").output.contains("zoë b"))
     }
 
-    @Test("names that no request can have are refused", arguments: ["", "a:b", "#a", "a\u{1B}[31m", "a\nb"])
+    @Test(
+        "Names that basic authentication cannot carry are refused", arguments: ["", "a:b", "#a", "a\u{1B}[31m", "a\nb"])
     func names(_ name: String) async throws {
         let site = try Site()
         let result = try await site.tool.run("users", "add", site.path("users"), name)
@@ -46,7 +47,7 @@ import Testing
         #expect(result.code == 2 && result.errors.contains("chmod"), "\(result.errors)")
     }
 
-    @Test("a start that others can reach without a sign-in, or with passwords in plain text, says so")
+    @Test("A start without sign-in or TLS on a public address warns")
     func warnings() async throws {
         let site = try Site()
         try await site.serve(nil, port: 0, "--host", "0.0.0.0")
@@ -63,7 +64,7 @@ import Testing
         #expect(!site.errors.contains("warning"), "\(site.errors)")
     }
 
-    @Test("--max-requests-per-minute and --host-name are what a foreign client sees")
+    @Test("--max-requests-per-minute and --host-name take effect for a foreign client")
     func door() async throws {
         let site = try Site()
         try await site.serve(nil, port: 0, "--max-requests-per-minute", "3", "--host-name", "shop.example")

@@ -76,7 +76,7 @@ struct VaultTests {
         #expect(process.terminationStatus == 0)
     }
 
-    @Test("Who ends the input in place of a secret ends the command, shows nothing and keeps what there was")
+    @Test("Ctrl-D instead of a secret ends the command and changes nothing")
     func endOfInput() async throws {
         let site = try Site()
         let tool = site.tool
@@ -88,7 +88,7 @@ struct VaultTests {
             for _ in 0..<500 where terminal.echoes { try await Task.sleep(for: .milliseconds(20)) }
             terminal.type("\u{4}")
             for _ in 0..<500 where process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
-            // What goes on is asked for nothing more.
+            // A running command asks for nothing more.
             if process.isRunning { process.terminate() }
         }
         #expect(result.code == 1 && result.errors.contains("The input ended"), "\(result.errors)")
@@ -147,7 +147,7 @@ struct VaultTests {
     }
 
     @Test(
-        "rekey that could not say where the new key is changes nothing, and leaves nothing over",
+        "rekey changes nothing if it could not record the place of the new key",
         arguments: [[], ["--new-key-file"]])
     func unsaidRekey(option: [String]) async throws {
         let site = try Site()
@@ -163,7 +163,7 @@ struct VaultTests {
         }
         let before = try state()
         var arguments = [Tool.executable.path, "rekey", clone] + option + (option.isEmpty ? [] : [key])
-        // Who may do everything may write everywhere.
+        // The superuser may write everywhere.
         if geteuid() == 0 {
             #expect(try await Command.run("chown", "-R", "65534:65534", site.directory.path).status == 0)
             arguments = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + arguments
@@ -181,7 +181,7 @@ struct VaultTests {
         #expect(try await tool.run("status", clone, "--key-file", key).code == 1)
     }
 
-    @Test("rekey finds the new key after a change that was cut short before the clone said where it is")
+    @Test("rekey finds the new key after an interrupted change")
     func interruptedRekey() async throws {
         let site = try Site()
         let tool = site.tool

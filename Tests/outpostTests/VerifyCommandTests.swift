@@ -40,7 +40,7 @@ struct VerifyCommandTests {
 
         var protection: StoreProtection { get throws { .encrypted(try KeySource(keyFile: key)) } }
 
-        /// What is in the directory, but for the index of a log.
+        /// The files in the directory, except the index of a log.
         func files() throws -> [String: Data] {
             var files: [String: Data] = [:]
             for name in try FileManager.default.contentsOfDirectory(atPath: directory) where !name.hasSuffix("-shm") {
@@ -65,7 +65,7 @@ struct VerifyCommandTests {
         }
     }
 
-    @Test("a clone of an earlier version is whole and stays as it is", arguments: kept)
+    @Test("verify accepts a clone of an earlier version and does not change it", arguments: kept)
     func earlierVersions(name: String) async throws {
         let copy = try Copy(name)
         let result = try await copy.verify()
@@ -74,7 +74,7 @@ struct VerifyCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: copy.directory) == ["store.db"])
     }
 
-    @Test("a wrong key is told, and nothing is changed")
+    @Test("verify reports a wrong key and changes nothing")
     func wrongKey() async throws {
         let copy = try Copy()
         let wrong = copy.site.path("wrong")
@@ -88,7 +88,7 @@ struct VerifyCommandTests {
     }
 
     @Test(
-        "a clone of a newer version is told by its versions, and nothing is changed",
+        "verify names the versions of a newer clone and changes nothing",
         arguments: [
             "PRAGMA user_version = 77",
             "UPDATE outpost_setting SET value = CAST('77' AS BLOB) WHERE name = 'engine.version'",
@@ -105,7 +105,7 @@ struct VerifyCommandTests {
     }
 
     @Test(
-        "a database that was cut short is told, wherever the cut is",
+        "verify reports a truncated database at any place of the cut",
         arguments: [0, 100, 4095, 4096, 5000, 16_384, -1])
     func cutDatabase(length: Int) async throws {
         let copy = try Copy()
@@ -116,7 +116,7 @@ struct VerifyCommandTests {
         #expect(!result.output.contains("is whole"))
     }
 
-    @Test("a database that was cut between two pages is told with its place, and repaired")
+    @Test("A database that was cut between two pages is reported with the place and repaired")
     func repairedCut() async throws {
         let copy = try Copy()
         try copy.change("store.db") { $0.removeLast(4096) }
@@ -133,7 +133,7 @@ struct VerifyCommandTests {
         #expect(try await copy.verify().code == 0)
     }
 
-    @Test("a database whose first page is damaged is repaired from the others")
+    @Test("a database with a damaged first page is repaired from the others")
     func firstPage() async throws {
         let copy = try Copy()
         try copy.change("store.db") { $0[4096 + 500] ^= 0x20 }
@@ -154,7 +154,7 @@ struct VerifyCommandTests {
         for (name, data) in files { try data.write(to: URL(fileURLWithPath: copy.directory + "/" + name)) }
     }
 
-    @Test("a flipped bit is named with its file and its place, in the database and in the log, also as JSON")
+    @Test("verify names the file and place of a flipped bit, also as JSON")
     func flippedBits() async throws {
         let copy = try Copy()
         try await crash(copy)
@@ -182,7 +182,7 @@ struct VerifyCommandTests {
         #expect(try await copy.verify().code == 0)
     }
 
-    @Test("a queue that nobody can read is told, with what to do")
+    @Test("verify reports an unreadable queue with the next step")
     func damagedQueue() async throws {
         let copy = try Copy()
         let database = try StoreDatabase.open(path: copy.database, protection: try copy.protection)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("Clones of a whole service, and of a part of one")
+@Suite("Clones of a whole service and of parts")
 struct WholeCloneTests {
-    @Test("a clone without --query has singletons, contained entities and relations; a page made in it survives")
+    @Test("A clone without --query has singletons, contained entities and relations")
     func whole() async throws {
         let site = try Site()
         let service = try await AlbumService()
@@ -32,7 +32,7 @@ struct WholeCloneTests {
         }
     }
 
-    @Test("a query for what is not in a clone ends with 1, and names it and the command that brings it")
+    @Test("A query for a missing set fails and names the command that adds it")
     func missing() async throws {
         let site = try Site()
         let service = try await AlbumService()

@@ -31,7 +31,7 @@ let port = String(decoding: output.fileHandleForReading.availableData, as: UTF8.
     .trimmingCharacters(in: .whitespacesAndNewlines)
 let root = "http://127.0.0.1:\(port)/bench/"
 
-/// What something takes, by the processor and by the clock; the best of three.
+/// The time of some work, by the processor and by the clock; the best of three.
 func measured(_ body: () async throws -> Int, expecting count: Int) async throws -> Taken {
     var best: Taken?
     for _ in 0..<3 {
@@ -45,7 +45,7 @@ func measured(_ body: () async throws -> Int, expecting count: Int) async throws
 
 let bare = HTTPClient(eventLoopGroupProvider: .singleton)
 let transport = try NIOTransport()
-// As many requests at once as are measured; what a session does for each of them is measured too.
+// As many concurrent requests as are measured, including the work of a session for each.
 let session = try HTTPSession(
     transport, serviceRoot: root, configuration: .init(queue: try TransferQueue(limit: 64)))
 let service = DataService(try await ODataClient(root, transport: session))

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A SQLite library that was loaded at run time: the system's, or SQLCipher's, whose functions have the same names.
+/// A SQLite library that was loaded at run time: the system's, or SQLCipher's, which has functions of the same
+/// names.
 struct SQLiteLibrary: @unchecked Sendable {
     // Function pointers alone, which are never changed: that is why `@unchecked Sendable` is sound.
     typealias Open =
@@ -29,7 +30,7 @@ struct SQLiteLibrary: @unchecked Sendable {
     let close: @convention(c) (OpaquePointer?) -> Int32
     let message: @convention(c) (OpaquePointer?) -> UnsafePointer<CChar>?
 
-    /// - Parameter path: What the system's loader finds.
+    /// - Parameter path: A path or name for the system's loader.
     init(path: String) throws(Failure) {
         // Its functions must not be taken for those of the library that is there already.
         guard let handle = dlopen(path, RTLD_NOW | RTLD_LOCAL) else { throw Failure("no library \(path)") }
@@ -52,7 +53,7 @@ struct SQLiteLibrary: @unchecked Sendable {
     }
 }
 
-/// What ended a measurement.
+/// The error that ended a measurement.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 

@@ -26,7 +26,7 @@ enum Way: String, CaseIterable {
     }
 }
 
-/// What the ways need.
+/// The libraries for the ways.
 struct Libraries {
     let system: SQLiteLibrary
     let sqlcipher: SQLiteLibrary?

@@ -18,7 +18,7 @@ enum Work: String, CaseIterable {
         }
     }
 
-    /// Whether encryption is most of what can differ. Inserting is SQLite's own work for the greater part: without any
+    /// Whether encryption is most of the difference. Inserting is mostly SQLite's own work: without any
     /// encryption it would not be 1.5 times as fast as SQLCipher.
     var isDominated: Bool { self == .read || self == .scan }
 }

@@ -11,7 +11,7 @@ import SampleOrders
 
 /// A path that everything goes through, as a function: short, and the same work each time, so that it can be counted.
 public struct HotPath: Sendable {
-    /// What the path is called in `limits.json`.
+    /// The name of the path in `limits.json`.
     public let name: String
     /// Goes the path once.
     public let run: @Sendable () async throws -> Void
@@ -85,7 +85,7 @@ public struct HotPath: Sendable {
         ]
     }
 
-    /// From a message of HTTP to what a provider is asked.
+    /// From an HTTP message to the request of a provider.
     private static func requests(_ model: EntityDataModel) throws -> [HotPath] {
         let decoder = RequestDecoder(serviceRoot: try ServiceRoot("http://localhost/"), model: model)
         var fields = HTTPFields()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The user and system time of this process so far, in seconds: what other work on the machine changes least.
+/// The user and system time of this process so far, in seconds. Other work on the machine affects it least.
 public func processorTime() -> Double { seconds(CLOCK_PROCESS_CPUTIME_ID) }
 
 /// The time by a clock of the system, in seconds.
@@ -10,7 +10,7 @@ public func seconds(_ clock: clockid_t) -> Double {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// What some work took, in seconds.
+/// The time of some work, in seconds.
 public struct Taken: Sendable {
     /// User and system time of this process.
     public var processor: Double
@@ -36,8 +36,8 @@ public struct Taken: Sendable {
     }
 }
 
-/// The least processor time of several rounds of two kinds of work, taken in turns so that whatever else the machine does
-/// falls on both.
+/// The least processor time of several rounds of two kinds of work, in turns, so that other work on the machine
+/// affects both.
 public func best(
     rounds: Int, _ first: () async throws -> Void, _ second: () async throws -> Void
 ) async rethrows -> (Double, Double) {

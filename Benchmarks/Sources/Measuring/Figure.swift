@@ -18,9 +18,9 @@ public struct Figure {
         self.unit = unit
     }
 
-    /// Prints the figure with the most that it may be.
+    /// Prints the figure with its upper limit.
     ///
-    /// - Parameter what: what the limit is made of, where that is not told by the title.
+    /// - Parameter what: the basis of the limit, if the title does not tell it.
     public func print(atMost limit: Double, _ what: String = "") {
         print(limit, "", what, miss: value / limit)
     }

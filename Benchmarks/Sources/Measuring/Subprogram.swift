@@ -2,7 +2,7 @@ import Foundation
 
 /// Programs that run beside this one and to their end, so that neither their time nor their memory is measured here.
 public enum Subprogram {
-    /// A program that did not end as it should; what was wrong it has said itself.
+    /// A program that did not end as it should. It has printed its own error.
     public struct Failure: Error, CustomStringConvertible {
         /// Which program it was, with its arguments.
         public let description: String
@@ -10,12 +10,12 @@ public enum Subprogram {
 
     /// Runs this very program with other arguments.
     ///
-    /// - Throws: ``Failure``, and what keeps a program from being started.
+    /// - Throws: ``Failure``, and errors of starting a program.
     public static func own(_ arguments: String...) throws -> String {
         try output(of: CommandLine.arguments[0], arguments)
     }
 
-    /// What a program prints; what is wrong with it goes where ours does.
+    /// The output of a program. Its standard error is that of this process.
     ///
     /// - Throws: as ``own(_:)``.
     public static func output(of program: String, _ arguments: [String]) throws -> String {

@@ -3,9 +3,9 @@ import Foundation
 import Measuring
 import ODataModel
 
-// Metadata to model, beside libxml2's bare SAX pass over the same bytes. Each round runs both, so that whatever
-// else the machine does falls on both; processor time counts, and of it the median of each: now and then a pass is told to
-// have taken a tenth of what all others take, and with the best it alone would count.
+// Metadata to model, beside libxml2's bare SAX pass over the same bytes. Each round runs both, so that other work on
+// the machine affects both. Processor time counts, as the median of each: now and then a pass reports a tenth of the
+// usual time, and would decide alone as the best.
 //
 //     ModelBenchmarks FILE [ROUNDS]
 

@@ -3,7 +3,8 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// A million orders in the layout of an offline store, without the store's encryption: what is measured is the query.
+/// A million orders in the layout of an offline store, without the store's encryption, which is measured
+/// elsewhere.
 struct Orders {
     let model: EntityDataModel
     let layout: OfflineLayout

@@ -28,7 +28,7 @@ var options = StoreProvider.Options()
 options.maxPageSize = .max
 let provider = StoreProvider(database: orders.queue, mapping: orders.layout.mapping, options: options)
 
-/// What the store answers, as bytes.
+/// The answer of the store, as bytes.
 func answer(_ url: ODataURL) async throws -> [UInt8] {
     let format = ResponseFormat(metadata: .none, version: .v401)
     let response = try await provider.execute(ODataRequest(.read, url, format: format))
@@ -36,7 +36,7 @@ func answer(_ url: ODataURL) async throws -> [UInt8] {
     return try await stream.collect(limit: 1 << 28)
 }
 
-/// What GRDB gives for SQL written by hand, as the same bytes; awaited, as who answers requests awaits it.
+/// The result of GRDB for SQL written by hand, as the same bytes, and awaited as in a server.
 func byHand(
     _ sql: String, _ arguments: StatementArguments, _ write: @escaping @Sendable (Row, inout [UInt8]) -> Void
 ) async throws -> [UInt8] {
@@ -93,7 +93,7 @@ let typicalQuery =
     "Orders?$filter=Freight gt 500.5 and startswith(ShipCity,'B') and Shipped eq true&$orderby=Placed desc"
     + "&$select=OrderID,ShipCity,Freight,Placed&$top=50&$count=true"
 if isWanted("compile") || isWanted("find") {
-    // Finding is told beside what preparing takes.
+    // The time to find a statement is printed beside the time to prepare it.
     let prepared = isProfiled && only == "find" ? 0 : try compiling()
     if isWanted("find") || !isProfiled { try await finding(beside: prepared) }
 }
@@ -179,8 +179,8 @@ func found(_ text: String, _ count: Int, by decoder: RequestDecoder, _ provider:
     for _ in 0..<count { _ = try provider.statement(for: decoder.url(text)) }
 }
 
-/// What a server does until it has the statement of a request, as often as is said; by itself on its thread, since handing each
-/// over from the program's first thread would take longer.
+/// The work of a server until it has the statement of a request, repeated, on a thread of its own, since handing
+/// over each one from the program's first thread would take longer.
 nonisolated func answerable(
     _ message: HTTPRequest, _ count: Int, by decoder: RequestDecoder, _ provider: StoreProvider
 ) async throws {
@@ -190,8 +190,8 @@ nonisolated func answerable(
     }
 }
 
-/// Finding what was compiled before: for the same URL, parsed before and from its text, for a request of HTTP, and for a
-/// URL that differs in its literals.
+/// Finding a compiled statement: for the same URL, parsed before and from its text, for an HTTP request, and for
+/// a URL with other literals.
 func finding(beside prepared: Double) async throws {
     let (text, count) = (typicalQuery, quick ? 200 : 1_000)
     let provider = StoreProvider(database: orders.queue, mapping: orders.layout.mapping)

@@ -1,6 +1,6 @@
 import ODataModel
 
-/// An order as a Swift type. It can be specialised by who reads it, as a type of an app is.
+/// An order as a Swift type. Its readers can be specialised, as with a type of an app.
 @frozen public struct TypedOrder: EntityRepresentable {
     /// The entity type.
     public static let typeName = QualifiedName("Bench", "Order")

@@ -5,7 +5,7 @@ import Synchronization
 final class RunningProcess {
     let port: Int
     private let process = Process()
-    /// What the server waits for the end of: however this process ends, the servers end with it.
+    /// The server waits for the end of this pipe, so that the servers end with this process.
     private let life = Pipe()
 
     init(_ kind: ServerKind, database: String, folder: URL) throws {

@@ -48,7 +48,7 @@ struct ServerBenchmarks {
 
     private static let rounds = 5
 
-    /// Measures servers in turns, so that what else the machine does meets all alike.
+    /// Measures servers in turns, so that other work on the machine affects all alike.
     private static func measure(
         _ kinds: [ServerKind], _ servers: [ServerKind: RunningProcess], seconds: Double, _ load: (Int) -> Load
     ) -> [ServerKind: Throughput] {
@@ -64,7 +64,7 @@ struct ServerBenchmarks {
         return figures
     }
 
-    /// Both servers must do the same work: the values of a page are the same, whatever stands around them.
+    /// Both servers must do the same work: the values of a page are the same, in either format.
     private static func requireSameRows(_ servers: [ServerKind: RunningProcess]) throws {
         var pages: [Data] = []
         for kind in [ServerKind.outpost, .handwritten] {

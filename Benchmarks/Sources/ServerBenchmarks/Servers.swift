@@ -6,7 +6,7 @@ import ODataDatabases
 import ODataHTTP
 import ODataServer
 
-/// What is measured.
+/// The measured servers.
 enum ServerKind: String, CaseIterable {
     case outpost
     case handwritten
@@ -42,7 +42,7 @@ enum ServerKind: String, CaseIterable {
         }
     }
 
-    /// What `outpost serve` starts: V4, V2 below it, and the health of the server.
+    /// The server of `outpost serve`: V4, V2 below it, and the health of the server.
     private static func server(of served: ServedDatabase) throws -> ODataServer {
         var configuration = ODataServer.Configuration()
         configuration.health = HealthEndpoint()
@@ -66,7 +66,7 @@ enum ServerKind: String, CaseIterable {
     }
 }
 
-/// The one query and the one change, written by hand on GRDB: what somebody would write who needs no OData.
+/// The one query and the one change, written by hand on GRDB, as without OData.
 final class HandwrittenPages: Sendable {
     private static let query = """
         SELECT \(ItemDatabase.columns.joined(separator: ", ")) FROM Items WHERE ID > ? ORDER BY ID LIMIT 50
@@ -151,7 +151,7 @@ private struct JSONBytes {
 
     mutating func number(_ number: Double) { bytes.append(contentsOf: number.description.utf8) }
 
-    /// A string in quotation marks, with what JSON gives a meaning escaped.
+    /// A string in quotation marks, with JSON's special characters escaped.
     mutating func string(_ string: String) {
         bytes.append(UInt8(ascii: "\""))
         if string.utf8.contains(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C }) {

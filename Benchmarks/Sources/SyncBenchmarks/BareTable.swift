@@ -3,14 +3,14 @@ import GRDBSQLite
 import Measuring
 import SampleOrders
 
-/// What the store is compared with: a bare prepared statement into a plain file with the same key index, page size, journal
-/// mode and transaction size, and the columns that somebody would write by hand: the twelve properties.
+/// The baseline for the store: a bare prepared statement into a plain file with the same key index, page size,
+/// journal mode and transaction size, and the twelve properties as columns.
 struct BareTable {
     struct Failure: Error { let code: Int32 }
 
     let path: String
-    /// Whether the table itself declares its key, as one does that is served; else an index beside it is of the key, as in
-    /// the store.
+    /// Whether the table itself declares its key, as one does that is served; else an index beside it is of the
+    /// key, as in the store.
     var declaresKey = false
 
     /// - Returns: the seconds of the processor that the inserts took.

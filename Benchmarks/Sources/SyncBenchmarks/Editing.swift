@@ -5,7 +5,8 @@ import ODataService
 import OfflineOData
 import Synchronization
 
-/// How long an edit waits while its store synchronises: never more than 100 ms, whatever comes from the service.
+/// The time for which an edit waits while its store synchronises: never more than 100 ms, with any data from the
+/// service.
 enum Editing {
     /// The most milliseconds.
     static let limit = 100.0
@@ -18,7 +19,7 @@ enum Editing {
     static func longestWait(
         _ id: Int, _ store: OfflineStore, during work: @escaping @Sendable () async throws -> Void
     ) async throws -> (milliseconds: Double, edits: Int) {
-        // What the first one prepares is there for all others.
+        // The first one prepares caches for all others.
         try await store.setEmployee(0, of: id)
         let end = End()
         return try await withThrowingTaskGroup(of: Void.self) { group in

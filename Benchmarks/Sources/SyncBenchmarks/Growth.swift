@@ -4,12 +4,12 @@ import ODataQuery
 import ODataService
 import OfflineOData
 
-/// What a store of some size takes: for the plots of how time and memory grow (`make growth`).
+/// The time and memory of a store of some size, for the plots of growth (`make growth`).
 struct Growth {
     let rows: Int
     let folder: String
 
-    /// The figures as one line of JSON: seconds of the processor or, where it says so, of the clock.
+    /// The figures as one line of JSON: seconds of the processor, or of the clock if the name says so.
     func json() async throws -> String {
         let service = try RenderedService(rows: rows, folder: folder + "/pages")
         var store = try await Stores.create("store", in: folder, from: service)

@@ -2,19 +2,19 @@ import Foundation
 import Measuring
 import OfflineOData
 
-/// Nine stores that are opened and synchronise at once, beside one: each of the two in a process of its own, so that neither
-/// finds the memory, the caches and the threads of the other.
+/// Nine stores that are opened and synchronise at once, beside one: each of the two in a process of its own, so
+/// that neither finds the memory, the caches and the threads of the other.
 enum NineStores {
     private static let rounds = 3
 
-    /// What a process took from opening its stores to their end.
+    /// The time and memory of a process from opening its stores to their end.
     private struct Outcome {
         var taken = Taken()
         /// More memory than before, in units of 2^20 bytes.
         var memory = 0.0
     }
 
-    /// Measures both in turns and prints what they took.
+    /// Measures both in turns and prints their figures.
     static func report(rows: Int, folder: String) async throws {
         let service = try RenderedService(rows: rows, folder: folder + "/nine")
         var (one, nine): (Outcome?, Outcome?) = (nil, nil)
@@ -52,10 +52,11 @@ enum NineStores {
         return outcome
     }
 
-    /// What one of these processes does: makes stores, or opens and synchronises them and prints the seconds of the processor and
-    /// of the clock, and the memory.
+    /// The work of one of these processes: it makes stores, or opens and synchronises them and prints the seconds
+    /// of the processor and of the clock, and the memory.
     ///
-    /// - Parameter arguments: how many stores, the rows of each, the folder of the service's pages and that of the stores.
+    /// - Parameter arguments: the number of stores, the rows of each, the folder of the service's pages and that
+    ///   of the stores.
     static func work(_ arguments: [String], isMaking: Bool) async throws {
         guard arguments.count == 4, let count = Int(arguments[0]), let rows = Int(arguments[1]) else { exit(2) }
         let service = try RenderedService(rows: rows, folder: arguments[2], isRendered: true)

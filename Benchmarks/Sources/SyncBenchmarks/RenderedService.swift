@@ -44,7 +44,7 @@ struct RenderedService: HTTPTransport {
     ) async throws -> (HTTPResponse, ByteStream) {
         let path = request.path ?? "/"
         guard request.method == .get else {
-            // Everything is at the root for the one who answers.
+            // For the inner service, everything is at the root.
             var request = request
             request.path = path.replacingOccurrences(of: "/tracked/", with: "/")
                 .replacingOccurrences(of: "/plain/", with: "/")

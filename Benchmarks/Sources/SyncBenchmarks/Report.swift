@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 import OfflineOData
 
-/// The figures of the design's table that are about synchronisation, and what stands beside them.
+/// The figures about synchronisation in the design's table, with their baselines.
 struct Report {
     let isQuick: Bool
     /// The parts that are wanted, with commas between them; `nil` for all.
@@ -52,9 +52,9 @@ struct Report {
         if isWanted("http") { try await TableServer.download(rows, folder: folder) }
     }
 
-    /// The first download and the bare statement, the best of three in turns. Memory is that of the first, since what one
-    /// leaves behind in an allocator must not be taken for what was there before the next; for the same reason the bare
-    /// statement runs in a process of its own.
+    /// The first download and the bare statement, the best of three in turns. Memory is that of the first, since
+    /// memory left in an allocator must not count for the next; for the same reason the bare statement runs in a
+    /// process of its own.
     ///
     /// - Returns: the store of the last one, open.
     private func firstDownload(_ service: RenderedService) async throws -> OfflineStore {

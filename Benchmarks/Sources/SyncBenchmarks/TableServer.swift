@@ -69,7 +69,7 @@ enum TableServer {
         }
     }
 
-    /// What the same rows take with `pyodata` and Python's `sqlite3`; `nil` where there is none.
+    /// The time of `pyodata` and Python's `sqlite3` for the same rows; `nil` without them.
     private static func python(_ rows: Int, _ root: String, _ folder: String) throws -> Taken? {
         let environment = ProcessInfo.processInfo.environment
         guard let python = environment["OUTPOST_PYTHON"], let script = environment["OUTPOST_PYTHON_DOWNLOAD"] else {

@@ -1,10 +1,10 @@
 // Downloads, refreshes and uploads, beside a bare prepared statement that inserts the same rows:
 //
 //     SyncBenchmarks [--quick] [--only download|delta|refresh|upload|observe|nine|http]
-//     SyncBenchmarks --growth ROWS        one line of JSON with what a store of so many rows takes
+//     SyncBenchmarks --growth ROWS        one line of JSON with the figures of a store of so many rows
 //
-// Processor time of this process; the service's pages are rendered before, by another one, and its answers to changes are
-// in what uploads take. With --quick a tenth of the rows and changes.
+// Processor time of this process. Another process renders the service's pages before; its answers to changes are
+// part of the time of uploads. With --quick a tenth of the rows and changes.
 import Foundation
 import Measuring
 

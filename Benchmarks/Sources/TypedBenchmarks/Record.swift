@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// The same twelve properties as the generated type, as somebody writes them who needs no OData: in the types of Foundation,
-/// each in the column that is read fastest.
+/// The same twelve properties as the generated type, as in an app without OData: in the types of Foundation, each
+/// in the column that is read fastest.
 struct Record: FetchableRecord {
     var orderID: Int64
     var customerID: String
@@ -17,7 +17,8 @@ struct Record: FetchableRecord {
     var isUrgent: Bool
     var tag: UUID?
 
-    /// With the row ids and the index of the key that the store has: rows are read in the order of the key on both sides.
+    /// With the row ids and the index of the key that the store has: rows are read in the order of the key on
+    /// both sides.
     static let table = """
         CREATE TABLE orders(row_id INTEGER PRIMARY KEY, a INTEGER NOT NULL, b TEXT NOT NULL, c INTEGER, d INTEGER, e REAL, f INTEGER,
             g TEXT, h TEXT, i REAL, j INTEGER, k INTEGER NOT NULL, l BLOB) STRICT;

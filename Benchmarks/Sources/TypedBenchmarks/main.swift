@@ -1,5 +1,5 @@
-// 10,000 typed entities read from a local store and all of their properties used, beside GRDB's FetchableRecord reading the same
-// values by column index; with --quick a thousand.
+// 10,000 typed entities read from a local store and all of their properties used, beside GRDB's FetchableRecord
+// reading the same values by column index; with --quick a thousand.
 import Foundation
 import GRDB
 import Measuring
@@ -46,7 +46,7 @@ for index in 1...count {
     }
 }
 
-// What a profiler is to see: the typed side alone, long enough that the filling of the store does not count.
+// The part for a profiler: the typed side alone, long enough that the filling of the store does not count.
 if CommandLine.arguments.contains("--profile") {
     for _ in 0..<1000 { _ = try await bench.orders.all().reduce(0) { $0 &+ Use.all($1) } }
     exit(0)

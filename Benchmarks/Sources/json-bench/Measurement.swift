@@ -1,14 +1,14 @@
 import Foundation
 import Measuring
 
-/// What one way of doing it took.
+/// The figures of one way.
 struct Measurement: Codable {
-    /// Bytes of the collection per second, in units of 10^6 and seconds of the processor, of the fastest of several runs. Who
-    /// writes is measured by the bytes that were read, too, so that nobody gains by writing more of them.
+    /// Bytes of the collection per second, in units of 10^6 and seconds of the processor, of the fastest of
+    /// several runs. A writer is measured by the bytes that were read, too, so that longer output gains nothing.
     var megabytesPerSecond: Double
     /// The greatest resident memory of the process, in units of 2^20 bytes.
     var peakMegabytes: Double
-    /// A sum over what was read, equal for everything that reads the same; of what was written its bytes.
+    /// A sum over the read values, equal for all readers; for a writer, over its bytes.
     var checksum: Int
 
     /// Runs `body` several times. Processor time counts, so that other work on the machine changes little.

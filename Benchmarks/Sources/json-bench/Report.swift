@@ -42,7 +42,7 @@ enum Report {
                     String(format: "%.2f times ", entities.megabytesPerSecond / $0.megabytesPerSecond) + name
                 }
             }
-            // The limits are for typed values: these are there for who knows the model at run time only.
+            // The limits are for typed values. These figures are for models that are known only at run time.
             print("entities of a model known at run time: \(ratios.joined(separator: ", "))")
         }
         ratio("writing typed values against JSONEncoder", figures[.writeTyped], figures[.writeEncoder], 8)

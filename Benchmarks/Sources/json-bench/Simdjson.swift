@@ -44,7 +44,8 @@ extension Order {
     }
 }
 
-/// A parser of simdjson, which its documentation advises to use for one text after the other: it keeps the memory of its index.
+/// A parser of simdjson, which its documentation advises to use for one text after the other: it keeps the memory
+/// of its index.
 final class SimdjsonParser {
     private let parser = sj_new_parser()
 
@@ -72,7 +73,7 @@ final class SimdjsonParser {
     }
 }
 
-/// What was generated could not be read, or two ways of reading it differ.
+/// The generated text could not be read, or two readers differ.
 enum BenchmarkError: Error {
     case unreadable
     case different(String)

@@ -12,7 +12,7 @@ enum Way: String, CaseIterable {
     case writeTyped, writeEntities, writeEncoder, writeSerialization
     case stream
 
-    /// Those that read: what takes turns, so that a slow minute of the machine does not decide.
+    /// The readers, which take turns, so that a slow minute of the machine does not decide.
     static let readers: [Way] = [.typed, .entities, .simdjson, .simdjsonAnew, .decoder, .serialization, .orjson]
 
     /// How often each is run within a process.

@@ -33,10 +33,7 @@ extension GeneratedCode {
             let url = folder.appendingPathComponent(file.path)
             let data = Data(file.text.utf8)
             if files.contents(atPath: url.path) == data { continue }
-            var below = try CheckedFolder(folder.path)
-            let steps = file.path.split(separator: "/").map(String.init)
-            for step in steps.dropLast() { below = try below.folder(step, mode: 0o777) }
-            try below.replace(steps.last ?? "", with: Array(data), mode: 0o666)
+            try file.write(below: folder)
             written.changed.append(file.path)
         }
         return written
@@ -44,6 +41,16 @@ extension GeneratedCode {
 
     /// The first line of every generated file.
     private static let mark = Data("// Generated from the metadata of an OData service.".utf8)
+}
+
+extension GeneratedFile {
+    /// Writes the file below a folder, and creates the folders of its path. Links are not followed.
+    func write(below folder: URL) throws {
+        var below = try CheckedFolder(folder.path)
+        let steps = path.split(separator: "/").map(String.init)
+        for step in steps.dropLast() { below = try below.folder(step, mode: 0o777) }
+        try below.replace(steps.last ?? "", with: Array(text.utf8), mode: 0o666)
+    }
 }
 
 extension GeneratorConfiguration {

@@ -102,7 +102,7 @@ public struct GeneratorConfiguration: Codable, Hashable, Sendable {
         for key in try decoder.container(keyedBy: AnyKey.self).allKeys where Key(rawValue: key.stringValue) == nil {
             let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
             throw DecodingError.dataCorrupted(
-                .init(codingPath: [key], debugDescription: "There is no such key; there are \(known)."))
+                .init(codingPath: [key], debugDescription: "The key is unknown. The known keys are \(known)."))
         }
         let container = try decoder.container(keyedBy: Key.self)
         self.init(

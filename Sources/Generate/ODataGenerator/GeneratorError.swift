@@ -21,6 +21,8 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
     case package(place: String, reason: String)
     /// The package has no synchronization group of this name.
     case unknownGroup(String, known: [String])
+    /// A name cannot be used for a new package.
+    case appName(String, reason: String)
 
     /// An explanation of the error with the expected values.
     public var description: String {
@@ -28,9 +30,9 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unknownSet(let name, let similar):
             "The service has no entity set, singleton or operation \(name)"
                 + (similar.isEmpty ? "." : "; there are \(similar.joined(separator: ", ")).")
-        case .unknownType(let name): "The metadata declare no type \(name); types are given as Namespace.Name."
-        case .illegalName(let name, let element): "The name \(name) for \(element) is no Swift identifier."
-        case .nameTaken(let name, let element): "The name \(name) for \(element) is taken by something else."
+        case .unknownType(let name): "The metadata declare no type \(name). Give the type as Namespace.Name."
+        case .illegalName(let name, let element): "The name \(name) for \(element) is not a Swift identifier."
+        case .nameTaken(let name, let element): "The name \(name) for \(element) is already used."
         case .files(let count):
             "The types go into 1 to \(GeneratorConfiguration.maxFiles) files, not \(count)."
         case .nothingToGenerate: "The metadata declare no types, sets or operations."
@@ -38,6 +40,7 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unknownGroup(let name, let known):
             "The package has no synchronization group \(name); there are \(known.joined(separator: ", "))."
         case .metadata(let reason): "The part of the metadata to generate cannot be kept: \(reason)"
+        case .appName(let name, let reason): "The app cannot be named '\(name)': \(reason)."
         }
     }
 }
@@ -56,6 +59,7 @@ extension GeneratorError: CodedError {
             case .metadata: "metadata"
             case .package: "package"
             case .unknownGroup: "unknown-group"
+            case .appName: "app-name"
             }
         return ErrorCode(rawValue: "generator.\(name)")
     }

@@ -2,8 +2,8 @@ import Foundation
 import ODataGenerator
 import ODataModel
 
-/// Generates Swift code from metadata in a file: what the build-tool plugin runs. `outpost generate` does the same and
-/// more, but builds a network client along.
+/// Generates Swift code from metadata in a file, for the build-tool plugin. `outpost generate` does the same and
+/// more, but includes a network client.
 @main
 struct GenerateTool {
     static let usage = "usage: odata-generate METADATA --output DIR [--config FILE] [--files N] [--objects]"
@@ -67,7 +67,7 @@ struct GenerateTool {
     }
 
     private static func fail(_ message: String, _ status: Int32) -> Never {
-        // What compilers say of errors is shown by build systems.
+        // Build systems show messages in the form of compiler errors.
         FileHandle.standardError.write(Data("error: \(message)\n".utf8))
         exit(status)
     }

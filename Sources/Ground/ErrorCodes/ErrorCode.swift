@@ -1,5 +1,15 @@
+import Foundation
+
 /// A stable identifier of an error for messages, statistics and support, independent of language and version.
 /// The part before the dot is the level that failed.
+///
+/// ```swift
+/// do {
+///     try await store.sync()
+/// } catch where ErrorCode(error) == .cancelled {
+///     show("Interrupted")
+/// }
+/// ```
 public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The identifier, such as `service.not-found`.
     public let rawValue: String
@@ -34,13 +44,16 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
 /// An error with a stable code, like every public error of this package. An app's own transport or
 /// authentication errors can conform too, so that they are reported in the same way.
 ///
+/// Its `localizedDescription` is the message of ``ErrorMessages`` in the language of the user, and its
+/// `recoverySuggestion` is the advice.
+///
 /// ```swift
-/// extension FarmError: CodedError {
+/// struct FarmError: CodedError {
 ///     public var errorCode: ErrorCode { ErrorCode(rawValue: "farm.closed") }
 ///     public var failureKind: FailureKind { .transient }
 /// }
 /// ```
-public protocol CodedError: Error {
+public protocol CodedError: LocalizedError {
     /// The stable code of the error.
     var errorCode: ErrorCode { get }
     /// The named values for messages: `host`, `url`, `status` and so on. They contain no secrets.
@@ -50,11 +63,50 @@ public protocol CodedError: Error {
 }
 
 extension CodedError {
-    /// The English description of the error, as `reason`.
-    public var errorArguments: [String: String] { ["reason": "\(self)"] }
+    /// The English description of the error, as `reason`, and the texts and numbers of an enumeration case under
+    /// their labels.
+    ///
+    /// The first value without a label is `value`. A value with the label `reason` is `detail`.
+    public var errorArguments: [String: String] {
+        caseArguments.merging(["reason": "\(self)"]) { $1 }
+    }
+
+    private var caseArguments: [String: String] {
+        let mirror = Mirror(reflecting: self)
+        guard mirror.displayStyle == .enum, let payload = mirror.children.first?.value else { return [:] }
+        if let value = Self.text(of: payload) { return ["value": value] }
+        var arguments: [String: String] = [:]
+        for (label, value) in Mirror(reflecting: payload).children {
+            guard let label, let value = Self.text(of: value) else { continue }
+            arguments[label == ".0" ? "value" : label == "reason" ? "detail" : label] = value
+        }
+        return arguments
+    }
+
+    /// The text of a string or an integer, also of an optional one; `nil` for other values.
+    private static func text(of value: Any) -> String? {
+        switch value {
+        case let text as String: text
+        case let number as any BinaryInteger: "\(number)"
+        default: nil
+        }
+    }
+
+    /// The message for the error in the language of the user.
+    public var errorDescription: String? { ErrorMessages.current.message(for: self) }
+    /// The advice for the error in the language of the user.
+    public var recoverySuggestion: String? { ErrorMessages.current.recoveryHint(for: self) }
 }
 
 /// The kinds of failures, grouped by their recovery.
+///
+/// ```swift
+/// do {
+///     try await store.sync()
+/// } catch let error as any CodedError where error.failureKind == .transient {
+///     show("Try again later: \(error.errorCode)")
+/// }
+/// ```
 public enum FailureKind: String, Hashable, Sendable, CaseIterable {
     /// A temporary failure: the same request may succeed later.
     case transient
@@ -87,6 +139,11 @@ public enum FailureKind: String, Hashable, Sendable, CaseIterable {
     /// A failure of unknown kind.
     case unknown
 
+    /// The kind of failure that an error describes, which is ``unknown`` if the error has no code.
+    public init(_ error: any Error) {
+        self = (error as? any CodedError)?.failureKind ?? (error is CancellationError ? .cancelled : .unknown)
+    }
+
     /// The recommended recovery.
     public var recovery: RecoveryAction {
         switch self {
@@ -110,6 +167,14 @@ public enum FailureKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The ways to recover from a failure.
+///
+/// ```swift
+/// switch ErrorDiagnosis(error).recovery {
+/// case .signIn: show("Sign in again.")
+/// case .retryLater, .checkConnection: show("Try again later.")
+/// default: show(ErrorDiagnosis(error).message())
+/// }
+/// ```
 public enum RecoveryAction: String, Hashable, Sendable, CaseIterable {
     /// No action is needed.
     case none

@@ -17,8 +17,8 @@
 /// | it is a pipe or a device | no |
 /// | the system does not tell | yes |
 ///
-/// The file may be reached through links. All folders up to the root are looked at, those of each link, too: others could
-/// exchange a folder with the file in it. Access control lists are not looked at.
+/// The file may be reached through links. All folders up to the root are looked at, those of each link, too:
+/// others could exchange a folder with the file in it. Access control lists are not looked at.
 package enum SecretFileCheck {
     /// A problem with the permissions of a file.
     package enum Problem: Equatable, Sendable {

@@ -5,6 +5,12 @@ public import Crypto
 /// The bytes are stored in swift-crypto's `SymmetricKey`, which overwrites them when the last copy is released.
 /// The caller must wipe its own copies: the bytes that it passed, and any that it copied in
 /// ``withUnsafeBytes(_:)``.
+///
+/// ```swift
+/// let key = EncryptionKey.generate()
+/// let text = key.hexadecimal.reveal()  // keep it where only the user can read it
+/// let same = try EncryptionKey(hexadecimal: text)
+/// ```
 public struct EncryptionKey: Sendable {
     /// The number of bytes of a key.
     public static let byteCount = 32

@@ -30,6 +30,11 @@ import SafeFiles
 /// types at a prompt. The authenticated envelope of the sealed data determines which of the last two columns
 /// applies. Key files without a header therefore still open older data, and a text of 31 characters and a line
 /// end is never the key of new data.
+///
+/// ```swift
+/// let file = try KeyFile(path: path)
+/// let protection = StoreProtection.encrypted(.file(file))
+/// ```
 public struct KeyFile: Sendable {
     /// The maximum size of a key file, in bytes.
     public static let maximumByteCount = 65_536

@@ -1,6 +1,12 @@
 import Foundation
 
 /// The source of a key that opens encrypted data: a key, a passphrase, or a file with one of the two.
+///
+/// ```swift
+/// let byKey = KeySource.key(key)
+/// let byPassphrase = KeySource.passphrase(Secret(password))
+/// let byFile = try KeySource(keyFile: path)
+/// ```
 public enum KeySource: Sendable {
     /// A key of 256 bits, which is used directly.
     case key(EncryptionKey)

@@ -6,7 +6,7 @@
 /// ```swift
 /// let passphrase = Secret("correct horse battery staple")
 /// print(passphrase)            // ‹redacted›
-/// use(passphrase.reveal())
+/// let protection = StoreProtection.encrypted(.passphrase(passphrase))
 /// ```
 public struct Secret<Value> {
     private let value: Value

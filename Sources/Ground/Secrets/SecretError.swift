@@ -3,6 +3,15 @@ import ErrorCodes
 /// An error of a key, a passphrase, a key file or a key envelope.
 ///
 /// No case contains secret material, so errors may be logged unchanged.
+///
+/// ```swift
+/// do {
+///     let key = try EncryptionKey(hexadecimal: password)
+///     show(key)
+/// } catch SecretError.hexadecimalLength(let digits) {
+///     show("A key has 64 digits, not \(digits).")
+/// }
+/// ```
 public enum SecretError: Error, Hashable, Sendable {
     /// A key has the wrong number of bytes; 32 were expected.
     case keyLength(bytes: Int)
@@ -73,7 +82,7 @@ extension SecretError: CustomStringConvertible {
         case .sealingFailed: "the record could not be encrypted"
         case .envelopeMalformed(let offset, let expected): "key envelope, byte \(offset): expected \(expected)"
         case .wrongKindOfKey(let expected): "a \(expected.rawValue) is needed to open this"
-        case .wrongKey: "the key is wrong, or what it protects was altered"
+        case .wrongKey: "the key is wrong, or the protected data was altered"
         }
     }
 }

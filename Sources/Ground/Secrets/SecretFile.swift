@@ -10,10 +10,10 @@ import SafeFiles
 
 /// Functions for files with secrets that a person names: keys, passwords, tokens, private keys for TLS.
 ///
-/// Such a file may be a link, as those of Let's Encrypt and mounted secrets are, or a pipe. A regular file is refused if
-/// another user than this one and the administrator can write it, can replace files in a folder above it (or above a
-/// link to it), or can read it. On a file system that is mounted for reading alone, any permissions are accepted. A file of
-/// the administrator may be readable for a group when another user reads it.
+/// Such a file may be a link, as those of Let's Encrypt and mounted secrets are, or a pipe. A regular file is
+/// refused if another user than this one and the administrator can write it, can replace files in a folder above
+/// it (or above a link to it), or can read it. On a file system that is mounted for reading alone, any
+/// permissions are accepted. A file of the administrator may be readable for a group when another user reads it.
 public enum SecretFile {
     /// Reads a file.
     ///

@@ -3,6 +3,14 @@ import ErrorCodes
 /// An error of a secret store or a vault.
 ///
 /// No case contains a secret, so errors may be logged unchanged.
+///
+/// ```swift
+/// do {
+///     try await vault.unlock(VaultCredentials(password: password))
+/// } catch DataVaultError.wrongPassword(_, let attemptsLeft) {
+///     show("Wrong password.", attemptsLeft as Any)
+/// }
+/// ```
 public enum DataVaultError: Error, Equatable, Sendable {
     /// A name is empty, too long, or has an illegal character at `position`; see ``SecretName``.
     case illegalName(String, position: Int)

@@ -1,6 +1,15 @@
 import ErrorCodes
 
 /// The error for a URL or expression that is refused, with its position and the expected text.
+///
+/// ```swift
+/// do {
+///     let url = try ODataURL(parsing: "Orders?$filter=Freight gtt 100")
+///     show(url)
+/// } catch {
+///     show(error.message, error.offset ?? 0, error.suggestions)
+/// }
+/// ```
 public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of errors.
     public enum Kind: Hashable, Sendable {
@@ -29,11 +38,13 @@ public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     public var part: String?
     /// Names similar to an unknown one, nearest first.
     public var suggestions: [String]
+    /// Advice as a sentence, such as `Write gt for >.`; `nil` if there is none.
+    public var hint: String?
 
     /// Creates an error.
     public init(
         _ kind: Kind, _ message: String, offset: Int? = nil, text: String? = nil, part: String? = nil,
-        suggestions: [String] = []
+        suggestions: [String] = [], hint: String? = nil
     ) {
         self.kind = kind
         self.message = message
@@ -41,14 +52,16 @@ public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
         self.text = text
         self.part = part
         self.suggestions = suggestions
+        self.hint = hint
     }
 
-    /// The message, position and suggestions on one line.
+    /// The message, position, suggestions and advice on one line.
     public var description: String {
         var line = message
         if let part { line = "\(part): \(line)" }
         if let offset { line += " (at character \(offset + 1))" }
         if !suggestions.isEmpty { line += " Did you mean \(suggestions.joined(separator: " or "))?" }
+        if let hint { line += " \(hint)" }
         return line
     }
 }

@@ -3,9 +3,9 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// Sending what was changed here and receiving what others changed.
+/// Uploads and downloads.
 extension OfflineStore {
-    /// Tells which operations had not ended when the store was last open.
+    /// Reports the operations that had not ended when the store was last open.
     func tellInterrupted() async throws {
         let (isUploadOpen, isDownloadOpen) = try await database.read { [queue] database in
             let isStaged = try Bool.fetchOne(
@@ -20,25 +20,26 @@ extension OfflineStore {
         if isDownloadOpen { progressChannel.tell(.interrupted(.download)) }
     }
 
-    /// Sends the queued changes in order. What the service refuses goes to the error archive and holds up
-    /// only what depends on it.
+    /// Sends the queued changes in order. Refused changes go to the error archive and hold up only the changes
+    /// that depend on them.
     ///
-    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; ``OfflineError/queueHeld(_:)`` if the store was
-    ///   copied, restored or rolled back, before anything is sent; `TransportError` and
-    ///   `ODataError` for failures of communication, after which the rest is still queued; the delegate is told before what had
-    ///   come through.
+    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; ``OfflineError/queueHeld(_:)``
+    ///   if the store was copied, restored or rolled back, before anything is sent; `TransportError` and
+    ///   `ODataError` for failures of communication. The rest stays queued then, and the delegate receives the
+    ///   results so far before the error is thrown.
     @discardableResult
     public func upload(options uploadOptions: UploadOptions = UploadOptions()) async throws -> UploadReport {
         try await syncing(.upload(folds: uploadOptions.foldsRequests)) { try await upload(to: $0, uploadOptions) }
     }
 
-    /// Brings what the service has: everything the first time, what changed afterwards.
+    /// Downloads the defining queries: all rows the first time, the changes afterwards.
     ///
-    /// - Parameter names: the defining queries; all of them when empty.
-    /// - Returns: what each brought, and whether that is seen (``DownloadReport/Query/isComplete``).
-    /// - Throws: as ``upload(options:)``; pages that were complete are kept, and the next call goes on there.
-    ///   ``OfflineError/queriesRefused(_:brought:)`` where the service refused single queries: the others are through, but for
-    ///   streams that could not be loaded, which the next call does.
+    /// - Parameter names: the defining queries; all of them if empty.
+    /// - Returns: the result of each query, and whether its rows are visible
+    ///   (``DownloadReport/Query/isComplete``).
+    /// - Throws: as ``upload(options:)``; complete pages are kept, and the next call resumes there.
+    ///   ``OfflineError/queriesRefused(_:brought:)`` if the service refused single queries: the others are
+    ///   complete, except for streams that could not be loaded, which the next call loads.
     @discardableResult
     public func download(_ names: [String] = []) async throws -> DownloadReport {
         try await syncing(.download) { try await download(from: $0, names) }
@@ -58,7 +59,7 @@ extension OfflineStore {
         }
     }
 
-    /// Does what one process at a time does, and says when it is done.
+    /// Runs an operation that only one process at a time may run, and reports its end.
     private func syncing<Report>(
         _ operation: StoreOperation, _ body: (_ remote: any ODataProvider) async throws -> Report
     ) async throws -> Report {
@@ -73,8 +74,8 @@ extension OfflineStore {
         return report
     }
 
-    /// Sends the queued changes over a connection, as the options of the store and of the upload say; the lock is the
-    /// caller's.
+    /// Sends the queued changes over a connection, by the options of the store and of the upload. The caller has
+    /// the lock.
     func upload(to remote: any ODataProvider, _ uploadOptions: UploadOptions) async throws -> UploadReport {
         let origin = try await origin(of: uploadOptions)
         progressChannel.enter(.uploading)
@@ -105,10 +106,10 @@ extension OfflineStore {
             try await uploader.upload(into: &report)
         } catch {
             var reached = figures(report)
-            // The one that it ended with.
+            // The failure that ended the upload.
             reached.failures? += 1
             let (text, known) = ("ended early: \(report.counts)", reached)
-            // What is known must not get lost, also when the task was cancelled.
+            // The results must not get lost, even if the task was cancelled.
             try? await Task { try await note("upload", text, figures: known) }.value
             progressChannel.reportEarlyEnd(report)
             throw error
@@ -179,7 +180,7 @@ extension OfflineStore {
             try await loadStreams(of: queries.filter { outcome.refusals[$0.id] == nil }, from: remote)
         } catch {
             let known = figures(received: report.received, failures: refusals.count + 1)
-            // What is known must not get lost, also when the task was cancelled.
+            // The results must not get lost, even if the task was cancelled.
             try? await Task { try await note("download", "\(text); ended early while loading streams", figures: known) }
                 .value
             guard refusals.isEmpty else { throw OfflineError.queriesRefused(refusals, brought: report) }
@@ -190,10 +191,9 @@ extension OfflineStore {
         return report
     }
 
-    /// Puts changes that have waited too long into the error archive, of those that the upload is to send: what they say may
-    /// no longer be meant.
+    /// Moves expired changes of an upload to the error archive, since they may not be intended any more.
     ///
-    /// - Returns: what is there now.
+    /// - Returns: the archived requests.
     private func archiveExpired(
         _ uploadOptions: UploadOptions, _ outcomes: UploadOutcomes
     ) async throws -> [QueuedRequest] {
@@ -202,7 +202,7 @@ extension OfflineStore {
         let failed = try await database.write { [queue] database in
             var expired: [Int64] = []
             for id in try queue.ids([.pending], in: uploadOptions.categories, in: database) {
-                // One that was made and deleted again is gone with the first of them.
+                // A request that was created and deleted is removed with the first of them.
                 guard let request = try queue.request(id, in: database), request.firstSentField == nil,
                     let made = request.createdAt, made.advanced(by: age) < now
                 else { continue }
@@ -230,7 +230,7 @@ extension OfflineStore {
 }
 
 extension UploadReport {
-    /// As the event log has it.
+    /// The counts for the event log.
     fileprivate var counts: String {
         let others = givenUp.isEmpty ? "" : ", \(givenUp.count) given up"
         return "\(accepted.count) changes accepted, \(failed.count) not\(others)"

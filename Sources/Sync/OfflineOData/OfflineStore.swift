@@ -8,12 +8,12 @@ import ODataService
 
 /// A part of an OData service, kept offline.
 ///
-/// The app works on the local store at any time: reads see what was downloaded with the local changes on
-/// top, changes are queued in the transaction that makes them. ``upload(options:)`` sends the queue,
-/// ``download(_:)`` brings what others changed, ``sync(options:)`` does both.
+/// The app works on the local store at any time. Reads return the downloaded rows with the local changes on top,
+/// and each change is queued in its own transaction. ``upload(options:)`` sends the queue, ``download(_:)``
+/// brings the changes of other clients, ``sync(options:)`` does both.
 ///
-/// All other functions belong to a facet: ``queries``, ``changes``, ``streams``, ``drafts``, ``indexes``, ``users``,
-/// ``maintenance`` and ``observe``.
+/// All other functions belong to a facet: ``queries``, ``changes``, ``streams``, ``drafts``, ``indexes``,
+/// ``users``, ``maintenance`` and ``observe``.
 ///
 /// ```swift
 /// let store = try await OfflineStore.create(
@@ -29,15 +29,15 @@ import ODataService
 public final class OfflineStore: ODataProvider {
     /// The directory of the store's files.
     public let directory: String
-    /// The service's model, as kept with the store, with the engine's own sets besides (``EngineSet``).
+    /// The service's model, as kept with the store, with the engine's own sets (``EngineSet``).
     public let model: EntityDataModel
     /// The service's model alone.
     public let serviceModel: EntityDataModel
     /// The root of the service that the store was cloned from.
     public let serviceRoot: String
 
-    /// The capabilities of the store, whatever its service can. The query language has the functions that ask what became of
-    /// changes, as `outpost.isLocal()`, and paths through the entities that queued requests are about, as
+    /// The capabilities of the store, whatever its service supports. The query language has functions for the
+    /// state of changes, such as `outpost.isLocal()`, and paths through the entities of queued requests, such as
     /// `RequestQueue(3)/AffectedEntity/City`.
     public var traits: ProviderTraits {
         var traits = local.traits
@@ -48,21 +48,22 @@ public final class OfflineStore: ODataProvider {
         return traits
     }
 
-    /// Whether the store can be read alone, since the device was full when it was opened: each change and each synchronisation ends
-    /// with `StoreError.openedOnFullDevice` until there is room and the store has been closed and opened again.
+    /// Whether the store is read-only because the device was full when it was opened. Each change and each
+    /// synchronisation then ends with `StoreError.openedOnFullDevice`, until there is room and the store has been
+    /// closed and opened again.
     public var isReadOnly: Bool { database.isQuiet }
 
-    /// Refuses whatever is asked of tables that have another model by now.
+    /// Refuses access to tables that have another model by now.
     let database: StoreDatabase
     let mapping: StorageMapping
     let optionState: LockedState<Options>
     let texts: TextComparison
-    /// What queries may call, and how they compare texts.
+    /// The functions of queries, and their comparison of texts.
     let functions: FunctionRegistry
     /// The URLs that were resolved against ``model``.
     private let urls = ResolvedURLs()
     let local: StoreProvider
-    /// The same without ``RuntimeOptions/localPageSize``, for what must be of one moment.
+    /// The local provider without ``RuntimeOptions/localPageSize``, for consistent snapshots.
     private let unpaged: StoreProvider
     let queue: QueueTable
     let hook: QueueHook
@@ -75,14 +76,13 @@ public final class OfflineStore: ODataProvider {
     let remote: (any ODataProvider)?
     let progressChannel: ProgressChannel
     let changeFeed: StoreChanges
-    /// Values that are in memory alone.
+    /// Values that are in memory only.
     let sessionParameters: LockedState<[String: String]>
 
     /// - Parameters:
-    ///   - modelNumber: the number that the model has in the store.
-    ///   - progress: hears of the store since before it was open.
-    ///   - former: the same store before its model changed, whose place this one takes: what that has in memory alone is
-    ///     kept.
+    ///   - modelNumber: the number of the model in the store.
+    ///   - progress: the channel that exists since before the store was open.
+    ///   - former: the same store before its model changed. Its in-memory state is kept.
     init(
         directory: String, serviceRoot: String, database: StoreDatabase, model: EntityDataModel,
         remote: (any ODataProvider)?, options: Options, texts: TextComparison, modelNumber: Int,
@@ -90,7 +90,7 @@ public final class OfflineStore: ODataProvider {
     ) throws {
         self.directory = directory
         self.serviceRoot = serviceRoot
-        // The store that takes this one's place has the same connections, and another model.
+        // The replacing store has the same connections, and another model.
         let database = database.requiring { try LocalModel.require(modelNumber, in: $0) }
         self.database = database
         serviceModel = model
@@ -121,7 +121,7 @@ public final class OfflineStore: ODataProvider {
         self.heldData = heldData
         var rules = WriteRules()
         rules.updatesRelated = true
-        // One that changes nothing may be asked for (ChangeOptions).
+        // An app may ask for an update without changes (ChangeOptions).
         rules.tellsUnchanged = true
         unpaged = StoreProvider(
             database: database.pool, mapping: mapping, hook: checkingHook, rules: rules, options: storeOptions)
@@ -141,17 +141,20 @@ public final class OfflineStore: ODataProvider {
 
     // MARK: Creating and opening
 
-    /// Makes an empty store for a part of a service; ``download(_:)`` fills it.
+    /// Creates an empty store for a part of a service; ``download(_:)`` fills it.
     ///
     /// - Parameters:
-    ///   - directory: made when missing; must not hold a store, nor may another one be made there at the same time.
-    ///   - protection: how the file is encrypted.
+    ///   - directory: created if missing. It must not contain a store, and no other store may be created there at
+    ///     the same time.
+    ///   - protection: the encryption of the file.
     ///   - serviceRoot: kept with the store, to connect again later.
-    ///   - remote: the service, whose metadata is read now.
-    ///   - queries: what is kept offline; every entity set when empty.
-    ///   - user: who uses the store, for one that several users share (``Users/switch(to:pending:)``); `nil` to leave that open.
-    /// - Throws: ``OfflineError/storeExists(path:)``; ``OfflineError/busy(processID:)`` where somebody is making a store there
-    ///   now; other ``OfflineError``; `StoreError`; what reading the metadata throws. Nothing is left behind then.
+    ///   - remote: the service. Its metadata are read now.
+    ///   - queries: the defining queries; every entity set if empty.
+    ///   - user: the user of a store that several users share (``Users/switch(to:pending:)``); `nil` to leave
+    ///     that open.
+    /// - Throws: ``OfflineError/storeExists(path:)``; ``OfflineError/busy(processID:)`` if another process is
+    ///   creating a store there; other ``OfflineError``; `StoreError`; the errors of reading the metadata.
+    ///   Nothing is left behind then.
     public static func create(
         at directory: String, protection: StoreProtection, serviceRoot: String, remote: any ODataProvider,
         queries: [DefiningQuery] = [], user: String? = nil, options: Options = Options()
@@ -216,7 +219,7 @@ public final class OfflineStore: ODataProvider {
         }
         try requireNone()
         let isNew = try StoreFiles.makeDirectory(directory)
-        // Who makes a store there at the same time finds it made, or being made, and takes nothing of it away.
+        // A second creation at the same time finds the store, finished or not, and removes nothing of it.
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
         defer { withExtendedLifetime(lock) {} }
         try requireNone()
@@ -226,7 +229,7 @@ public final class OfflineStore: ODataProvider {
             let texts = TextComparison(options.creation)
             let combined = try LocalModel.combined(model, options.creation)
             let layout = OfflineLayout(model: combined)
-            // In its own version, so that what connects later knows which one the service speaks.
+            // In the service's own version, so that later connections know it.
             let metadata = CSDLWriter.xml(model, version: model.version)
             let modelNumber = try await database.write { database in
                 progress.step(.buildingEntityStore)
@@ -270,17 +273,17 @@ public final class OfflineStore: ODataProvider {
     /// Opens a store.
     ///
     /// - Parameters:
-    ///   - directory: where it was made.
-    ///   - protection: the key it was made with.
-    ///   - user: who uses the store from now on, for one that several users share: another one takes it over before it is
-    ///     given back (``Users/switch(to:pending:)``). `nil` leaves it with its user.
-    ///   - pending: what happens to the changes of the previous user.
-    ///   - connect: makes the connection to the service from its root and its model; without one, the store
-    ///     works but does not sync.
-    /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/optionDiffers(name:stored:given:)`` for an option that the
-    ///   store was made with another value of; ``OfflineError/modelOutdated`` where another process brought it to a new model
-    ///   just now, and it is to be opened again; ``UserSwitchError`` where the store stays with its user, and nothing is open
-    ///   then; `StoreError` for a wrong key, a newer version, a damaged file.
+    ///   - directory: the directory of the store.
+    ///   - protection: the key of the store.
+    ///   - user: the user of a store that several users share. If the user differs, the store is handed over
+    ///     first (``Users/switch(to:pending:)``). `nil` leaves it with its user.
+    ///   - pending: the treatment of the previous user's changes.
+    ///   - connect: creates the connection to the service from its root and its model; without one, the store
+    ///     works but does not synchronise.
+    /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/optionDiffers(name:stored:given:)`` for an
+    ///   option that differs from the one at creation; ``OfflineError/modelOutdated`` if another process has just
+    ///   migrated the store, which must be opened again; ``UserSwitchError`` if the store stays with its user,
+    ///   and nothing is open then; `StoreError` for a wrong key, a newer version, a damaged file.
     public static func open(
         at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
         options: Options = Options(),
@@ -291,15 +294,15 @@ public final class OfflineStore: ODataProvider {
             connecting: { try connect($0.serviceRoot, $0.model) })
     }
 
-    /// Opens a store, and connects it with what the app keeps with it.
+    /// Opens a store, and connects it with the texts that the app keeps with it.
     ///
     /// - Parameters:
-    ///   - directory: where it was made.
-    ///   - protection: the key it was made with.
-    ///   - user: who uses the store from now on; `nil` leaves it with its user.
-    ///   - pending: what happens to the changes of the previous user.
+    ///   - directory: the directory of the store.
+    ///   - protection: the key of the store.
+    ///   - user: the user of the store; `nil` leaves it with its user.
+    ///   - pending: the treatment of the previous user's changes.
     ///   - options: as for ``open(at:protection:user:pending:options:connect:)``.
-    ///   - connecting: makes the connection to the service; `nil` for none.
+    ///   - connecting: creates the connection to the service; `nil` for none.
     /// - Throws: as ``open(at:protection:user:pending:options:connect:)``.
     public static func open(
         at directory: String, protection: StoreProtection, user: String? = nil, pending: PendingChanges = .refuse,
@@ -339,7 +342,7 @@ public final class OfflineStore: ODataProvider {
         )
         let stated = options.service.capabilities
         var modelNumber = known
-        // Most stores are opened as they were closed: then nothing is written, and nobody is waited for who writes.
+        // Most stores are opened unchanged: then nothing is written, and no writer is waited for.
         if kept != metadata || combined !== model || stated != StatedCapabilities() {
             modelNumber = try await database.write { database in
                 try LocalModel.require(known, in: database)
@@ -352,9 +355,9 @@ public final class OfflineStore: ODataProvider {
             directory: directory, serviceRoot: root, database: database, model: model,
             remote: try connecting(ConnectionBasis(serviceRoot: root, model: model, texts: ofApp)), options: options,
             texts: texts, modelNumber: modelNumber, progress: progress)
-        // Where there is no room for it now, searches go without.
+        // Without room for it now, searches work without an index.
         try? await provider.renewSearchIndexes()
-        // Nor for this: a copy is known as one by the next upload too.
+        // The next upload also recognises a copy.
         try? await provider.incarnation.settle()
         if let user {
             do {
@@ -387,10 +390,10 @@ public final class OfflineStore: ODataProvider {
         try await execute(request, isPaged: true)
     }
 
-    /// - Parameter isPaged: whether ``RuntimeOptions/localPageSize`` bounds what is given at once.
+    /// - Parameter isPaged: whether ``RuntimeOptions/localPageSize`` limits the response.
     func execute(_ request: ODataRequest, isPaged: Bool) async throws -> ODataResponse {
         if case .batch(let items) = request.body {
-            // Each of its requests makes sure by itself: what one of them has changed is answered so.
+            // Each request of the batch checks the model itself, and sees the changes of the requests before it.
             try await checkModel()
             return try await batch(items, of: request)
         }
@@ -413,7 +416,7 @@ public final class OfflineStore: ODataProvider {
         return try await answer(markingDeepChange(request))
     }
 
-    /// What is changed with an entity is sent with it.
+    /// Related changes are sent together with their entity.
     private func markingDeepChange(_ request: ODataRequest) -> ODataRequest {
         guard case .entity(let entity) = request.body else { return request }
         let isDeep = entity.related.values.contains { related in
@@ -431,7 +434,7 @@ public final class OfflineStore: ODataProvider {
     private func answer(_ request: ODataRequest, isPaged: Bool = true) async throws -> ODataResponse {
         let local = isPaged ? local : unpaged
         if request.method == .update || request.method == .replace, let redirected = try await followingAlias(request) {
-            // Under the first key, such a change would make a new entity.
+            // Under the former key, such a change would create a new entity.
             return try await local.execute(redirected)
         }
         do {
@@ -445,7 +448,7 @@ public final class OfflineStore: ODataProvider {
         }
     }
 
-    /// Refuses a change of something that may be there, in a part of the service that the store does not hold.
+    /// Refuses a change of an entity that may exist in a part of the service outside of the store.
     ///
     /// - Throws: `ODataError` (`ODataError.isNotLoaded`).
     private func requireLoaded(_ request: ODataRequest) async throws {
@@ -455,7 +458,8 @@ public final class OfflineStore: ODataProvider {
         if case .navigation(let property, _, _)? = (try? Binder(model: model).bind(url))?.resource.steps.last(where: {
             if case .navigation = $0 { true } else { false }
         }), url.path.segments.last == .reference, !property.constraints.isEmpty {
-            // The foreign key names the target of the reference, so only the entity with the key must be in the store.
+            // The foreign key names the target of the reference, so only the entity with the key must be in the
+            // store.
             url.path.segments.removeLast(2)
         }
         do {
@@ -467,7 +471,8 @@ public final class OfflineStore: ODataProvider {
         }
     }
 
-    /// An entity made here, and what it contains, is still found under its first key after the service gave it another.
+    /// Returns the request with the current keys of entities that it names by a temporary key, including
+    /// containers.
     func followingAlias(_ request: ODataRequest) async throws -> ODataRequest? {
         guard mayHaveAlias(request) else { return nil }
         return try await database.read { [self] in try followingAlias(request, in: $0) }
@@ -482,7 +487,7 @@ public final class OfflineStore: ODataProvider {
         }
     }
 
-    /// The same within a transaction.
+    /// Does the same within a transaction.
     func followingAlias(_ request: ODataRequest, in database: Database) throws -> ODataRequest? {
         guard mayHaveAlias(request),
             let path = try Aliases(mapping: mapping).present(request.url.path, in: database)

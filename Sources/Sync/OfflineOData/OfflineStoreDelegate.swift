@@ -1,15 +1,24 @@
-/// Hears how synchronisation goes, for apps that would rather be called than follow
-/// ``OfflineStore/Observation/progress()``. Methods are called on the tasks that sync, and must return soon.
+/// Receives the progress of synchronisation, for apps that prefer calls to
+/// ``OfflineStore/Observation/progress()``. Methods are called on the tasks that synchronise, and must return
+/// soon.
+///
+/// ```swift
+/// final class Listener: OfflineStoreDelegate {
+///     func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress) { show(progress.phase) }
+/// }
+/// let listener = Listener()
+/// store.observe.setDelegate(listener)
+/// ```
 public protocol OfflineStoreDelegate: AnyObject, Sendable {
-    /// An upload or download has come further.
+    /// Reports the progress of an upload or download.
     func offlineStore(_ store: OfflineStore, didUpdate progress: SyncProgress)
-    /// The service refused a request, or nobody knows whether it acted; called once for each.
+    /// Reports a request that the service refused, or with an unknown outcome; called once for each.
     func offlineStore(_ store: OfflineStore, requestDidFail request: QueuedRequest)
-    /// An upload is about to throw, since the way to the service was cut or the task was cancelled: what came through before.
-    /// What waits is not among it.
+    /// Reports the results of an upload that is about to throw, because of a lost connection or a cancelled task.
+    /// Pending requests are not included.
     func offlineStore(_ store: OfflineStore, uploadDidEndEarly report: UploadReport)
-    /// A step has begun, or the store is doing something else. What happens while the store is opened,
-    /// ``OfflineStore/RuntimeOptions/observer`` hears alone.
+    /// Reports a new step or state. Steps of opening the store reach ``OfflineStore/RuntimeOptions/observer``
+    /// only.
     func offlineStore(_ store: OfflineStore, didReport report: StoreReport)
 }
 
@@ -25,7 +34,7 @@ extension OfflineStoreDelegate {
 }
 
 extension OfflineStore.Observation {
-    /// Sets the delegate that hears how synchronisation goes; `nil` for none. The delegate is not kept alive.
+    /// Sets the delegate for the progress of synchronisation; `nil` for none. The delegate is not retained.
     public func setDelegate(_ delegate: (any OfflineStoreDelegate)?) {
         store.progressChannel.setHandlers(
             progress: { [weak store, weak delegate] progress in

@@ -16,19 +16,19 @@ import OfflineOData
 import Secrets
 import Supportability
 
-/// An error as a person is told of it: what is wrong, and what to do next.
+/// An error in words for a person: the fault, its reason, and the next step.
 struct Failure: Error {
     var message: TerminalText
     var advice: TerminalText?
     var status: ExitStatus = .failed
-    /// The error that it tells of, where it was one of a library.
+    /// The error of a library that this failure describes.
     var cause: (any Error)?
 
-    /// Tells the person and ends the process.
+    /// Reports an error to the person and ends the process.
     ///
     /// - Parameters:
-    ///   - subject: What the command worked on.
-    ///   - logger: Takes it down too, where a command had begun.
+    ///   - subject: the subject of the command.
+    ///   - logger: receives the error too, if a command has begun.
     static func report(_ error: any Error, of subject: CommandSubject, _ logger: Logger? = nil) -> Never {
         if let quiet = error as? QuietExit {
             ToolLog.ends(with: quiet.status, logger)
@@ -40,49 +40,57 @@ struct Failure: Error {
                 Terminal.write(Array("\(Outpost.fullMessage(for: error))\n".utf8), isDocument: true)
                 exit(0)
             }
-            Terminal.error(misuse(error))
+            let misuse = Misuse(error, arguments: Array(CommandLine.arguments.dropFirst()))
+            if ErrorReport.isWanted {
+                ErrorReport(misuse).write()
+            } else {
+                show(misuse.message, advice: misuse.advice)
+            }
             exit(ExitStatus.misused.rawValue)
         }
         let failure = Failure(error, of: subject)
         ToolLog.fails(with: failure.cause ?? error, failure.status, logger)
-        Terminal.error("\(Terminal.red("error:", on: .error)) \(failure.message)")
-        if let advice = failure.advice { Terminal.error(advice) }
+        if ErrorReport.isWanted {
+            ErrorReport(failure).write()
+        } else {
+            show(failure.message, advice: failure.advice)
+        }
         exit(failure.status.rawValue)
     }
 
-    /// What the argument parser says of wrong arguments, each of them on one line.
-    private static func misuse(_ error: any Error) -> TerminalText {
-        var text = Outpost.fullMessage(for: error)
-        for argument in CommandLine.arguments.dropFirst() {
-            let value = argument.drop { $0 != "=" }.dropFirst()
-            for part in [argument, String(value)] where HarmlessText.line(part) != part {
-                text = text.replacing(part, with: HarmlessText.line(part))
-            }
-        }
-        return TerminalText(lines: text)
+    private static func show(_ message: TerminalText, advice: TerminalText?) {
+        Terminal.error("\(Terminal.red("error:", on: .error)) \(message)")
+        if let advice { Terminal.error(advice) }
     }
 
-    /// Whether the argument parser made the error: usage, help and version texts.
+    /// Whether the error comes from the argument parser: usage, help and version texts.
     private static func isParserError(_ error: any Error) -> Bool {
         if error is ValidationError || error is ExitCode || error is CleanExit { return true }
         return String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
     }
 
-    init(message: TerminalText, advice: TerminalText? = nil, status: ExitStatus = .failed) {
+    init(
+        message: TerminalText, advice: TerminalText? = nil, status: ExitStatus = .failed, cause: (any Error)? = nil
+    ) {
         self.message = message
         self.advice = advice
         self.status = status
+        self.cause = cause
     }
 
+    /// Creates a failure from texts that may contain foreign text.
+    ///
     /// - Parameters:
-    ///   - message: A text that may hold what strangers have written, on one line.
-    ///   - advice: The same.
+    ///   - message: the message, which is put on one line.
+    ///   - advice: the advice, which is put on one line.
     @_disfavoredOverload
-    init(message: String, advice: String? = nil, status: ExitStatus = .failed) {
-        self.init(message: TerminalText(message), advice: advice.map { TerminalText($0) }, status: status)
+    init(message: String, advice: String? = nil, status: ExitStatus = .failed, cause: (any Error)? = nil) {
+        self.init(message: TerminalText(message), advice: advice.map { TerminalText($0) }, status: status, cause: cause)
     }
 
-    /// - Parameter subject: What the command worked on that failed.
+    /// Describes an error of a library.
+    ///
+    /// - Parameter subject: the subject of the command that failed.
     init(_ error: any Error, of subject: CommandSubject = CommandSubject()) {
         switch error {
         case let failure as Failure: self = failure
@@ -99,14 +107,16 @@ struct Failure: Error {
                     "Send them first: outpost hand-over \(directory) NAME --pending push\n"
                         + "Or give them up: outpost hand-over \(directory) NAME --pending discard"
                 case .localEntitiesRemain: "Give them up with: outpost hand-over \(directory) NAME --pending discard"
-                case .uploadFailed: "See what was refused: outpost errors \(directory)"
+                case .uploadFailed: "See what was refused: outpost changes \(directory) --failed"
                 }
             self.init(message: TerminalText(error.description), advice: advice)
         case let error as MetadataError: self.init(metadata: error, of: subject)
         case let error as GeneratorError: self.init(generator: error)
         case let error as CSDLError: self.init(message: error.description)
         case let error as ODataError:
-            self.init(message: TerminalText(error.description), advice: Self.advice(for: error, of: subject))
+            // A clone answers without HTTP, so the status of its errors means nothing to a person.
+            let message = subject.service == nil ? error.message : error.description
+            self.init(message: TerminalText(message), advice: Self.advice(for: error, of: subject))
         case let error as ServerStartError: self.init(serving: error)
         case let error as ForeignDatabaseError: self.init(foreign: error)
         case let error as DataVaultError: self.init(vault: error)
@@ -122,7 +132,7 @@ struct Failure: Error {
         if !(error is Failure) { cause = error }
     }
 
-    /// The query with a mark under the place where it is wrong.
+    /// Shows the query with a mark under the wrong place.
     private init(query error: QueryError) {
         var lines = [TerminalText(error.description)]
         if let text = error.text, let offset = error.offset, offset <= text.count {
@@ -133,21 +143,21 @@ struct Failure: Error {
             lines.append("  \(String(repeating: " ", count: offset - start + (start > 0 ? 1 : 0)))^")
         }
         var advice: TerminalText?
-        if case .unsupported = error.kind { advice = "This part of the query language is not answered yet." }
+        if case .unsupported = error.kind { advice = "This part of the query language is not supported." }
         self.init(message: lines.joined(separator: "\n"), advice: advice)
     }
 
     private init(metadata error: MetadataError, of subject: CommandSubject) {
         let advice: TerminalText
         switch error {
-        case .notFound, .notOData: advice = "Give the root of the service: the address that $metadata stands behind."
+        case .notFound, .notOData: advice = "Give the root of the service: the address before $metadata."
         case .unauthorized: advice = subject.signingIn
         case .forbidden: advice = "Ask for access, or use another user."
-        case .webPage: advice = "Open the address in a browser to see what it wants."
+        case .webPage: advice = "Open the address in a browser to see that page."
         case .redirected: advice = "Use the new address in place of this one."
-        case .incomplete: advice = "Nothing was kept: run the same command again."
-        case .invalid: advice = "This is for the people who run the service."
-        case .refused: advice = "Give the root of the service; if this is it, ask the people who run it."
+        case .incomplete: advice = "Nothing was kept. Run the same command again."
+        case .invalid: advice = "Report this to the operator of the service."
+        case .refused: advice = "Give the root of the service. If this is the root, ask the operator of the service."
         }
         self.init(message: TerminalText(SecretRedaction().redacted(error.description)), advice: advice)
     }
@@ -158,28 +168,28 @@ struct Failure: Error {
         case .invalidURL: advice = "Give the root of the service, such as https://host/service/."
         case .cannotConnect: advice = "Is the service running, and is this the right address?"
         case .untrustedCertificate:
-            advice = "If the certificate is one of your own, name its authority with --trust FILE.pem."
+            advice = "If you trust the certificate, name its authority with --trust FILE.pem."
         case .clientCertificateRefused: advice = "Ask the service's operator which certificates it accepts."
-        case .proxyAuthenticationRequired: advice = "The proxy on the way asks for a user name and a password."
+        case .proxyAuthenticationRequired: advice = "The proxy on the way needs a user name and a password."
         case .timedOut, .connectionLost, .truncated:
-            advice = "Nothing is lost: run the same command again."
-        case .tooSlow: advice = "Nothing is lost: run the same command again when the service or the network is faster."
+            advice = "Nothing is lost. Run the same command again."
+        case .tooSlow: advice = "Nothing is lost. Run the same command again when the service or the network is faster."
         case .tooLarge:
-            advice = "The same command gets the same answer. Tell the people who run the service what it sends."
+            advice = "A repetition gets the same response. Report it to the operator of the service."
         case .malformed:
-            advice = "Is this the address of the service? Another program, or one on the way, may answer there."
+            advice = "Check the address: another program, or a proxy on the way, may have answered."
         case .plainHTTP:
-            advice = "Use the https address of the service. If the network is yours alone: --allow-plain-http"
+            advice = "Use the https address of the service. If you trust the network: --allow-plain-http"
         case .foreignLink(let origin, _):
             advice = "If that host belongs to the service: --follow \(Self.host(of: origin).shellQuoted)"
         case .unsupportedOption: advice = "Leave the option out, or use another transport."
         case .insecureLink:
-            advice = "The same command fails again until the people who run the service let its links begin with https."
+            advice = "A repetition fails until the operator changes the links of the service to https."
         }
         self.init(message: TerminalText(SecretRedaction().redacted(error.description)), advice: advice)
     }
 
-    /// Host and port of an origin.
+    /// Returns the host and port of an origin.
     private static func host(of origin: String) -> String {
         origin.firstRange(of: "://").map { String(origin[$0.upperBound...]) } ?? origin
     }
@@ -187,7 +197,7 @@ struct Failure: Error {
     private init(serving error: ServerStartError) {
         let advice: TerminalText
         switch error {
-        case .cannotListen: advice = "Name another --port (0 takes a free one), and a --host that is this machine's."
+        case .cannotListen: advice = "Name another --port (0 takes a free one), and a --host of this machine."
         case .unusableCertificate: advice = "Give PEM files with --tls and --tls-key."
         }
         self.init(message: TerminalText(error.description), advice: advice)
@@ -198,7 +208,7 @@ struct Failure: Error {
         switch error {
         case .notADatabase, .notFound: advice = "Give a SQLite database, or the directory of a clone."
         case .encryptedOrDamaged: advice = "A clone is served by its directory; other encrypted files cannot be served."
-        case .locked: advice = "Wait until it is done, or end it, and try again."
+        case .locked: advice = "Wait for the other program, or end it, and try again."
         case .noAccess: advice = "Ask its owner for access, or run this as another user."
         case .unknownView, .unknownColumn: advice = "Give it as --key VIEW=COLUMN, named as in the database."
         default: advice = nil
@@ -209,10 +219,11 @@ struct Failure: Error {
     private init(generator error: GeneratorError) {
         let advice: TerminalText?
         switch error {
-        case .unknownSet, .unknownType: advice = "See what there is: outpost metadata show FILE-or-URL"
+        case .unknownSet, .unknownType: advice = "List the names: outpost metadata show FILE-or-URL"
         case .illegalName, .nameTaken: advice = "Give another name in the configuration file."
         case .unknownGroup: advice = "Correct the groups in the configuration file."
         case .package: advice = "Correct the annotations of the package in the metadata."
+        case .appName: advice = "For example: outpost new shop --service URL"
         case .metadata, .nothingToGenerate, .files: advice = nil
         }
         self.init(message: TerminalText(error.description), advice: advice)
@@ -223,7 +234,7 @@ struct Failure: Error {
         switch error {
         case .wrongKey, .keyMissing, .notSealed, .unknownFormat:
             advice = "Remove \(ToolFolders.log ?? "its folder") to begin a new log."
-        case .busy: advice = "Try again when the other commands are done."
+        case .busy: advice = "Try again when the other commands have finished."
         default: advice = nil
         }
         self.init(message: TerminalText(error.description), advice: advice)
@@ -240,7 +251,7 @@ struct Failure: Error {
         self.init(message: TerminalText(error.description), advice: advice)
     }
 
-    /// A key that cannot be used; from a file, unless it is a passphrase that was typed.
+    /// Describes an unusable key, from a file or a typed passphrase.
     private init(secret error: SecretError) {
         var message: TerminalText = "\(error.description.prefix(1).uppercased())\(error.description.dropFirst())."
         var advice: TerminalText?
@@ -269,7 +280,7 @@ struct Failure: Error {
         return remedy + "\nTo use it as it is: --allow-readable-secrets"
     }
 
-    /// The database of a clone, told as its store is.
+    /// Describes an error of the database in the same words as one of its store.
     private init(database error: EncryptedDatabaseError, of subject: CommandSubject) {
         switch error {
         case .secret(let error): self.init(secret: error)
@@ -286,23 +297,24 @@ struct Failure: Error {
         switch error {
         case .readOnly:
             self.init(
-                message: "\(subject.clone ?? "The database") may not be written, as it must be even to be read.",
+                message: "\(subject.clone ?? "The database") may not be written, but even a query writes there.",
                 advice: "If it is yours: chmod -R u+w DIR\n"
-                    + "Otherwise copy it to where you may write: cp -r DIR COPY && chmod -R u+w COPY")
+                    + "Otherwise copy it to a folder of your own: cp -r DIR COPY && chmod -R u+w COPY")
             return
         case .unusableKey(let error):
             self.init(secret: error)
             return
         case .wrongKey:
             advice =
-                "Give the key it was made with: --key-file FILE, or the right passphrase."
-                + (subject.clone == nil ? "" : "\nAfter a change of the key that did not end: outpost rekey DIR")
-        case .keyUnavailable: advice = "Give the key it was made with: --key-file FILE, or the right passphrase."
+                "Give the key that the clone was made with: --key-file FILE, or the right passphrase."
+                + (subject.clone == nil ? "" : "\nAfter an interrupted change of the key: outpost rekey DIR")
+        case .keyUnavailable:
+            advice = "Give the key that the clone was made with: --key-file FILE, or the right passphrase."
         case .diskFull, .openedOnFullDevice:
-            advice = "Make room and run the same command again; what was complete is kept."
-        case .locked: advice = "Another program is using the file; try again when it is done."
+            advice = "Make room and run the same command again. Everything that was complete is kept."
+        case .locked: advice = "Another program is using the file. Try again later."
         case .newerVersion: advice = "Install the newer version of outpost."
-        case .corrupt: advice = "See where: outpost verify DIR\nSave what can be read: outpost repair DIR"
+        case .corrupt: advice = "List the damage: outpost verify DIR\nSave the readable rows: outpost repair DIR"
         case .inputOutput: advice = "Look at the device and its limits, then run the same command again."
         default: advice = nil
         }
@@ -314,27 +326,27 @@ struct Failure: Error {
         switch error {
         case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path.shellQuoted)"
         case .noStore: advice = "Make one with: outpost clone URL DIR"
-        case .busy: advice = "Wait until it is done; reading and editing work meanwhile."
+        case .busy: advice = "Wait for the other command. Reading and editing work meanwhile."
         case .queryExists(let name):
             advice =
-                "Give yours another name, or remove the other one first: outpost remove-query DIR \(name.shellQuoted)"
+                "Choose another name, or remove the other query first: outpost remove-query DIR \(name.shellQuoted)"
         case .unknown(let kind, _): advice = Self.advice(forUnknown: kind)
-        case .inChangeSet: advice = "Take all of it back with --with-others."
+        case .inChangeSet: advice = "Undo the whole change set with --with-others."
         case .modelOutdated: advice = "Run the same command again."
         case .queueHeld:
             advice =
-                "Look at the service. If the changes were not sent: outpost push DIR --from-copy\n"
-                + "If they were, take them back: outpost undo DIR"
+                "Check the service. If the changes were not sent: outpost push DIR --from-copy\n"
+                + "If they were sent, undo them: outpost undo DIR"
         case .keyNeeded(let request):
-            advice = "Look at the service for its key, then: outpost doubts accept DIR \(request) --key \(request)=KEY"
+            advice = "Find its key at the service, then: outpost changes accept DIR \(request) --key \(request)=KEY"
         case .invalidDefiningQuery(_, let reason) where reason.contains("parameter @"):
-            advice = "Give it one, which is kept in the clone: outpost pull DIR --set NAME=VALUE"
+            advice = "Set its value, which the clone keeps: outpost pull DIR --set NAME=VALUE"
         case .endless:
             advice =
-                "If the service really has so much, say how many rows a query may have: --max-rows N. "
-                + "Otherwise tell the people who run it."
+                "If the service really has so many rows, allow them: --max-rows N. "
+                + "Otherwise report it to the operator of the service."
         case .queriesRefused(let refusals, _):
-            // Each on a line of its own, of which none has a line of a stranger.
+            // Each refusal is one line; none contains a line break of a service.
             self.init(
                 message: refusals.map { TerminalText($0.description) }.joined(separator: "\n"),
                 advice: refusals.lazy.compactMap(\.advice).first)
@@ -346,10 +358,11 @@ struct Failure: Error {
 
     private static func advice(forUnknown kind: String) -> TerminalText? {
         switch kind {
-        case "defining query": "See which there are: outpost status DIR"
-        case "category": "See what waits, and in which category: outpost status DIR"
-        case "refused request": "See which there are: outpost errors DIR"
-        case "request in doubt": "See which there are: outpost doubts DIR"
+        case "defining query": "List the queries: outpost status DIR"
+        case "category": "List the pending changes with their categories: outpost status DIR"
+        case "refused request": "List them: outpost changes DIR --failed"
+        case "request in doubt": "List them: outpost changes DIR --doubts"
+        case "queued request": "List them: outpost changes DIR"
         case "entity": "Name one entity by its key, such as 'Orders(10248)'."
         default: nil
         }
@@ -357,7 +370,7 @@ struct Failure: Error {
 
     private static func advice(for error: ODataError, of subject: CommandSubject) -> TerminalText? {
         if error.isNotLoaded {
-            // The query may come from a service, which is a stranger.
+            // The query may come from a service and is foreign text.
             return error.definingQuery.map { query in
                 let name = MissingParts.queryName(for: error.target ?? "NAME")
                 return "Bring it: outpost add-query DIR \("\(name)=\(query)".shellQuoted), then: outpost pull DIR"
@@ -366,31 +379,31 @@ struct Failure: Error {
         return switch error.status {
         case 401: subject.signingIn
         case 502 where error.code == "EndlessAnswer":
-            "If the service really has so much, say how many rows a query may have: --max-rows N. "
-                + "Otherwise tell the people who run it."
+            "If the service really has so many rows, allow them: --max-rows N. "
+                + "Otherwise report it to the operator of the service."
         case 502 where error.code == "ForeignLink":
-            "If that host belongs to the service: --follow HOST. Otherwise tell the people who run the service."
+            "If that host belongs to the service: --follow HOST. Otherwise report it to the operator of the service."
         case 413 where error.code == "PayloadTooLarge":
-            "The same command gets the same answer. Ask for less of it, by $select or $filter."
-        case 403: "This user may not do that at the service."
+            "A repetition gets the same response. Ask for less with $select or $filter."
+        case 403: "This user does not have permission at the service."
         case 507 where subject.clone != nil: "Make room and run the same command again. Reading works meanwhile."
-        case 429, 503: "The service is busy; nothing is lost, try again later."
+        case 429, 503: "The service is busy. Nothing is lost: try again later."
         default: nil
         }
     }
 }
 
-/// Marks errors that are reported by ``Failure`` even if the parser would know how to print them.
+/// A mark for errors that ``Failure`` reports even if the argument parser could print them.
 protocol CleanFailure {}
 extension Failure: CleanFailure {}
 
-/// Ends the process after everything has been said.
+/// An error that ends the process without a message, since everything has been printed.
 struct QuietExit: Error {
     var status: ExitStatus
 }
 
 extension TransportError {
-    /// Whether the same request may go through later, since it is the way that failed.
+    /// Whether the same request may succeed later, because the connection failed.
     var mayPass: Bool {
         switch self {
         case .cannotConnect, .timedOut, .connectionLost, .truncated, .tooSlow: true

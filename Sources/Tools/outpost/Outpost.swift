@@ -1,16 +1,17 @@
 import ArgumentParser
 import Logging
+import ODataClient
 import Secrets
 
-/// The tool: serve a database, clone a service, work offline, push and pull.
+/// The tool: serves a database, clones a service, works offline, pushes and pulls.
 @main
 struct Outpost: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outpost",
-        abstract: "Takes OData services offline.",
+        abstract: "Take OData services offline.",
         discussion: """
-            Clone the part of a service you need into an encrypted store, work on it without a network, push your \
-            changes and pull what others changed.
+            Clone a part of a service into an encrypted store and work on it without a network. Then push your changes, \
+            and pull those of others.
 
             EXAMPLE
               outpost serve northwind.db --port 8080
@@ -22,17 +23,19 @@ struct Outpost: AsyncParsableCommand {
 
             EXIT CODES
               0  done
-              1  refused or failed
-              2  used wrongly
-              3  some requests were refused; see 'outpost errors'
+              1  the command was refused or failed
+              2  the command line is wrong
+              3  the service refused some changes; see 'outpost changes DIR --failed'
             """,
-        version: "0.1.0",
+        version: OutpostProduct.version,
         subcommands: [
-            Serve.self, Clone.self, Query.self, Index.self, Watch.self, Create.self, Update.self, Delete.self,
-            Undo.self, Status.self, Push.self, Pull.self, Sync.self, Errors.self, Conflicts.self, Doubts.self,
-            AddQuery.self, RemoveQuery.self, HandOver.self, Explain.self, Export.self, Repair.self, GC.self,
-            Log.self, Metadata.self, Generate.self, VaultCommand.self, KeysCommand.self, Rekey.self, Verify.self,
-            UsersCommand.self, Untrack.self, Login.self, Logout.self,
+            Serve.self, Clone.self, ListClones.self, RemoveClone.self, Query.self, Index.self, Watch.self, Create.self,
+            Update.self, Delete.self, Link.self, Unlink.self, StreamCommand.self, Call.self, ChangeSet.self,
+            DraftCommand.self, Undo.self, Status.self, ChangesCommand.self, Diff.self, Push.self, Pull.self, Sync.self,
+            Errors.self, Conflicts.self, Doubts.self, AddQuery.self, RemoveQuery.self, HandOver.self, Explain.self,
+            Export.self, Repair.self, GC.self, Log.self, Metadata.self, Generate.self, VaultCommand.self,
+            KeysCommand.self, Rekey.self, Verify.self, UsersCommand.self, Untrack.self, Login.self, Logout.self,
+            New.self,
         ])
 
     static func main() async {
@@ -43,7 +46,7 @@ struct Outpost: AsyncParsableCommand {
         do {
             var command = try parseAsRoot()
             known = command
-            // Looking at the log leaves no traces in it.
+            // Showing the log is not logged itself.
             if !(command is Log) {
                 let names = Set(configuration.subcommands.compactMap { $0.configuration.commandName })
                 logger = ToolLog.begin(CommandLine.arguments.first { names.contains($0) } ?? "outpost")
@@ -60,12 +63,12 @@ struct Outpost: AsyncParsableCommand {
     }
 }
 
-/// How a command ends when it does not end well.
+/// The exit codes of commands that do not succeed.
 enum ExitStatus: Int32 {
-    /// Refused or failed.
+    /// The command was refused or failed.
     case failed = 1
-    /// Used wrongly.
+    /// The command line is wrong.
     case misused = 2
-    /// Some requests were refused.
+    /// The service refused some changes.
     case someRefused = 3
 }

@@ -1,15 +1,15 @@
 import OfflineOData
 
 extension QueryRefusal {
-    /// What to do about it.
+    /// The next step for the person.
     var advice: TerminalText? {
         if wasLoaded, [400, 404].contains(error.status) {
-            return "The service may have changed; bring the clone to what it has now: outpost pull DIR --metadata"
+            return "The service may have changed. Apply its changes: outpost pull DIR --metadata"
         }
         if isOfAnswer {
             return wasLoaded
-                ? "If the service has changed, bring the clone to what it has now: outpost pull DIR --metadata"
-                : "This is for the people who run the service."
+                ? "If the service has changed, apply its changes: outpost pull DIR --metadata"
+                : "Report this to the operator of the service."
         }
         return Failure(error).advice
     }

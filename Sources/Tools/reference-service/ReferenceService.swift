@@ -12,8 +12,8 @@ struct ReferenceService: AsyncParsableCommand {
         commandName: "reference-service",
         abstract: "A small OData 4.01 service that exercises every part of the protocol.",
         discussion: """
-            Products with categories, descriptions, media and a singleton, in memory: what clients change is gone
-            when the service stops, and POST /Reseed puts every row back. Clients of OData 2.0 find the same below /v2/.
+            Products with categories, descriptions, media and a singleton, in memory. Changes are lost when the
+            service stops, and POST /Reseed restores every row. Clients of OData 2.0 find the same below /v2/.
 
             With --package crm, it serves an object package: customers with their orders.
 

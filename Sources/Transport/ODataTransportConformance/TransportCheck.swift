@@ -28,7 +28,7 @@ public struct TransportCheck: Sendable, CustomStringConvertible {
     /// The checked behaviour as a sentence.
     public var description: String { name }
 
-    /// All checks, whatever their needs.
+    /// All checks, with any needs.
     public static let all: [TransportCheck] = messages + bodies + failures + limits + options
 
     /// Returns the checks for a transport with the given abilities.

@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// Core Foundation. Its values are bridged by `as` on Apple's platforms, which Linux cannot, so they are the types of Swift here:
-// a missing `as CFString` is not found.
+// Core Foundation. Its values are bridged by `as` on Apple's platforms, which Linux cannot, so they are the types
+// of Swift here: a missing `as CFString` is not found.
 
 public import Foundation
 

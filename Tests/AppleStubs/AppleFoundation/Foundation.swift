@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// What Foundation and Dispatch have on Apple's platforms alone. Every file that is checked imports this module.
+// The parts of Foundation and Dispatch that exist only on Apple's platforms. Every checked file imports this
+// module.
 
 public import Dispatch
 public import Foundation

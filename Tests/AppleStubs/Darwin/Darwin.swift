@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// The functions and constants of Darwin that Sources use, with the types that Swift's importer gives them there. Results of C
-// functions may be ignored.
+// The functions and constants of Darwin that Sources use, with the types that Swift's importer gives them there.
+// Results of C functions may be ignored.
 
 @_exported import DarwinTypes
 

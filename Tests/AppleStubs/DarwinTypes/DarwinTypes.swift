@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// The types of Darwin's C headers, as Swift imports them. They have a module of their own, since some functions have the
-// name of a type.
+// The types of Darwin's C headers, as Swift imports them. They have a module of their own, since some functions
+// have the name of a type.
 
 public typealias blkcnt_t = Int64
 public typealias blksize_t = Int32

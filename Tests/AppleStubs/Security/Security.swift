@@ -101,7 +101,7 @@ public func SecPKCS12Import(
 @discardableResult
 public func SecIdentityGetTypeID() -> CFTypeID { 0 }
 
-// What Foundation has for the types of this module.
+// Foundation's additions to the types of this module.
 extension URLProtectionSpace {
     public var serverTrust: SecTrust? { nil }
 }

@@ -31,7 +31,7 @@ private final class Fixture {
 struct FileSecretStoreTests {
     private func name(_ text: String) throws -> SecretName { try SecretName(text) }
 
-    @Test("What is set is read back, replaced, listed and removed")
+    @Test("A stored secret is read back, replaced, listed and removed")
     func roundTrip() throws {
         let fixture = try Fixture()
         let store = fixture.store
@@ -50,7 +50,7 @@ struct FileSecretStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.keys).sorted() == [".new-crashed", "a"])
     }
 
-    @Test("What a crash left half made an hour ago goes with the next removal; what is being made now stays")
+    @Test("A removal deletes half-written files of an old crash, and keeps files that are being written")
     func leftovers() throws {
         let fixture = try Fixture()
         try fixture.store.set(Secret([1]), named: name("a"))
@@ -88,7 +88,7 @@ struct FileSecretStoreTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("A removal after a crash leaves no copy of the secret, whatever the moment of the crash")
+    @Test("A removal after a crash at any moment leaves no copy of the secret")
     func removalAfterCrash() throws {
         for steps in 0..<8 {
             let disk = MemoryFiles()
@@ -159,7 +159,7 @@ struct FileSecretStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.keys) == ["k"])
     }
 
-    @Test("A secret that is no key is not taken for one")
+    @Test("A secret that is no key is not mistaken for one")
     func notAKey() throws {
         let fixture = try Fixture()
         try fixture.store.set(Secret(Array("password".utf8)), named: name("p"))

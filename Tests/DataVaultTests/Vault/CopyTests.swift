@@ -93,7 +93,7 @@ struct VaultCopyTests {
         _ = try await fixture.folder.create("v", .new)
     }
 
-    @Test("A file on another machine, without the key store, opens nothing, whatever the password")
+    @Test("A file on another machine, without the key store, opens nothing with any password")
     func elsewhere() async throws {
         let fixture = try VaultFixture()
         _ = try await fixture.folder.create("v", .old)

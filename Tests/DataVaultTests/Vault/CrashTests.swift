@@ -146,7 +146,7 @@ struct VaultCrashTests {
         #expect(seen == [true, false])
     }
 
-    @Test("A vault whose file cannot be written leaves no keys")
+    @Test("A vault with an unwritable file leaves no keys")
     func creationWithoutFile() async throws {
         var seen: Set<Bool> = []
         for steps in 0..<8 {
@@ -183,7 +183,7 @@ struct VaultCrashTests {
         #expect(seen == [true, false])
     }
 
-    @Test("A counted attempt stays counted: the limit is reached whatever the moment of each crash")
+    @Test("A counted attempt stays counted: crashes at any moment do not raise the limit")
     func attempts() async throws {
         let disk = try await prepared()
         let vault = try folder(disk).open("v")

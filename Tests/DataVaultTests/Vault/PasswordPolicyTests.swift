@@ -13,7 +13,7 @@ struct PasswordPolicyTests {
         return policy.violations(of: VaultCredentials(password: password), age: age)
     }
 
-    @Test("50: no password, or an empty one, where the platform's key alone is not allowed")
+    @Test("50: a missing or empty password is refused, unless the platform's key alone is allowed")
     func required() {
         #expect(violations(nil) { _ in } == [.required])
         #expect(violations("") { $0.minLength = 4 } == [.required])

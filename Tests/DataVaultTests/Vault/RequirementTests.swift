@@ -32,7 +32,7 @@ struct RequirementTests {
         #expect(try vaults.names() == ["other"])
     }
 
-    @Test("2 Content is AES-256-GCM under scrypt, whose parameters are kept with each vault")
+    @Test("2 Content is AES-256-GCM under scrypt, and each vault keeps the parameters")
     func encryption() async throws {
         let fixture = try VaultFixture()
         let vault = try await fixture.folder.create("v", .old)
@@ -428,7 +428,7 @@ struct RequirementTests {
         #expect(throws: DataVaultError.self) { try folder(.generate()).open("v") }
     }
 
-    @Test("14 Who uses the same folder shares the vaults, and one that another deleted is absent")
+    @Test("14 Users of the same folder share the vaults, and one that another deleted is absent")
     func sharing() async throws {
         let fixture = try VaultFixture()
         let mine = try await fixture.folder.create("v", .old)
@@ -480,7 +480,7 @@ struct RequirementTests {
         #expect(try await vault.data(named: "bytes") == [0xFF, 0xFE])
     }
 
-    @Test("17 A vault is an actor whose functions throw one type of error")
+    @Test("17 A vault is an actor, and its functions throw one type of error")
     func typedThrows() async throws {
         let fixture = try VaultFixture()
         let vault: any Actor & AnyObject = try await fixture.folder.create("v", .old)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DataVault
 
-@Suite("An attempt whose password nobody judged counts for nothing")
+@Suite("An attempt that ends before the password was checked counts for nothing")
 struct UnjudgedAttemptTests {
     /// Returns a locked vault that the third wrong password destroys.
     private func vault(in fixture: VaultFixture) async throws -> Vault {

@@ -17,7 +17,7 @@ struct VaultFileTests {
         return (try VaultFile(header: header, content: content, credentials: .new, deviceKey: deviceKey), deviceKey)
     }
 
-    @Test("What was written is read back")
+    @Test("Written content is read back")
     func roundTrip() throws {
         let (file, deviceKey) = try sample()
         let again = try VaultFile(bytes: file.bytes, path: "v")

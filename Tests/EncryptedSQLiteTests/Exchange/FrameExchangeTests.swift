@@ -73,7 +73,7 @@ struct FrameExchangeTests {
         withExtendedLifetime(other) {}
     }
 
-    @Test("While nobody has it open: what comes before is recovered, and the log is kept aside")
+    @Test("In a closed database, frames before the exchange are recovered, and the log is kept aside")
     func closed() throws {
         let key = EncryptionKey.generate()
         let (database, original) = try Self.files(key)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EncryptedSQLite
 
-@Suite("Frames of an older log, or of what was rolled back, are errors in the live log")
+@Suite("Frames of an older log, or of a rolled back transaction, are errors in the live log")
 struct OlderFrameTests {
     private let key = EncryptionKey.generate()
 
@@ -116,7 +116,7 @@ struct OlderFrameTests {
 
 @Suite("The log without shared memory, with an index of several regions, and in turns")
 struct LogIndexTests {
-    @Test("In exclusive mode, where SQLite keeps the index for itself, spills, savepoints and crashes are as ever")
+    @Test("In exclusive mode, with SQLite's own index, spills, savepoints and crashes work as usual")
     func exclusive() throws {
         let folder = try Folder()
         let key = EncryptionKey.generate()
@@ -143,7 +143,7 @@ struct LogIndexTests {
         #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")) == [])
     }
 
-    @Test("A connection that was exclusive for a while reads what others have written since")
+    @Test("A connection that was exclusive for a while reads later writes of others")
     func exclusiveForAWhile() throws {
         let folder = try Folder()
         let first = try folder.database()

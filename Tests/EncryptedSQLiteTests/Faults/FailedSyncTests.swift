@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A sync that failed")
 struct FailedSyncTests {
-    @Test("takes nothing with it that is committed behind it, whatever the system has dropped")
+    @Test("loses no later commit, even if the system has dropped its pages")
     func behind() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)

@@ -228,7 +228,7 @@ struct FormatUpgradeTests {
         .deletingLastPathComponent().appendingPathComponent("Fixtures/format-1")
 
     @Test(
-        "A store of release 0.1.0 whose process was killed opens with its log, and is upgraded",
+        "A store of release 0.1.0 with a killed process opens with its log, and is upgraded",
         arguments: [true, false])
     func firstRelease(upgrades: Bool) throws {
         let folder = try Folder()
@@ -324,7 +324,7 @@ struct FormatUpgradeTests {
         #expect(verdicts == ["opens", "damagedKeyBlock", "unsupportedFormat(2)"])
     }
 
-    @Test("What is written after an upgrade that met a fault survives the loss of power")
+    @Test("Writes after an upgrade with a fault survive the loss of power")
     func writesBehindFault() throws {
         let (folder, _, whole) = try onDisk()
         try EncryptedDatabase.unlock(at: folder.path("a.db"), with: .key(key))

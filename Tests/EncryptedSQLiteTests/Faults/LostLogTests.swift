@@ -29,7 +29,7 @@ struct LostLogTests {
         try EncryptedDatabase.verification(at: folder.path("a.db"), with: .key(key))
     }
 
-    @Test("A dropped write, in whose place an older log stands, is named, and the log is kept")
+    @Test("A dropped write with an older log in its place is named, and the log is kept")
     func droppedWrite() throws {
         let folder = try files()
         let path = folder.path("a.db")
@@ -108,7 +108,7 @@ struct LostLogTests {
         #expect(EncryptedDatabase.lostLogs(besides: folder.path("a.db")).count == 1)
     }
 
-    @Test("Where there is no room for the copy, nothing is recovered and nothing is lost")
+    @Test("Without room for the copy, nothing is recovered and nothing is lost")
     func noRoom() throws {
         let folder = try files()
         unlink(folder.path("a.db-shm"))
@@ -185,7 +185,7 @@ struct LostLogTests {
         #expect(EncryptedDatabase.lostLogs(besides: copy.path("a.db")) == [])
     }
 
-    @Test("A commit that failed leaves nothing that would be taken for a lost one")
+    @Test("A commit that failed leaves nothing that would be mistaken for a lost one")
     func failedCommit() throws {
         FaultDisk.register()
         try EncryptedDatabase.stack(over: FaultDisk.vfsName)

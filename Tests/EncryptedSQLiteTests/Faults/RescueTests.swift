@@ -5,7 +5,7 @@ import Testing
 
 @testable import EncryptedSQLite
 
-@Suite("What is left of damaged files is copied without opening them")
+@Suite("The readable parts of damaged files are copied without opening them")
 struct RescueTests {
     private let key = EncryptionKey.generate()
 

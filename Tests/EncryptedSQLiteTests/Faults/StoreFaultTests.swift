@@ -195,7 +195,7 @@ struct StoreFaultTests {
         }
     }
 
-    @Test("A sync fails, the next transactions go on, the power fails: what was committed is there")
+    @Test("After a failed sync, more transactions and a power failure, committed data are there")
     func failedSyncs() throws {
         for patient in Patient.all {
             let states = try patient.states()
@@ -213,7 +213,7 @@ struct StoreFaultTests {
         }
     }
 
-    @Test("What a sync that failed was to make durable, no later one makes so")
+    @Test("No later sync makes the pages of a failed sync durable")
     func lostForGood() throws {
         FaultDisk.register()
         let folder = try Folder(inMemory: true)

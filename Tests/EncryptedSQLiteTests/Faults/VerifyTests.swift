@@ -5,7 +5,7 @@ import Testing
 
 @testable import EncryptedSQLite
 
-@Suite("Verifying a database finds what is not as it was written")
+@Suite("Verifying a database finds altered bytes")
 struct VerifyTests {
     private let key = EncryptionKey.generate()
 

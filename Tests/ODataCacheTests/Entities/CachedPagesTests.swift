@@ -72,7 +72,7 @@ struct CachedPagesTests {
         #expect(base.requests.count == 3)
     }
 
-    @Test("After a restart collections are answered from what was saved")
+    @Test("After a restart collections are answered from the saved pages")
     func restart() async throws {
         let folder = TemporaryFolder()
         let store = PersistentStore(folder: folder.path, key: .given(.key(.generate())))
@@ -93,7 +93,7 @@ struct CachedPagesTests {
         }
     }
 
-    @Test("A set that shrank loses what the service no longer has")
+    @Test("A set that shrank loses the entities that the service has removed")
     func shrunk() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, policy: .validateElseCached)

@@ -82,7 +82,7 @@ struct CachingProviderTests {
         await #expect(throws: ODataError.self) { try await provider.execute(self.read("Customers(1)")) }
     }
 
-    @Test("Where the service cannot be reached the cache answers, if that is the policy")
+    @Test("If the service cannot be reached and the policy allows it, the cache answers")
     func unreachable() async throws {
         let customers = try (1...3).map { try Shop.customer(model, Int64($0), "C\($0)") }
         for (policy, answers) in [(CachePolicy.validate, false), (.validateElseCached, true)] {
@@ -115,7 +115,7 @@ struct CachingProviderTests {
         await #expect(throws: Unreachable.self) { try await provider.execute(self.read("Customers?$filter=ID ne 2")) }
     }
 
-    @Test("What came within the time that is said is not asked for again")
+    @Test("A response within its lifetime is not requested again")
     func fresh() async throws {
         let clock = Mutex(ContinuousClock().now)
         let provider = CachingProvider(base, cache: MemoryEntityCache(), policy: .cached(for: .seconds(60))) {
@@ -132,7 +132,7 @@ struct CachingProviderTests {
         #expect(base.requests.count == 2)
     }
 
-    @Test("What is not in the cache is 504 where the service is not to be asked")
+    @Test("A missing entity is 504 if the service must not be asked")
     func onlyCached() async throws {
         let cache = MemoryEntityCache(model: model)
         try await cache.store([Shop.customer(model, 1, "Ann")], in: "Customers")
@@ -147,7 +147,7 @@ struct CachingProviderTests {
         #expect(base.requests.isEmpty)
     }
 
-    @Test("A change is followed: what it returns is kept, what it may have changed is forgotten")
+    @Test("A change updates the cache: its response is stored, and affected entries are removed")
     func changes() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, policy: .cached(for: .seconds(1000)))
@@ -176,7 +176,7 @@ struct CachingProviderTests {
         #expect(await cache.collections.isEmpty, "a batch may have changed anything")
     }
 
-    @Test("A change is shown at once, and taken back when the service refuses it")
+    @Test("A change is shown at once, and undone when the service refuses it")
     func optimistic() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, showsChangesAtOnce: true)
@@ -202,7 +202,7 @@ struct CachingProviderTests {
         #expect(causes == [.changed, .reverted, .changed, .confirmed, .cleared])
     }
 
-    @Test("A deletion is shown at once, and taken back when the service refuses it")
+    @Test("A deletion is shown at once, and undone when the service refuses it")
     func optimisticDeletion() async throws {
         let cache = MemoryEntityCache(model: model)
         let provider = CachingProvider(base, cache: cache, showsChangesAtOnce: true)

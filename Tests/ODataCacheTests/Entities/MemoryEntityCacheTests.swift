@@ -123,7 +123,7 @@ struct MemoryEntityCacheTests {
         #expect(used.inOrder.map(\.value) == [6, 7, 8])
     }
 
-    @Test("What does not fit the model is refused by its type, and nothing of the same call is kept")
+    @Test("An entity that does not fit the model is refused by its type, and nothing of the same call is kept")
     func foreign() async throws {
         let cache = MemoryEntityCache()
         await #expect(throws: CacheError.noModel) { try await cache.store(self.customers(1...1), in: "Customers") }
@@ -171,7 +171,7 @@ struct MemoryEntityCacheTests {
         #expect(await cache.documentKeys.isEmpty)
     }
 
-    @Test("A local change is shown, survives what the service sends and eviction, and can be taken back")
+    @Test("A local change is shown, survives updates of the service and eviction, and can be undone")
     func localChanges() async throws {
         let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 2))
         try await cache.store(customers(1...2), in: "Customers")
@@ -211,7 +211,7 @@ struct MemoryEntityCacheTests {
         #expect(await ids(cache) == [1, 2])
     }
 
-    @Test("Subscribers are told what was kept, merged, changed, confirmed, removed, evicted and cleared")
+    @Test("Subscribers receive stored, merged, changed, confirmed, removed, evicted and cleared entities")
     func changes() async throws {
         let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 2))
         let changes = await cache.changes()

@@ -33,7 +33,7 @@ struct SearchTests {
     }
 
     @Test(
-        "The five ways by words find what they say",
+        "Each of the five word searches finds its words",
         arguments: [
             (SearchStrategy.wordPrefix, "anna", [Int64(1)]), (.wordPrefix, "ann schm", [1]),
             (.wordPrefix, "be", [1, 2]),
@@ -48,7 +48,7 @@ struct SearchTests {
         #expect(try await found(text, strategy) == ids)
     }
 
-    @Test("By default words are found that begin with the text, whatever their case")
+    @Test("By default, words are found by their beginning, in any case")
     func standard() async throws {
         let hits = try await cache.search("MEI", in: "Customers", locale: Locale(identifier: "en"))
         #expect(hits.map { $0["ID"] } == [.integer(2)])
@@ -68,7 +68,7 @@ struct SearchTests {
         #expect(try await found("mu\u{308}ller", SearchStrategy.wordPrefix) == [3])
     }
 
-    @Test("Only searchable properties are searched, where the metadata mark any; else all texts")
+    @Test("If the metadata mark searchable properties, only these are searched, else all texts")
     func searchable() async throws {
         #expect(try await cache.search("red", in: "Articles").map { $0["Code"] } == [.string("anna")])
         #expect(try await cache.search("anna", in: "Articles").isEmpty)

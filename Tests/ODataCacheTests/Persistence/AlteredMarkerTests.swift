@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataCache
 
-@Suite("What says how a store is kept counts only as its key has it")
+@Suite("The record of a store's format counts only as its key authenticates it")
 struct AlteredMarkerTests {
     private let folder = TemporaryFolder()
     private let key = EncryptionKey.generate()

@@ -227,7 +227,7 @@ struct PersistentStoreTests {
         }
     }
 
-    @Test("An item put in the place of another is not taken for it")
+    @Test("An item put in the place of another is not mistaken for it")
     func exchanged() async throws {
         let store = store()
         try await store.put("one", for: "a")
@@ -284,7 +284,7 @@ struct PersistentStoreTests {
         #expect(folder.items.count == 1)
     }
 
-    @Test("A stream that fails leaves what was there before, and no rubbish")
+    @Test("A stream that fails leaves the former content, and no partial file")
     func failingStream() async throws {
         struct Lost: Error {}
         let store = store()
@@ -311,7 +311,7 @@ struct PersistentStoreTests {
         #expect(try await store.bytes(for: "a") == [2])
     }
 
-    @Test("What is something else than asked for, or cannot be encoded, is a typed error that quotes nothing")
+    @Test("A value of another type, or one that cannot be encoded, is a typed error that quotes nothing")
     func wrongTypes() async throws {
         let store = store()
         try await store.put("text", for: "a")
@@ -354,7 +354,7 @@ struct PersistentStoreTests {
         await #expect(throws: PersistenceError.exposed(path: folder.path)) { try await self.store().put(2, for: "a") }
     }
 
-    @Test("A store that is removed while it is open is not made anew in silence")
+    @Test("A store that is removed while it is open is not rebuilt in silence")
     func removedStore() async throws {
         let store = store()
         try await store.put(1, for: "a")

@@ -70,7 +70,7 @@ struct SnapshotTests {
         #expect(entity.changedProperties.isEmpty)
     }
 
-    @Test("Changes of the app come back as changes, with what is behind them")
+    @Test("Changes of the app come back as changes, on top of their base versions")
     func changes() async throws {
         let cache = try await filled(2)
         try await cache.change(Shop.customer(model, 1, "mine"), in: "Customers")
@@ -84,7 +84,7 @@ struct SnapshotTests {
         #expect(await loaded.entities(of: "Customers").map { $0["Name"] } == ["Customer 1", "Customer 2"])
     }
 
-    @Test("What a step tells is in the cache, before the rest is read")
+    @Test("The content of each step is in the cache before the next one is read")
     func progressive() async throws {
         let cache = try await filled(250)
         try await store.save(cache, as: "many")
@@ -132,7 +132,7 @@ struct SnapshotTests {
         #expect(await again.entities(of: "Customers").map { $0["Name"] } == ["foreign"])
     }
 
-    @Test("A damaged snapshot is an error that names it; the others, and what the cache has, stay")
+    @Test("A damaged snapshot is an error that names it; the other ones and the cache stay")
     func damaged() async throws {
         try await store.save(filled(300), as: "bad")
         let path = try #require(folder.items.first)
@@ -177,7 +177,7 @@ struct SnapshotTests {
         saving.stop()
     }
 
-    @Test("What cannot be saved when memory is short is not let go of")
+    @Test("Entities that cannot be saved when memory is short stay in memory")
     func failingSave() async throws {
         let cache = try await filled(10)
         let full = await cache.byteCount

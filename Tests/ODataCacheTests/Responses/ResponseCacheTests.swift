@@ -72,7 +72,7 @@ struct ResponseCacheTests {
         return (head.status.code, text, head.headerFields[ResponseCache.statusField] ?? "sent")
     }
 
-    @Test("Users are told apart by everything that identifies them, in whatever field it goes")
+    @Test("Users are distinguished by every header field that identifies them")
     func users() async throws {
         let store = MemoryResponseStore()
         let name = try #require(HTTPField.Name("X-API-Key"))
@@ -119,7 +119,7 @@ struct ResponseCacheTests {
         #expect(origin.count == 2)
     }
 
-    @Test("4.2.1 max-age goes before Expires, and Expires counts from Date; what is no date has expired")
+    @Test("4.2.1 max-age goes before Expires, Expires counts from Date, and an invalid date has expired")
     func expires() async throws {
         let date = "Sun, 09 Sep 2001 01:46:40 GMT"
         for (fields, isHit) in [
@@ -169,7 +169,7 @@ struct ResponseCacheTests {
         #expect(origin.count == 2)
     }
 
-    @Test("A response without freshness but with an ETag is validated each time: what OData services give")
+    @Test("A response with an ETag and no freshness, as OData services send it, is validated each time")
     func alwaysValidated() async throws {
         let cache = origin.cache()
         origin.answer([.eTag: "W/\"1\""], "one")
@@ -203,7 +203,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/Orders", request.isEmpty ? [:] : [.cacheControl: request]).how == how)
     }
 
-    @Test("5.2.1.7 only-if-cached is answered with 504 where nothing is kept")
+    @Test("5.2.1.7 only-if-cached is answered with 504 if nothing is kept")
     func onlyIfCached() async throws {
         #expect(try await get(origin.cache(), "/Orders", [.cacheControl: "only-if-cached"]).status == 504)
         #expect(origin.count == 0)
@@ -262,7 +262,7 @@ struct ResponseCacheTests {
         }
     }
 
-    @Test("What was asked for before a change was answered is not kept", arguments: [false, true])
+    @Test("A response to a request from before a change is not kept", arguments: [false, true])
     func overtaken(_ isRevalidated: Bool) async throws {
         let cache = origin.cache(.init(serviceRoot: "http://host/svc/"))
         let fields: HTTPFields = [.cacheControl: "max-age=100", .eTag: "\"1\""]
@@ -288,7 +288,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/svc/Orders").how == "hit")
     }
 
-    @Test("What a change may have altered is forgotten too when its answer is lost, or it failed in the service")
+    @Test("Entries are also removed after a change with a lost response or a server error")
     func uncertainChanges() async throws {
         struct Lost: Error {}
         let cache = origin.cache(.init(serviceRoot: "http://host/svc/"))
@@ -316,7 +316,7 @@ struct ResponseCacheTests {
         #expect(try await get(cache, "/Other").how == "hit")
     }
 
-    @Test("RFC 5861 A stale response stands in for an error or a lost connection, where that is allowed")
+    @Test("RFC 5861 A stale response replaces an error or a lost connection, if that is allowed")
     func staleIfError() async throws {
         struct Lost: Error {}
         for (allowance, configured, how) in [("stale-if-error=60", 0.0, "stale"), ("", 60, "stale"), ("", 0, "error")] {
@@ -337,7 +337,7 @@ struct ResponseCacheTests {
         }
     }
 
-    @Test("A response of other credentials is never used, unless it is said whose cache it is")
+    @Test("A response for other credentials is never used, unless the owner of the cache is stated")
     func credentials() async throws {
         let cache = origin.cache()
         origin.answer([.cacheControl: "max-age=100"])
@@ -381,7 +381,7 @@ struct ResponseCacheTests {
     }
 
     @Test(
-        "Only what may be kept is kept",
+        "Only storable responses are kept",
         arguments: [(200, true), (203, true), (204, false), (206, false), (302, false), (404, true), (500, false)])
     func statuses(_ status: Int, _ isKept: Bool) async throws {
         let cache = origin.cache()
@@ -487,7 +487,7 @@ struct ResponseCacheTests {
         #expect(try await getAll() == Array(repeating: "after", count: 8))
     }
 
-    @Test("What was kept at once is bounded")
+    @Test("The number of concurrent entries is bounded")
     func boundingWhatCameAtOnce() async throws {
         let folder = TemporaryFolder()
         let store = PersistentResponseStore(
@@ -501,7 +501,7 @@ struct ResponseCacheTests {
         #expect(folder.items.count <= 4, "three answers of 3,024 bytes and the index")
     }
 
-    @Test("A response whose index is damaged is not answered with, since nobody could forget it")
+    @Test("A response with a damaged index is not used, since nobody could remove it")
     func damagedIndex() async throws {
         let folder = TemporaryFolder()
         let key = EncryptionKey.generate()

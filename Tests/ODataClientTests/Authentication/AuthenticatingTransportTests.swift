@@ -20,7 +20,7 @@ private final class Passwords: AuthenticationStep {
     }
 }
 
-@Suite("Showing who the client is") struct AuthenticatingTransportTests {
+@Suite("Authentication of the client") struct AuthenticatingTransportTests {
     private let origins: Set<Origin> = [Origin(scheme: "https", authority: "service.test")].reduce(into: []) {
         set, origin in
         if let origin { set.insert(origin) }

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is sent before a challenge, then what the store has, and that with each later request")
+    @Test("Nothing is sent before a challenge, then the stored credentials, also with each later request")
     func stored() async throws {
         let wire = Self.guarded("YW5uOnB3")
         let store = MemoryCredentialStore()
@@ -34,7 +34,7 @@ import Testing
                 + Array(repeating: "Basic YW5uOnB3", count: 3))
     }
 
-    @Test("What is refused is asked for again with the last user's name, and what is given is kept")
+    @Test("After a refusal, the closure is asked again with the last user's name, and its answer is stored")
     func asked() async throws {
         let wire = Self.guarded("Ym9iOm5ldw==")
         let store = MemoryCredentialStore()
@@ -49,7 +49,7 @@ import Testing
         #expect(await store.credentials(for: space) == UserCredentials(user: "bob", password: "new"))
     }
 
-    @Test("However many a proxy challenges at once, the closure is asked once, and what it gave is kept")
+    @Test("For concurrent challenges of a proxy, the closure is asked once, and its answer is stored")
     func proxyAskedOnce() async throws {
         let asked = Counter()
         // The second challenge is sent only after the first request was answered.
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "Who is cancelled, or whose time is over, does not wait for the sign-in of another", arguments: [true, false])
+        "A cancelled or timed-out request does not wait for the sign-in of another", arguments: [true, false])
     func leaving(isTokens: Bool) async throws {
         let dialogue = Dialogue()
         let step: any AuthenticationStep =
@@ -118,7 +118,7 @@ import Testing
         #expect(dialogue.begun.value == 1)
     }
 
-    @Test("However many are challenged at once, the closure is asked once, and who gives up does so for all")
+    @Test("For concurrent challenges, the closure is asked once, and giving up counts for all")
     func askedOnce() async throws {
         for givesUp in [false, true] {
             let asked = Counter()
@@ -141,14 +141,14 @@ import Testing
         }
     }
 
-    @Test("Who gives up gets the 401") func givenUp() async throws {
+    @Test("After giving up, the request gets the 401") func givenUp() async throws {
         let wire = Self.guarded("x")
         let (response, _) = try await session(wire, ChallengedCredentials()).send(request(), body: nil)
         #expect(response.status == .unauthorized)
         #expect(wire.sent.count == 1)
     }
 
-    @Test("What was given over HTTPS is not looked up for HTTP, nor for another port or realm")
+    @Test("Credentials for HTTPS are not used for HTTP, nor for another port or realm")
     func spaces() async throws {
         let store = MemoryCredentialStore()
         await store.save(
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test(
-        "A sign-in page in place of data is answered by a closure, and what it gets is sent", arguments: [true, false])
+        "A sign-in page in place of data is answered by a closure, and its result is sent", arguments: [true, false])
     func signIn(isRedirect: Bool) async throws {
         let jar = CookieJar()
         let wire = ScriptedWire { _, request in

@@ -438,7 +438,7 @@ private let configuration = OAuth2.Configuration(
 
 @Suite("The place of a token in a request") struct TokenPlacementTests {
     @Test(
-        "A token that begins with another one is not taken for it",
+        "A token that begins with another one is not mistaken for it",
         arguments: [TokenPlacement.bearer, .header(.accept), .cookie("SSO"), .query("key")])
     func prefixes(placement: TokenPlacement) {
         var sent = HTTPRequest(method: .get, scheme: "https", authority: "service.test", path: "/a?b=1")

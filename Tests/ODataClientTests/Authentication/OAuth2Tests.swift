@@ -191,7 +191,7 @@ private final class AuthorizationServer: Sendable {
     }
 
     @Test(
-        "What comes back from the browser is not believed blindly",
+        "A redirect from the browser is checked before it is used",
         arguments: [
             ("app://back?code=c&state=other", OAuth2Error.stateMismatch), ("app://back", .stateMismatch),
             ("app://back?error=access_denied&state=STATE", .refused(code: "access_denied", description: nil)),
@@ -220,7 +220,7 @@ private final class AuthorizationServer: Sendable {
     }
 
     @Test(
-        "What an endpoint answers wrongly is told",
+        "A wrong answer of an endpoint is reported",
         arguments: [
             (200, "{}", OAuth2Error.invalidResponse(status: 200, reason: "it holds no access token")),
             (

@@ -116,7 +116,7 @@ import Testing
         #expect(transport.sent.count == before)
     }
 
-    @Test("one by one, what has acted is told, whatever becomes of what comes later", arguments: [true, false])
+    @Test("sent one by one, finished requests are reported even if later ones fail", arguments: [true, false])
     func interrupted(isUnsent: Bool) async throws {
         let metadata = ShopMetadata.v4(
             container: "<Annotation Term=\"Org.OData.Capabilities.V1.BatchSupported\" Bool=\"false\"/>")

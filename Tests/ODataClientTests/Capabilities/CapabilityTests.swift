@@ -234,7 +234,7 @@ import Testing
         #expect(line.contains(expected) && !line.contains(" in "), "\(line)")
     }
 
-    @Test func `an app can ask what a set can do`() async throws {
+    @Test func `an app can read the capabilities of a set`() async throws {
         let annotations =
             Self.record("InsertRestrictions", "<PropertyValue Property=\"Insertable\" Bool=\"false\"/>")
             + Self.record("UpdateRestrictions", "<PropertyValue Property=\"Upsertable\" Bool=\"true\"/>")

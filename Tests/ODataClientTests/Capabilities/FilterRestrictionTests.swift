@@ -4,7 +4,7 @@ import ODataQuery
 import ODataService
 import Testing
 
-@Suite("Filters are held against what the metadata let them say of a property")
+@Suite("Filters are checked against the filter restrictions of the metadata")
 struct FilterRestrictionTests {
     /// Metadata of V4 with a restriction of `City`, and of V2 with the equivalent SAP attribute, if there is
     /// one.

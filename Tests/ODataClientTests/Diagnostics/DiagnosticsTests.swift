@@ -181,7 +181,7 @@ import Testing
         #expect(plain.sent[0]["traceparent"] == nil && plain.sent[0]["X-CorrelationID"] == nil)
     }
 
-    @Test func `with a tracer each request is a span, and carries what the tracer says`() async throws {
+    @Test func `with a tracer each request is a span, and carries the fields of the tracer`() async throws {
         let tracer = InMemoryTracer()
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in .json(Self.orders) }
         var configuration = ODataClient.Configuration()

@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `what helps is told by the kind of each error`() {
+    @Test func `the kind of each error determines the advice`() {
         func hint(_ error: any Error) -> String { ErrorDiagnosis(error).recoveryHint(locale: "en") }
         #expect(hint(OAuth2Error.refused(code: "invalid_grant", description: "expired")) == "Sign in again.")
         #expect(ErrorDiagnosis(OAuth2Error.refused(code: "invalid_grant", description: nil)).recovery == .signIn)

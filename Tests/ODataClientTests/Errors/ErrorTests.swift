@@ -101,7 +101,7 @@ import Testing
         let messages = ErrorMessages(preferredLocalizations: []).adding(table)
         #expect(ErrorDiagnosis(error).message(locale: "de_AT", messages: messages) == "Des gibt's ned: Order 7")
         #expect(ErrorDiagnosis(error).message(locale: "de_DE", messages: messages) == "Das gibt es nicht: Order 7")
-        #expect(ErrorDiagnosis(error).message(locale: "ja", messages: messages) == "It does not exist: Order 7")
+        #expect(ErrorDiagnosis(error).message(locale: "ja", messages: messages) == "Not found: Order 7")
         #expect(throws: (any Error).self) { try ErrorMessageTable(json: Data("[]".utf8), locale: "de") }
     }
 

@@ -11,7 +11,7 @@ struct AddedFieldTests {
     private static let orders = "{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}"
 
     @Test(
-        "A read that is refused is repeated without them, whatever the status",
+        "A refused read is repeated without them, after any status",
         arguments: ["OData-MaxVersion", "Accept", "X-Request-ID"], [400, 403, 404, 406, 500, 501])
     func reads(_ field: String, _ status: Int) async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
@@ -20,7 +20,7 @@ struct AddedFieldTests {
         #expect(try await transport.service().entities("Orders").isEmpty)
     }
 
-    @Test("What was refused twice is left out, and what was accepted is not suspected")
+    @Test("A field is left out after two refusals, and an accepted one stays")
     func learned() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent["OData-MaxVersion"] == nil ? .json(Self.orders) : .refusal(500)
@@ -49,7 +49,7 @@ struct AddedFieldTests {
         #expect(transport.sent.allSatisfy { $0["OData-MaxVersion"] == "4.0" })
     }
 
-    @Test("A change is sent once where nothing proves that it did not act", arguments: [403, 404, 409, 500, 503])
+    @Test("A change is sent once if nothing proves that it did not act", arguments: [403, 404, 409, 500, 503])
     func changes(_ status: Int) async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent.message.method == .post ? .refusal(status) : .json(Self.orders)
@@ -60,7 +60,7 @@ struct AddedFieldTests {
         #expect(transport.sent.filter { $0.message.method == .post }.count == 1)
     }
 
-    @Test("A refusal for want of a token is recognised by its text where its field was taken away")
+    @Test("A refusal for want of a token is recognised by its text if its field was removed")
     func token() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, number in
             guard sent.message.method == .post else { return .json(Self.orders, ["X-CSRF-Token": "t\(number)"]) }

@@ -219,7 +219,7 @@ import Testing
         #expect(client.session?.configuration.cookies?.cookies.map(\.name) == ["SAP_SESSIONID"])
     }
 
-    @Test func `where the session has ended, a token is fetched again once for all changes, none waits for another`()
+    @Test func `after the end of a session, one new token serves all changes, and none waits for another`()
         async throws
     {
         let service = SessionService()

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("11.4.1.1 a change of what somebody else changed is a conflict with both versions")
+    @Test("11.4.1.1 a change of an entity that someone else changed is a conflict with both versions")
     func conflict() async throws {
         let transport = script()
         let service = try transport.service()

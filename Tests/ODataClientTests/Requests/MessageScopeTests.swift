@@ -15,7 +15,7 @@ struct MessageScopeTests {
     private static let field = "sap-message-scope"
 
     @Test(
-        "is sent only to services that understand it, and only where it is asked for",
+        "is sent only to services that understand it, and only on request",
         arguments: [
             (#"sap:message-scope-supported="true""#, MessageScope.businessObject, "BusinessObject"),
             (#"sap:message-scope-supported="true""#, .requestedObjects, "RequestedObjects"),

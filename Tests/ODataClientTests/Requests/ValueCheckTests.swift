@@ -55,7 +55,7 @@ struct ValueCheckTests {
         #expect(wire.sent.count == 1 || values["ID"] == .string("1"))
     }
 
-    @Test("Of an entity that was read, only what was changed is checked")
+    @Test("For an entity that was read, only the changed properties are checked")
     func changed() async throws {
         let client = try wire.client()
         var entity = try await item(client, ["ID": .integer(1), "Name": .string("much too long")])

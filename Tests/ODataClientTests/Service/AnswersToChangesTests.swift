@@ -20,7 +20,7 @@ import Testing
 
     // MARK: Created, and not to be read
 
-    @Test("11.4.2 what was created and cannot be read is created all the same", arguments: [403, 404, 410, 0])
+    @Test("11.4.2 a created entity that cannot be read counts as created", arguments: [403, 404, 410, 0])
     func unreadable(status: Int) async throws {
         let transport = script { sent, _ in
             if sent.message.method == .post { return .empty(204, ["OData-EntityId": "Orders(1)"]) }
@@ -36,7 +36,7 @@ import Testing
         #expect(transport.sent.filter { $0.message.method == .post }.count == 1)
     }
 
-    @Test func `a stream whose entity cannot be read is created all the same`() async throws {
+    @Test func `a stream with an unreadable entity counts as created`() async throws {
         let transport = script { sent, _ in
             sent.message.method == .post ? .empty(204, ["OData-EntityId": "Photos(3)"]) : .refusal(403)
         }
@@ -45,7 +45,7 @@ import Testing
         #expect(photo.control.id == "Photos(3)")
     }
 
-    @Test func `what was created is given even to a task that was cancelled meanwhile`() async throws {
+    @Test func `a created entity is returned even to a task that was cancelled meanwhile`() async throws {
         let transport = script { sent, _ in
             guard sent.message.method == .post else { throw CancellationError() }
             withUnsafeCurrentTask { $0?.cancel() }
@@ -59,7 +59,7 @@ import Testing
 
     // MARK: Answered later
 
-    @Test("11.6 what a service creates later is no result, and its monitor no entity")
+    @Test("11.6 an entity that a service creates later is no result, and its monitor no entity")
     func createdLater() async throws {
         let transport = script { _, _ in .empty(202, ["Location": "/shop/operations(7)"]) }
         let client = try transport.client()
@@ -77,7 +77,7 @@ import Testing
         #expect(ErrorDiagnosis(later).recovery == .lookBeforeRepeating)
     }
 
-    @Test("8.2.8.8 what a service reads later is not nothing")
+    @Test("8.2.8.8 a response that arrives later is not an empty result")
     func readLater() async throws {
         let transport = script { _, _ in .empty(202, ["Location": "status/1"]) }
         let client = try transport.client()
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `where the new ETag cannot be had, the old one stays and is refused`() async throws {
+    @Test func `if the new ETag cannot be read, the old one stays and is refused`() async throws {
         let transport = script { sent, number in
             if sent.message.method == .get { return number == 0 ? .json(Self.order("Graz", "1")) : .refusal(403) }
             return number == 1 ? .empty(204) : .refusal(412)

@@ -23,7 +23,7 @@ import Testing
         try await ShopMetadata.entity(["ID": 7], set: "Items", of: client)
     }
 
-    @Test("11.4.6 links are added, set and taken away")
+    @Test("11.4.6 links are added, set and removed")
     func links() async throws {
         let transport = script()
         let client = try transport.client()

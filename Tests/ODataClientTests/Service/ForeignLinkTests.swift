@@ -37,7 +37,7 @@ struct ForeignLinkTests {
         #expect(second["X-Api-Key"] == "k")
     }
 
-    @Test("to another service are refused, and followed without credentials where its host is named")
+    @Test("to another service are refused, and followed without credentials if its host is named")
     func foreign() async throws {
         let link = "https://data.test/feed?page=2"
         let refusing = shop(next: link)

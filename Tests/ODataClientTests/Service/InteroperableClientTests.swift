@@ -55,7 +55,7 @@ import Testing
         #expect(orders[0].control.etag == "W/\"1\"")
     }
 
-    @Test("13.3 (4) redirects are followed within the service, without a repeat of what may not be repeated")
+    @Test("13.3 (4) redirects are followed within the service, and unsafe requests are not repeated")
     func redirects() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { sent, _ in
             sent.line == "GET /shop/Orders"
@@ -65,7 +65,7 @@ import Testing
         #expect(transport.sent.map(\.line) == ["GET /shop/Orders", "GET /shop/v2/Orders"])
     }
 
-    @Test("13.3 (5) next links are followed as they are, whatever is in them, until there is none")
+    @Test("13.3 (5) next links are followed unchanged, until there is none")
     func nextLinks() async throws {
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, number in
             let link = number < 2 ? ",\"@odata.nextLink\":\"Orders?page=\(number)&weird=a'b%20(c)\"" : ""
@@ -81,7 +81,7 @@ import Testing
             ])
     }
 
-    @Test("13.3 (6) what the metadata does not have is kept where the type is open, and passed over where it is not")
+    @Test("13.3 (6) undeclared properties are kept in open types, and skipped in others")
     func undeclared() async throws {
         let body = """
             {"@odata.context":"$metadata#Orders/$entity","ID":1,"Extra":"kept","Other@odata.type":"#Collection(Int32)",
@@ -101,7 +101,7 @@ import Testing
         #expect(friend["Name"] == "Ann")
     }
 
-    @Test("13.3 (7) an update is a PATCH of what changed")
+    @Test("13.3 (7) an update is a PATCH of the changed properties")
     func patch() async throws {
         let transport = script("4.0", .json(Self.order))
         let service = try transport.service()
@@ -205,7 +205,7 @@ import Testing
         #expect(transport.sent[0].message.path == "/shop/Orders?$filter=City%20eq%20'X'")
     }
 
-    @Test("13.3 (18) metadata of 4.01 is read, with what only 4.01 has")
+    @Test("13.3 (18) metadata of 4.01 are read, with their new elements")
     func metadata401() async throws {
         let transport = WireScript(
             metadata: ShopMetadata.v4("4.01", properties: "<Property Name=\"Any\" Type=\"Edm.Untyped\"/>")
@@ -227,7 +227,7 @@ import Testing
         #expect(page.entities[0].control.etag == "W/\"3\"")
     }
 
-    @Test("13.3 (20) what the capabilities exclude is not tried; else 501 is told as such")
+    @Test("13.3 (20) requests that the capabilities exclude are not sent, and a 501 is reported as such")
     func capabilities() async throws {
         let restricted = ShopMetadata.v4(
             sets: "<Annotation Term=\"Org.OData.Capabilities.V1.ComputeSupported\" Bool=\"false\"/>")

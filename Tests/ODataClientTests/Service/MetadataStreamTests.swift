@@ -51,7 +51,7 @@ private final class ChunkedMetadata: HTTPTransport {
 
 @Suite("Metadata that arrives in chunks")
 struct MetadataStreamTests {
-    @Test("The model is the same whatever the size of the chunks", arguments: [1, 7, 100, 100_000])
+    @Test("The model is the same for any size of the chunks", arguments: [1, 7, 100, 100_000])
     func model(chunkSize: Int) async throws {
         let transport = ChunkedMetadata(MemoryService.metadata, chunkSize: chunkSize)
         let model = try await transport.client().model
@@ -93,7 +93,7 @@ struct MetadataStreamTests {
         #expect(transport.takenCount < transport.count / 2)
     }
 
-    @Test("A document whose announced size exceeds the limit is not read")
+    @Test("A document above the size limit is not read, by its announced size")
     func announcedSize() async throws {
         let transport = ChunkedMetadata(
             MemoryService.metadata, chunkSize: 10, length: Int64(CSDLReader.maxBytes) + 1)

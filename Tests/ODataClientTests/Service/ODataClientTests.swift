@@ -188,7 +188,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(transport.requests[0].path == "/shop/$metadata")
     }
 
-    @Test("13.3 each way in which metadata can fail is told apart")
+    @Test("13.3 each way in which metadata can fail is distinguished")
     func metadataErrors() async throws {
         func error(_ status: Int, _ type: String?, _ body: String, location: String? = nil) async throws
             -> MetadataError?
@@ -260,7 +260,7 @@ final class ScriptedTransport: HTTPTransport {
         var dumped = ""
         dump(authentication, to: &dumped)
         #expect(!"\(authentication) \(dumped) \(String(reflecting: authentication))".contains("secret"))
-        #expect(requests.allSatisfy { $0.headerFields[.userAgent] == "Outpost/1.0" })
+        #expect(requests.allSatisfy { $0.headerFields[.userAgent] == OutpostProduct.token })
         #expect(Set(requests.compactMap { $0.headerFields[.requestID] }).count == 3)
     }
 
@@ -293,7 +293,7 @@ final class ScriptedTransport: HTTPTransport {
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test func `a change whose answer cannot be read is in doubt, not refused`() async throws {
+    @Test func `a change with an unreadable response is in doubt, not refused`() async throws {
         let transport = ScriptedTransport { _ in ScriptedTransport.response(200, "text/html", "<title>Proxy</title>") }
         let model = try MemoryService().fixedModel
         let client = try ODataClient(serviceRoot: Self.root, transport: transport, model: model)

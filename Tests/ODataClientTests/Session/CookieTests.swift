@@ -48,7 +48,7 @@ import Testing
         #expect(jar.field(for: request(.get, "https://www.shop.test/")) == "s=good")
     }
 
-    @Test("A cookie that was set over https goes over https alone, whatever the service says of it") func secure() {
+    @Test("A cookie that was set over https is sent over https only, even if the service allows more") func secure() {
         let jar = jar()
         set(jar, "sess=1; Path=/", from: "https://www.shop.test/a")
         #expect(jar.cookies.map(\.isSecure) == [true])
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "5.2 Max-Age comes before Expires, and what is over is forgotten",
+        "5.2 Max-Age comes before Expires, and expired cookies are removed",
         arguments: [
             ("a=1; Path=/; Max-Age=10", true, false), ("a=1; Path=/; Max-Age=0", false, false),
             ("a=1; Path=/; Max-Age=-1", false, false), ("a=1; Path=/; Max-Age=x", true, true),
@@ -114,7 +114,7 @@ import Testing
         #expect(jar.cookies.count == CookieJar.maxPerDomain + 1)
     }
 
-    @Test("A session sends what was set, hop by hop of a redirect, and forgets it when reset") func session()
+    @Test("A session sends its cookies at each hop of a redirect, and removes them when reset") func session()
         async throws
     {
         let wire = ScriptedWire { number, _ in

@@ -88,7 +88,7 @@ import Testing
         await #expect(throws: CancellationError.self) { _ = try await reading.value }
     }
 
-    @Test("A client that gets a plain transport lets five requests go at once and repeats what may be repeated")
+    @Test("A client with a plain transport sends up to five requests at once and repeats safe ones")
     func ofAClient() async throws {
         let running = Counter()
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -110,7 +110,8 @@ import Testing
         #expect(wire.sent.count == 1 + 8 + 1)
     }
 
-    @Test("A client over a session, or over what wraps one, has no second session around it", arguments: [false, true])
+    @Test(
+        "A client over a session, or over a wrapper of one, has no second session around it", arguments: [false, true])
     func notTwice(isWrapped: Bool) async throws {
         let wire = ScriptedWire { _, request in
             request.path == "/$metadata"

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "Addresses are told from names",
+        "Addresses are distinguished from names",
         arguments: [
             ("127.0.0.1", true), ("[::1]", true), ("localhost", false), ("1.2.3.example", false), ("1.2.3", false),
         ])

@@ -5,7 +5,7 @@ import ODataQuery
 import ODataService
 import Testing
 
-@Suite("Without https, credentials leave this machine only where that is allowed")
+@Suite("Without https, credentials leave this machine only if that is allowed")
 struct PlainHTTPTests {
     private static let root = "http://service.test/shop/"
     private static let refusal = TransportError.plainHTTP(host: "http://service.test")

@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(
-        "The transport in memory does what transports do",
+        "The transport in memory passes the checks of transports",
         arguments: TransportCheck.all(for: [
             .streamsDownloads, .streamsUploads, .holdsBack, .keepsRepeatedFields,
         ]))
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(
-        "A session does what transports do, with its retries, redirects and cookies switched off",
+        "A session passes the checks of transports, with its retries, redirects and cookies switched off",
         .serialized, arguments: TransportCheck.all)
     func conforms(check: TransportCheck) async throws {
         let configuration = HTTPSession.Configuration(

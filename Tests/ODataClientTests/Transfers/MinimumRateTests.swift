@@ -29,7 +29,7 @@ struct MinimumRateTests {
         try HTTPSession(wire, serviceRoot: "https://service.test/", configuration: .init(minimumRate: rate))
     }
 
-    @Test("is given up, with what came and what must come")
+    @Test("is given up, and the error names the received and the required bytes")
     func drips() async throws {
         let rate = MinimumRate(bytes: 1024, within: .milliseconds(200))
         let session = try session(dripping(every: .milliseconds(5)), rate)

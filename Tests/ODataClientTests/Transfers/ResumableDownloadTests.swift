@@ -151,7 +151,7 @@ private final class FileService: Sendable {
         #expect(contents == service.bytes)
     }
 
-    @Test("What cannot be continued begins anew", arguments: [("\"v1\"", false), ("W/\"v1\"", true), ("", true)])
+    @Test("A download that cannot resume begins again", arguments: [("\"v1\"", false), ("W/\"v1\"", true), ("", true)])
     func anew(version: String, understandsRanges: Bool) async throws {
         defer { clean() }
         let service = FileService(cuts: [2000], understandsRanges: understandsRanges)

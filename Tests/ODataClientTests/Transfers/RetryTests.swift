@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "What may have acted is not repeated, unless the service recognises repeats",
+        "A request that may have acted is not repeated, unless the service recognises repeats",
         arguments: [
             TransportError.timedOut(host: "h"), .connectionLost(host: "h", reason: ""),
             .truncated(host: "h", reason: ""),
@@ -46,12 +46,14 @@ import Testing
         #expect(try await attempts(.get, isRepeatable: false) { throw error }.count == 1)
     }
 
-    @Test("What certainly was not sent is repeated, a change too") func unsent() async throws {
+    @Test("A request that certainly was not sent is repeated, a change too") func unsent() async throws {
         let error = TransportError.cannotConnect(host: "h", reason: "")
         #expect(try await attempts(.post, body: ByteStream([1])) { throw error }.count == 4)
     }
 
-    @Test("What may have acted stays so, although the last try did not reach the service", arguments: [true, false])
+    @Test(
+        "A request that may have acted stays so, although the last try did not reach the service",
+        arguments: [true, false])
     func inDoubtBefore(isLost: Bool) async throws {
         let count = Mutex(0)
         let wire = ScriptedWire { _, _ in
@@ -78,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "What asking again does not mend is not repeated",
+        "A failure that a repeat cannot mend is not repeated",
         arguments: [
             TransportError.invalidURL("x"), .untrustedCertificate(host: "h", reason: ""),
             .clientCertificateRefused(host: "h", reason: ""), .proxyAuthenticationRequired(proxy: "p"),

@@ -59,7 +59,7 @@ import Testing
         #expect(TransferQueue.standard().limit == 5)
     }
 
-    @Test("Who is cancelled while waiting leaves the queue; all that wait can be cancelled") func cancelling()
+    @Test("A request cancelled while waiting leaves the queue; all waiting ones can be cancelled") func cancelling()
         async throws
     {
         let queue = try TransferQueue(limit: 1)
@@ -103,7 +103,7 @@ import Testing
         first.release()
     }
 
-    @Test("The requests of a bundle go one after the other in one place, whatever goes beside them") func bundles()
+    @Test("The requests of a bundle run one after the other, beside other requests") func bundles()
         async throws
     {
         let order = Order()

@@ -130,7 +130,7 @@ import Testing
         #expect(progress.snapshot.fraction == nil)
     }
 
-    @Test("What no sum can hold is not known, and a size below zero is none") func sizesThatCannotBe() {
+    @Test("A sum that overflows is unknown, and so is a size below zero") func sizesThatCannotBe() {
         let progress = TransferProgress()
         let first = progress.listener(expectedUpload: .max)
         let second = progress.listener(expectedUpload: 1)

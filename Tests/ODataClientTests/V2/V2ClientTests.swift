@@ -182,7 +182,7 @@ import Testing
             ])
     }
 
-    @Test("OData V2 Overview 6 what V4 writes otherwise becomes the literal of the parameter's type")
+    @Test("OData V2 Overview 6 a literal of V4 becomes the V2 literal of the parameter's type")
     func functionImportArguments() async throws {
         let transport = script("2.0", .json(Self.feed, ["DataServiceVersion": "2.0"]))
         let client = try transport.client()
@@ -289,7 +289,7 @@ import Testing
     }
 
     @Test(
-        "A link that is deleted is refused where its id tells no key",
+        "A link that is deleted is refused if its id tells no key",
         arguments: ["Items", "https://elsewhere.test/shop/Items(7)", "Orders(1)/Items", "$1"])
     func deletedLinkWithoutKey(id: String) async throws {
         let transport = script("2.0", .empty())
@@ -328,7 +328,7 @@ import Testing
         #expect(transport.sent[0]["Accept"] == "multipart/mixed")
     }
 
-    @Test("MS-ODATA 2.2.6.2 Atom goes both ways where it is wanted")
+    @Test("MS-ODATA 2.2.6.2 Atom goes both ways on request")
     func atom() async throws {
         let entry = """
             <entry xmlns="http://www.w3.org/2005/Atom" xmlns:d="http://schemas.microsoft.com/ado/2007/08/dataservices"
@@ -368,7 +368,7 @@ import Testing
         #expect(transport.sent.isEmpty)
     }
 
-    @Test("OData 3.0 verbose JSON is asked for, and its light JSON read where it comes")
+    @Test("OData 3.0 verbose JSON is asked for, and its light JSON read if it comes")
     func version3() async throws {
         let light = "{\"odata.metadata\":\"https://service.test/shop/$metadata#Orders\",\"value\":[{\"ID\":\"5\"}]}"
         let transport = WireScript(metadata: Self.metadata("3.0")) { _, number in
@@ -387,7 +387,7 @@ import Testing
         #expect(transport.sent[2]["Prefer"] == "return-no-content")
     }
 
-    @Test func `what V2 cannot say is refused by name, before anything is sent`() async throws {
+    @Test func `a request that V2 cannot express is refused by name, before anything is sent`() async throws {
         let transport = script("2.0", .json(Self.feed))
         let service = try transport.service()
         for query in [

@@ -4,7 +4,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// `Harbour.HarbourContainer`: what the service has.
+/// `Harbour.HarbourContainer`: the resources of the service.
 struct HarbourService: TypedService {
     var odataService: DataService
 

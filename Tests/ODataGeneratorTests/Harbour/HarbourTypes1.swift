@@ -62,10 +62,10 @@ struct Position: PositionProtocol {
     }
 }
 
-/// `Harbour.Position` and what derives from it.
+/// `Harbour.Position` and its derived types.
 protocol PositionProtocol: TypedComplex where Paths: PositionPaths {}
 
-/// The paths of `Harbour.Position` and of what derives from it.
+/// The paths of `Harbour.Position` and of its derived types.
 protocol PositionPaths: TypedPaths {}
 
 extension PositionProtocol {
@@ -187,7 +187,7 @@ struct Company: PartyProtocol {
         set { odataEntity.setTypedValue(3, "VATNumber", newValue) }
     }
 
-    /// `Fleet`, where it was expanded.
+    /// `Fleet`, if it was expanded.
     var fleet: [Ship]? {
         get { odataEntity.typedRelatedCollection("Fleet") }
         set { odataEntity.setTypedRelatedCollection("Fleet", newValue) }
@@ -227,10 +227,10 @@ struct Party: PartyProtocol {
     }
 }
 
-/// `Harbour.Party` and what derives from it.
+/// `Harbour.Party` and its derived types.
 protocol PartyProtocol: TypedEntity where Paths: PartyPaths {}
 
-/// The paths of `Harbour.Party` and of what derives from it.
+/// The paths of `Harbour.Party` and of its derived types.
 protocol PartyPaths: TypedPaths {}
 
 extension PartyProtocol {
@@ -291,7 +291,7 @@ struct Person: PartyProtocol, OpenStructure {
         set { odataEntity.setTypedValue(3, "Born", newValue) }
     }
 
-    /// `Superior`, where it was expanded.
+    /// `Superior`, if it was expanded.
     var superior: Person? {
         get { odataEntity.typedRelated("Superior") }
         set { odataEntity.setTypedRelated("Superior", newValue) }
@@ -439,19 +439,19 @@ struct Ship: TypedEntity {
         set { odataEntity.setTypedValue(12, "OwnerID", newValue) }
     }
 
-    /// `Owner`, where it was expanded.
+    /// `Owner`, if it was expanded.
     var owner: Company? {
         get { odataEntity.typedRelated("Owner") }
         set { odataEntity.setTypedRelated("Owner", newValue) }
     }
 
-    /// `Calls`, where it was expanded; contained.
+    /// `Calls`, if it was expanded; contained.
     var calls: [Call]? {
         get { odataEntity.typedRelatedCollection("Calls") }
         set { odataEntity.setTypedRelatedCollection("Calls", newValue) }
     }
 
-    /// `Crew`, where it was expanded.
+    /// `Crew`, if it was expanded.
     var crew: [Person]? {
         get { odataEntity.typedRelatedCollection("Crew") }
         set { odataEntity.setTypedRelatedCollection("Crew", newValue) }
@@ -546,7 +546,7 @@ enum HarbourUnit: Int64, TypedEnumeration, CaseIterable {
     static var odataModel: EntityDataModel { HarbourMetadata.model }
 }
 
-/// `Harbour.Services`, whose values combine members.
+/// `Harbour.Services`, with values that combine members.
 struct Services: TypedFlags {
     /// `Water`.
     static let water: Services = Services(rawValue: 1)

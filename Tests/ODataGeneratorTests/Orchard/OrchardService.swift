@@ -4,7 +4,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// `Orchard.OrchardEntities`: what the service has.
+/// `Orchard.OrchardEntities`: the resources of the service.
 struct OrchardService: TypedService {
     var odataService: DataService
 

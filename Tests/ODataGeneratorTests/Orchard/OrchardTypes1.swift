@@ -63,7 +63,7 @@ struct Grove: TypedEntity {
         set { odataEntity.setTypedValue(1, "Title", newValue) }
     }
 
-    /// `Trees`, where it was expanded.
+    /// `Trees`, if it was expanded.
     var trees: [Tree]? {
         get { odataEntity.typedRelatedCollection("Trees") }
         set { odataEntity.setTypedRelatedCollection("Trees", newValue) }
@@ -179,7 +179,7 @@ struct Tree: TypedEntity {
         set { odataEntity.setTypedValue(12, "GroveCode", newValue) }
     }
 
-    /// `Grove`, where it was expanded.
+    /// `Grove`, if it was expanded.
     var grove: Grove? {
         get { odataEntity.typedRelated("Grove") }
         set { odataEntity.setTypedRelated("Grove", newValue) }

@@ -38,7 +38,7 @@ struct TypedProviderTests {
         }
     }
 
-    @Test("11.2, 11.4.2 What is created is found by typed queries", arguments: HarbourPlace.allCases)
+    @Test("11.2, 11.4.2 Created entities are found by typed queries", arguments: HarbourPlace.allCases)
     func reads(place: HarbourPlace) async throws {
         try await place.with { harbour, sync in
             try await fill(harbour, bindsLinks: place != .offlineStore)

@@ -18,16 +18,17 @@ enum Documents {
     /// Returns code generated from the content of a schema.
     static func code(
         schema: String, _ configuration: GeneratorConfiguration = GeneratorConfiguration()
-    ) throws -> GeneratedCode {
-        try Generator(
-            try CSDLReader.read(
-                Array(
-                    """
-                    <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
-                    <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="My.Shop">\(schema)</Schema>
-                    </edmx:DataServices></edmx:Edmx>
-                    """.utf8)), configuration
-        ).generate()
+    ) throws -> GeneratedCode { try Generator(try model(schema: schema), configuration).generate() }
+
+    /// Returns a model with the content of a schema.
+    static func model(schema: String) throws -> EntityDataModel {
+        try CSDLReader.read(
+            Array(
+                """
+                <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+                <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="My.Shop">\(schema)</Schema>
+                </edmx:DataServices></edmx:Edmx>
+                """.utf8))
     }
 }
 

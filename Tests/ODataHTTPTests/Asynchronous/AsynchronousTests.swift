@@ -117,7 +117,7 @@ import Testing
         #expect(bare.headerFields[.contentType] == "text/plain" && number == "42")
     }
 
-    @Test("8.2.8.10 what is done within wait is answered at once")
+    @Test("8.2.8.10 a request that is finished within wait is answered at once")
     func wait() async throws {
         let service = try Service()
         let slow = try await service.send("GET /service/Products/$count\nPrefer: respond-async, wait=1\n\n")
@@ -178,7 +178,7 @@ import Testing
         #expect(try await answer().status == 200)
     }
 
-    @Test func `nobody but who asked gets the answer`() async throws {
+    @Test func `only the caller of a request gets the answer`() async throws {
         let monitors = StatusMonitors()
         let service = try Service(monitors)
         await service.finish()

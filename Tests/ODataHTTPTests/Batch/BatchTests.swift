@@ -10,7 +10,7 @@ import Testing
 
 /// Multipart and JSON batches, in both directions (OData Protocol 4.01, 11.7).
 @Suite struct BatchTests {
-    @Test func `a reference within quotes is none, whatever mark combines with them`() throws {
+    @Test func `a reference within quotes is none, even if a mark combines with them`() throws {
         #expect(try BatchCondition("$1/Name eq '\u{301}$2'").ids == ["1"])
         #expect(BatchValueReference.replaced(in: "A?$filter=N eq '\u{301}$1'", ids: ["1"]).values.isEmpty)
         let (url, values) = BatchValueReference.replaced(in: "A?$filter=N eq '\u{301}' or N eq $1/N", ids: ["1"])
@@ -18,7 +18,7 @@ import Testing
         #expect(values.keys.sorted() == ["batch0"])
     }
 
-    @Test func `keys in a context say nothing of the content, whatever mark combines with their quotes`() throws {
+    @Test func `keys in a context do not affect the content, even if a mark combines with their quotes`() throws {
         let model = try ExampleService.model()
         let content = PayloadContext("$metadata#Customers('\u{301}(')/Orders").content(in: model)
         #expect(content == PayloadContext("$metadata#Customers('A')/Orders").content(in: model))
@@ -119,7 +119,7 @@ import Testing
         #expect(parts.allSatisfy { $0.status == 200 })
     }
 
-    @Test("11.7.2 an unreadable request ends a batch where continue-on-error is not wanted")
+    @Test("11.7.2 an unreadable request ends a batch if continue-on-error is not wanted")
     func unreadable() async throws {
         let seen = Mutex<[String]>([])
         let handler = try handler { items in
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(
-        "11.7 what is no batch is refused",
+        "11.7 a body that is no batch is refused",
         arguments: [
             ("text/plain", "x", 415), ("multipart/mixed", "--b", 400), ("multipart/mixed;boundary=b", "rubbish", 400),
             ("application/json", "{\"requests\":[{]}", 400),
@@ -219,7 +219,9 @@ import Testing
     }
 
     @Test(arguments: [BatchFormat.multipart, .json])
-    func `what the client sends, the service understands, and the other way`(format: BatchFormat) async throws {
+    func `the service understands each batch of the client, and the client each answer`(format: BatchFormat)
+        async throws
+    {
         let seen = Mutex<[BatchItem]>([])
         let handler = try handler { items in
             seen.withLock { $0 = items }

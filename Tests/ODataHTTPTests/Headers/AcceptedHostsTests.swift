@@ -16,7 +16,7 @@ struct AcceptedHostsTests {
     }
 
     @Test(
-        "what is none is no authority",
+        "an invalid authority is refused",
         arguments: [
             "", ":80", "a b", "a/b", "a?b", "a#b", "u@a", "a:b", "a:80:80", "a:65536", "a:-1", "[::1", "::1", "[a]",
             "[::1]x",

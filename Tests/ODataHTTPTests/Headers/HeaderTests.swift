@@ -6,7 +6,7 @@ import Testing
 @testable import ODataHTTP
 
 @Suite struct MediaTypeTests {
-    @Test func `a media type is read with its parameters, whatever their case and quotes`() throws {
+    @Test func `a media type is read with its parameters, in any case and with any quotes`() throws {
         let type = try #require(MediaType("Application/JSON; OData.Metadata=full ;x=\"a;\\\"b\";q=0.25"))
         #expect(type.matches("application", "json"))
         #expect(type["odata.metadata"] == "full")
@@ -15,7 +15,7 @@ import Testing
         #expect(type.description == #"application/json;odata.metadata=full;x="a;\"b";q=0.250"#)
     }
 
-    @Test func `a quote is a quote, whatever mark combines with it`() throws {
+    @Test func `a quote is a quote, even if a mark combines with it`() throws {
         let text = "a/b;x=\"\u{301};\\\"\u{301}\";y=1"
         let type = try #require(MediaType(text))
         let value = "\u{301};\"\u{301}"
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["", "json", "/json", "application/", "a b/c", "a/b;=x", "a/b;q=2", "a/b;x", "a/b;q=high"])
-    func `what is no media type is refused`(text: String) {
+    func `an invalid media type is refused`(text: String) {
         #expect(MediaType(text) == nil)
     }
 
@@ -74,7 +74,7 @@ import Testing
         #expect(throws: ODataError.self) { try agree("text/html, application/json;q=0") }
     }
 
-    @Test("8.2.1 what has the weight 0 is not given, whatever a wider range says")
+    @Test("8.2.1 a format with the weight 0 is not used, even if a wider range allows it")
     func excluded() throws {
         #expect(throws: ODataError.self) { try agree("application/json;q=0, */*") }
         #expect(try agree("application/json;metadata=full;q=0, */*;q=0.1").format.metadata == .minimal)
@@ -127,7 +127,7 @@ import Testing
         #expect(try !agree("application/json", format: "xml", .metadata).isJSON)
     }
 
-    @Test func `metadata is XML, a count is text, a raw value is what it is`() throws {
+    @Test func `metadata are XML, a count is text, a raw value has its own media type`() throws {
         _ = try agree("application/xml", .metadata)
         #expect(throws: ODataError.self) { try agree("text/html", .metadata) }
         _ = try agree("text/plain", .text)
@@ -176,7 +176,7 @@ import Testing
         #expect(preferences.others == ["maxpagesize=0", "return=everything", "wait=soon"])
     }
 
-    @Test func `what is written is read again`() {
+    @Test func `a written field reads back the same`() {
         var preferences = Preferences(maxPageSize: 7, returns: .representation, trackChanges: true)
         preferences.includeAnnotations = "display.*"
         preferences.omitValues = "defaults"
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test(arguments: ["", "ftp://x/", "host/path", "https://", "//x/", "https://h/a b", "https://h/?q", "https://h/#f"])
-    func `what is no root is refused`(text: String) {
+    func `an invalid root is refused`(text: String) {
         #expect(throws: TransportError.self) { try ServiceRoot(text) }
     }
 

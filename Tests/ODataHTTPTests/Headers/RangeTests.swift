@@ -33,7 +33,7 @@ import Testing
     @Test(arguments: [
         "bytes=4-2", "bytes=a-b", "bytes", "lines=1-2", "bytes=0-1,3-4", "bytes=", "bytes=--1", "bytes=+1-2",
     ])
-    func `what is no single range is ignored`(text: String) {
+    func `several ranges, or an invalid one, are ignored`(text: String) {
         #expect(selection(text) == .whole)
     }
 

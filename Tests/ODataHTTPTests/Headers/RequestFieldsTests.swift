@@ -21,7 +21,7 @@ struct RequestFieldsTests {
         return fields
     }
 
-    @Test("Each is found by its name in any case, among others, and none is taken for another")
+    @Test("Each is found by its name in any case, among others, and none is mistaken for another")
     func each() throws {
         for (name, path) in Self.all {
             for spelling in [name, name.lowercased(), name.uppercased()] {
@@ -35,7 +35,7 @@ struct RequestFieldsTests {
         }
     }
 
-    @Test("What comes more than once is one list; of Prefer each is by itself")
+    @Test("A repeated field is one list; Prefer fields stay separate")
     func repeated() throws {
         for (name, path) in Self.all {
             let found = RequestFields(try fields([(name, "one"), ("Host", "h"), (name, "other")]))

@@ -252,7 +252,7 @@ import Testing
     }
 
     @Test(
-        "9.3 what cannot be understood is refused with the place",
+        "9.3 a malformed request is refused with the place",
         arguments: [
             ("GET /service/Produkts\n\n", 404), ("GET /other/Products\n\n", 404),
             ("GET /service/Products?$filter=(Price\n\n", 400),
@@ -308,7 +308,7 @@ import Testing
         #expect(error?.target == "Price")
     }
 
-    @Test("11.5.5 405 says what is allowed")
+    @Test("11.5.5 405 lists the allowed methods")
     func allow() async throws {
         #expect(await refusal("PUT /service/Products/$count\n\n")?.allowedMethods == ["GET", "HEAD"])
         #expect(await refusal("DELETE /service/Survey\n\n")?.allowedMethods == ["POST"])

@@ -98,7 +98,7 @@ import Testing
         #expect(try await sent(request).hasSuffix(#"{"ID":1,"Category":{"@id":"Categories(3)"}}"#))
     }
 
-    @Test("11.4.3 PATCH carries the ETag and only what changed")
+    @Test("11.4.3 PATCH carries the ETag and only changed properties")
     func update() async throws {
         var entity = try product(["ID": 1, "Name": "Bread"])
         entity.markUnchanged()
@@ -118,7 +118,7 @@ import Testing
                 """)
     }
 
-    @Test("11.4.4 PUT sends the entity without what the service once said of it")
+    @Test("11.4.4 PUT sends the entity without control information of the service")
     func replace() async throws {
         var entity = ODataEntity(
             shape: try #require(try ExampleService.model().shape(QualifiedName("ODataDemo", "Book"))),

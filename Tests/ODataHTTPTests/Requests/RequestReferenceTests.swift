@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("11.4.2.1 references to what another one contains, and to other requests of a batch, are taken")
+    @Test("11.4.2.1 references to contained entities, and to other requests of a batch, are accepted")
     func special() async throws {
         for id in ["Orders(1)/Items(2)", "http://host/service/Orders(1)/Items(2)", "Customers('a/b')", "$1"] {
             #expect(try await refusal("POST /service/Categories(1)/Products/$ref", #"{"@id":"\#(id)"}"#) == nil)

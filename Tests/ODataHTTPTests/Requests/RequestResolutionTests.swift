@@ -69,7 +69,7 @@ struct RequestResolutionTests {
         #expect(items.last?.request.resolution == nil)
     }
 
-    @Test("A request whose URL was changed, by whatever way, has no resolution")
+    @Test("A request with a changed URL has no resolution")
     func changed() throws {
         let model = try ExampleService.model()
         let changes: [(String, (inout ODataRequest) throws -> Void)] = [
@@ -108,7 +108,7 @@ struct RequestResolutionTests {
         #expect(again.resolution?.model === other)
     }
 
-    @Test("A URL that does not fit the model stays unresolved, and is refused by whoever needs it")
+    @Test("A URL that does not fit the model stays unresolved, and is refused when a resolution is needed")
     func unknown() throws {
         let model = try ExampleService.model()
         let request = try request("Nothing", model)

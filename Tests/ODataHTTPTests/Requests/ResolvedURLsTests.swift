@@ -34,7 +34,7 @@ struct ResolvedURLsTests {
         #expect(try !isRead("Products?$filter=Stock gt 1", other))
     }
 
-    @Test("are found by the bytes of their text: what Unicode holds to be written alike is another URL")
+    @Test("are found by the bytes of their text: a canonically equivalent text in Unicode is another URL")
     func bytes() throws {
         let model = try ExampleService.model()
         for pair in [["\u{E9}", "e\u{301}"], ["e\u{301}", "\u{E9}"], ["K", "\u{212A}"]] {
@@ -87,7 +87,7 @@ struct ResolvedURLsTests {
         #expect(try isRead("Products(0)", model))
     }
 
-    @Test("are not kept where a stranger could fill the memory with them")
+    @Test("are not kept if a stranger could fill the memory with them")
     func large() throws {
         let model = try ExampleService.model()
         let long = "Products?$filter=Name eq '\(String(repeating: "x", count: ResolvedURLs.maxLength))'"

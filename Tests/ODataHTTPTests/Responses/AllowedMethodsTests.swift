@@ -24,13 +24,13 @@ import Testing
         ("$metadata", "GET, HEAD, OPTIONS"), ("$batch", "POST, OPTIONS"), ("Products/$count", "GET, HEAD, OPTIONS"),
         ("Reset", "POST, OPTIONS"), ("MostExpensive()", "GET, HEAD, OPTIONS"), ("Products/$query", "POST, OPTIONS"),
     ])
-    func `OPTIONS says what may be done`(_ path: String, _ allowed: String) async throws {
+    func `OPTIONS lists the allowed methods`(_ path: String, _ allowed: String) async throws {
         let response = try await send("OPTIONS /service/\(path)\n\n")
         #expect(response.status == .noContent)
         #expect(response.headerFields[.allow] == allowed)
     }
 
-    @Test func `OPTIONS of what is not there is 404`() async throws {
+    @Test func `OPTIONS of a missing resource is 404`() async throws {
         #expect(try await send("OPTIONS /service/Nothing\n\n").status == .notFound)
     }
 

@@ -87,7 +87,7 @@ final class ScriptedProvider: ODataProvider {
         #expect(model.schemas == (try ExampleService.model().schemas))
     }
 
-    @Test("11.1.2 metadata is CSDL JSON for who asks for it")
+    @Test("11.1.2 metadata are CSDL JSON on request")
     func metadataInJSON() async throws {
         let byOption = try await answer("GET /service/$metadata?$format=json\nAccept: application/xml\n\n") { _, _ in
             ODataResponse()
@@ -134,7 +134,7 @@ final class ScriptedProvider: ODataProvider {
     }
 
     @Test(
-        "10 context URLs say what was selected and expanded",
+        "10 context URLs name the selected and expanded properties",
         arguments: [
             ("Products?$select=ID,Name", "$metadata#Products(ID,Name)"),
             ("Products?$select=ID&$expand=Category($select=Name)", "$metadata#Products(ID,Category(Name))"),
@@ -243,7 +243,7 @@ final class ScriptedProvider: ODataProvider {
         #expect(sum.hasSuffix(#"{"@odata.context":"http://host/service/$metadata#Edm.Int32","value":3}"#))
     }
 
-    @Test("11.2.7 304 for what the client has already")
+    @Test("11.2.7 304 for a version that the client has already")
     func notModified() async throws {
         let text = try await answer("GET /service/Products(1)\nIf-None-Match: \"4\", W/\"5\"\n\n") { provider, _ in
             ODataResponse(body: .entity(provider.entity("Products", ["ID": 1])), etag: "\"5\"")
@@ -251,7 +251,7 @@ final class ScriptedProvider: ODataProvider {
         #expect(text == "304\nOData-Version: 4.01\nETag: \"5\"\n\n")
     }
 
-    @Test func `who asks is told to the provider, in batches too`() async throws {
+    @Test func `the provider knows the caller, in batches too`() async throws {
         let provider = try ScriptedProvider { request in
             guard case .batch(let items) = request.body else { return ODataResponse(body: .count(1)) }
             return ODataResponse(
@@ -266,6 +266,10 @@ final class ScriptedProvider: ODataProvider {
         let handler = try ODataHandler(provider: provider, serviceRoot: "/service/")
         let ann = Principal(name: "ann", roles: ["reader"])
         let (read, body) = Transcript.request("GET /service/Products/$count\n\n")
+        let (response, _) = await handler.handle(read, body, principal: ann)
+        #expect(response.headerFields[.cacheControl] == "private")
+        let (anonymous, _) = await handler.handle(read, body)
+        #expect(anonymous.headerFields[.cacheControl] == nil)
         _ = await handler.handle(read, body, principal: ann)
         #expect(provider.requests.last?.context.principal == ann)
         let (batch, parts) = Transcript.request(
@@ -280,7 +284,7 @@ final class ScriptedProvider: ODataProvider {
         #expect(text.contains("\"body\":\"1\"") || text.contains("\"body\":1"), "\(text)")
     }
 
-    @Test("21.1 refusals are error objects, with what headers they need")
+    @Test("21.1 refusals are error objects, with the required header fields")
     func refusals() async throws {
         let conflict = try await answer("DELETE /service/Products(1)\nX-Request-ID: r7\n\n") { _, _ in
             var error = ODataError.preconditionFailed("Products(1)")
@@ -307,7 +311,7 @@ final class ScriptedProvider: ODataProvider {
         #expect(unknown.hasPrefix("404\n"))
     }
 
-    @Test func `what breaks inside is told without a word of it`() async throws {
+    @Test func `an internal failure is reported without its details`() async throws {
         struct SecretError: Error { let password = "hunter2" }
         let text = try await answer("GET /service/Products\n\n") { _, _ in throw SecretError() }
         #expect(text.hasPrefix("500\n"))

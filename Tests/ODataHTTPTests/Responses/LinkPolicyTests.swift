@@ -19,7 +19,7 @@ struct LinkPolicyTests {
     func own(link: String) throws { #expect(try address(link) == link) }
 
     @Test(
-        "are asked at the service's own origin where only scheme, host or port differ",
+        "are asked at the service's own origin if only scheme, host or port differ",
         arguments: [
             ("http://shop.test:8443/svc/Items?$skip=2", "https://shop.test:8443/svc/Items?$skip=2"),
             ("https://shop.test/svc/Items", "https://shop.test:8443/svc/Items"),

@@ -50,7 +50,7 @@ struct ReadingAheadTests {
         #expect(try await longer.next() == Array("abc".utf8))
     }
 
-    @Test("asks for no second chunk behind a large one or one whose length is known")
+    @Test("asks for no second chunk behind a large one, or if the length is known")
     func large() async throws {
         let streams: [(chunk: String, length: Int64?)] = [(String(repeating: "x", count: 65_536), nil), ("abc", 6)]
         for (chunk, length) in streams {

@@ -46,7 +46,7 @@ import Testing
         #expect(response.preferencesApplied == ["maxpagesize=2"])
     }
 
-    @Test("V3's verbose JSON is known for what it is however it is cut into chunks", arguments: 1...6)
+    @Test("V3's verbose JSON is recognised in chunks of any size", arguments: 1...6)
     func verboseInPieces(size: Int) async throws {
         let metadata = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices
@@ -130,7 +130,7 @@ import Testing
         #expect(error?.problem == .unknownContext(nil))
     }
 
-    @Test("11.4.2 what a creation answers, with and without a body")
+    @Test("11.4.2 responses to a creation, with and without a body")
     func created() async throws {
         let request = ODataRequest(.create, ODataURL(set: "Products"))
         let full = try await decode(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataHTTP
 
-@Suite("What somebody has uploaded is no page of the service")
+@Suite("An uploaded stream is never shown as a page of the service")
 struct StreamProtectionTests {
     @Test(
         "a browser saves a stream, or shows it, and never runs it",

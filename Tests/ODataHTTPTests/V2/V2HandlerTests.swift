@@ -176,7 +176,7 @@ import Testing
         #expect(request?.url.options.filter.map { "\($0)" } == expected.options.filter.map { "\($0)" })
     }
 
-    @Test("rule 24 what a V2 client writes has the service's types")
+    @Test("rule 24 values of a V2 client get the service's types")
     func create() async throws {
         let body = """
             {"ID":2,"Since":"\\/Date(1582934400000)\\/","Made":"\\/Date(0)\\/","Opens":"PT7H30M","Color":"Red",\
@@ -287,7 +287,7 @@ import Testing
     }
 
     @Test(
-        "what V2 does not have is not there",
+        "a feature that V2 does not have is not found",
         arguments: [
             ("GET /v2/Main\n\n", 404), ("GET /v2/Items?$filter=Tags/any(t:t eq 'a')\n\n", 400),
             ("GET /v2/Items(1)/Tags\n\n", 404), ("GET /v2/Items\nAccept: text/html\n\n", 406),
@@ -307,7 +307,7 @@ import Testing
         #expect(text.contains("DataServiceVersion: 2.0\n"))
     }
 
-    @Test("MS-ODATA 2.2.7.6.1 a request of a change set goes on from what one before it makes")
+    @Test("MS-ODATA 2.2.7.6.1 a request of a change set continues from an entity that an earlier one creates")
     func batchReferences() async throws {
         let body = """
             --b

@@ -34,7 +34,7 @@ struct SAPAttributeTests {
 
     private func property(_ name: String) throws -> Property { try #require(try shape.property(name)) }
 
-    @Test("properties say what they are, whatever the prefix")
+    @Test("properties have their attributes, with any prefix")
     func properties() throws {
         let id = try property("ID")
         #expect(id.label == "Number")
@@ -54,7 +54,7 @@ struct SAPAttributeTests {
         #expect(try property("Parent").label == "V4 label")
     }
 
-    @Test("sets say what can be done with them, with the defaults of V2")
+    @Test("sets show their capabilities, with the defaults of V2")
     func sets() throws {
         let set = try #require(model.entitySet("Ts"))
         #expect(!set.isCreatable && set.isUpdatable && set.isSearchable && set.requiresFilter && !set.isPageable)
@@ -80,7 +80,7 @@ struct SAPAttributeTests {
     }
 
     @Test(
-        "attributes are those whose names XML takes, whatever Unicode calls a letter",
+        "attributes have names that XML allows, even if Unicode calls more characters letters",
         arguments: [
             ("a\u{2E9}b", true), ("\u{2E9}", true), ("\u{10330}-.7\u{B7}\u{301}\u{2040}", true), ("_", true),
             ("a\u{AA}", false), ("\u{B5}", false), ("-a", false), ("7", false), ("a b", false), ("", false),
@@ -152,7 +152,7 @@ struct SAPAttributeTests {
         #expect(model.node(at: "S.Nothing") == nil)
     }
 
-    @Test("the service, its sets, links and calls say what else they can")
+    @Test("the service, its sets, links and calls show their further capabilities")
     func service() throws {
         let text = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx" xmlns:sap="http://www.sap.com/Protocols/SAPData">
@@ -201,7 +201,7 @@ struct SAPAttributeTests {
         #expect(model.targetSets(of: "Ts") == ["Parent": "Ts"])
     }
 
-    @Test("what properties of a set can do in V4 is said by the set, and asked in the same way")
+    @Test("capabilities of properties in V4 are stated by the set, and read in the same way")
     func restrictions() throws {
         let content = """
             <EntityType Name="T"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.String" Nullable="false"/>

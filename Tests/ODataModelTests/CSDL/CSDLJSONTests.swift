@@ -55,7 +55,7 @@ struct CSDLJSONTests {
         #expect(model.targetSet(of: "Ts", path: "Next", target: type)?.name == "Ts")
     }
 
-    @Test("annotations nest, and expressions are what they are in XML")
+    @Test("annotations nest, and expressions are the same as in XML")
     func annotations() throws {
         let shape = try #require(model.shape(type))
         let description = try #require(shape.property("Name")?.annotations.first)
@@ -140,14 +140,14 @@ struct CSDLJSONTests {
         #""T":{"$Kind":"ComplexType","@V.b":{"$Path":"a/@\#u{FF9E}S.W#q"},"@V.c":{"$Path":"@\#u{FF9E}S.W/n\#u{0D4E}/n\#u{0D4E}@S.W"}}"#,
     ]
 
-    @Test("what JSON says comes back, of JSON and of XML", arguments: contents)
+    @Test("a model in JSON reads back the same, from JSON and from XML", arguments: contents)
     func comesBack(content: String) throws {
         let model = try CSDLReader.read(Array(#"{"$Version":"4.01","S":{"$Alias":"Z",\#(content)}}"#.utf8))
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
         #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
     }
 
-    @Test("what is included twice is so once, with all that is said of it")
+    @Test("a repeated include counts once, with all its annotations")
     func includedTwiceInJSON() throws {
         let text =
             #"{"$Version":"4.01","$Reference":{"http://h/a":{"$Include":[{"$Namespace":"A","$Alias":"X","@A.B":1},{"$Namespace":"A"},{"$Namespace":"A","$Alias":"X","@A.B":2,"@A.C":3}]}},"S":{}}"#
@@ -173,7 +173,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
 
-    @Test("parameters and results of V3 take null in JSON where they do in XML")
+    @Test("parameters and results of V3 take null in JSON if they do in XML")
     func olderParameters() throws {
         let xml = """
             <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"
@@ -203,7 +203,7 @@ struct CSDLJSONTests {
         #expect(throws: CSDLError.self) { try CSDLReader.parse(text, options: CSDLReaderOptions(facets: .strict)) }
     }
 
-    @Test("names may begin with what combines with the separator before them, and end with what combines with the next")
+    @Test("names may begin or end with characters that combine with the separators beside them")
     func combiningNames() throws {
         // U+FF9E and U+0D4E are letters (15.2), but form one character with the neighbouring separator.
         let (mark, lead) = ("\u{FF9E}n", "n\u{0D4E}")
@@ -233,7 +233,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(xml: CSDLWriter.xml(model)).schemas == model.schemas)
     }
 
-    @Test("what XML includes twice is included once, with all that is said of it")
+    @Test("a repeated include in XML counts once, with all its annotations")
     func includedTwice() throws {
         let xml = """
             <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:Reference Uri="u">
@@ -399,7 +399,7 @@ struct CSDLJSONTests {
         #expect(xml.contains("Permission/Read") && xml.contains("2026-11-21"))
     }
 
-    @Test("a type of Edm is known for what it is where its namespace is left out")
+    @Test("a type of Edm is recognised without its namespace")
     func typesWithoutNamespace() throws {
         let model = try CSDLReader.read(
             Array(
@@ -423,7 +423,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
 
-    @Test("Unicode is what a text is of, however the document says so")
+    @Test("Unicode of a text property is read in every form of the document")
     func unicodeInWords() throws {
         let model = try CSDLReader.read(
             Array(
@@ -436,7 +436,7 @@ struct CSDLJSONTests {
         #expect(try CSDLReader.read(CSDLWriter.json(model)).schemas == model.schemas)
     }
 
-    @Test("what XML says in other words than true and false is said in JSON's")
+    @Test("other words for true and false in XML become JSON's")
     func booleansInWords() throws {
         let model = try CSDLReader.read(
             document(

@@ -62,7 +62,7 @@ struct CSDLReaderOptionsTests {
         #expect(try read(.resolved).1 == warnings)
     }
 
-    @Test("vocabularies whose terms are used are read where that is asked for")
+    @Test("vocabularies of used terms are read on request")
     func resolvedTerms() async throws {
         let content = "<ComplexType Name='T'><Annotation Term='Org.OData.Core.V1.Computed'/></ComplexType>"
         let core = Self.edmx(
@@ -140,7 +140,7 @@ struct CSDLReaderOptionsTests {
         #expect(error?.reason == .invalidAttribute(attribute, element: element, value: value))
     }
 
-    @Test("what a decimal or a geo value leaves unstated may be taken for variable")
+    @Test("unstated facets of decimals and geo values may count as variable")
     func defaults() throws {
         let content = """
             <TypeDefinition Name='D' UnderlyingType='Edm.Decimal' Scale='2'/><ComplexType Name='T'><Property Name='P' Type='Edm.Decimal'/>
@@ -175,7 +175,7 @@ struct CSDLReaderOptionsTests {
         #expect(one.schemas[0].structuredTypes[0].properties[0].annotations.isEmpty)
     }
 
-    @Test("elements that are for servers alone are read or left out, whatever the alias of the vocabulary")
+    @Test("elements for servers only are read or left out, with any alias of the vocabulary")
     func serverOnly() throws {
         let bytes = Self.edmx(
             """
@@ -197,7 +197,7 @@ struct CSDLReaderOptionsTests {
         #expect(some.shape(ofSet: "As")?.properties.map(\.name) == ["ID", "Shown"])
     }
 
-    @Test("references are told apart by where they lead")
+    @Test("references are distinguished by where they lead")
     func origins() async throws {
         let uris = [
             "types.xml", "/root/types.xml", "https://HOST/svc/$metadata", "https://host:444/x",
@@ -225,7 +225,7 @@ struct CSDLReaderOptionsTests {
         #expect(try await asked(.ignored, nil).isEmpty)
     }
 
-    @Test("a model with what it includes is written as one document")
+    @Test("a model with its includes is written as one document")
     func resolvedModel() async throws {
         let model = try await CSDLReader.parse(Self.main) { Self.documents[$0.uri] }.model
         let resolved = try model.resolved()
@@ -236,7 +236,7 @@ struct CSDLReaderOptionsTests {
         #expect(again.model.schemas == resolved.schemas)
     }
 
-    @Test("the original text is kept where that is asked for")
+    @Test("the original text is kept on request")
     func originalText() throws {
         let bytes = document("")
         #expect(try CSDLReader.parse(bytes).model.originalText == nil)
@@ -304,7 +304,7 @@ struct CSDLReaderOptionsTests {
         }
     }
 
-    @Test("without a loader, what another document declares stays unknown")
+    @Test("without a loader, declarations of another document stay unknown")
     func ignored() throws {
         let model = try CSDLReader.read(Self.main)
         let type = try #require(model.structuredType(QualifiedName("Main", "T")))

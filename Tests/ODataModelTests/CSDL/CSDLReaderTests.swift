@@ -32,7 +32,7 @@ struct CSDLReaderTests {
 
     private func name(_ name: String) -> QualifiedName { QualifiedName("Shop.Model", name) }
 
-    @Test("a target is one, whatever other attributes have the same value")
+    @Test("a target is one, even if other attributes have the same value")
     func sharedValues() throws {
         let attributes = (0..<2000).map { "x:a\($0)='S.E/P'" }.joined(separator: " ")
         let model = try CSDLReader.read(
@@ -194,7 +194,7 @@ struct CSDLReaderTests {
         #expect(model.schemas[0].externalAnnotations.map(\.target) == ["Far.Away/Thing"])
     }
 
-    @Test("what the document does not declare is warned of, with its place")
+    @Test("undeclared names are warned of, with their place")
     func warnings() {
         #expect(result.warnings.map(\.message).contains("The document does not declare the type Other.Thing."))
         #expect(result.warnings.allSatisfy { $0.line > 1 })
@@ -215,7 +215,7 @@ struct CSDLReaderTests {
     }
 
     @Test(
-        "an error names the line, the column and what was expected",
+        "an error names the line, the column and the expected content",
         arguments: [
             ("<EntityType Name='T'/>\n<ComplexType Name='T'/>", .duplicateName("S.T"), 4),
             ("<EntityType Name='A' BaseType='S.B'/><EntityType Name='B' BaseType='S.A'/>", nil, 3),
@@ -228,7 +228,7 @@ struct CSDLReaderTests {
         #expect(!error.expected.isEmpty)
     }
 
-    @Test("a document cut anywhere gives a typed error")
+    @Test("a metadata document cut anywhere gives a typed error")
     func prefixes() {
         for sample in [CSDLSamples.v4, CSDLSamples.v2] {
             let bytes = Array(sample.utf8)
@@ -265,7 +265,7 @@ struct CSDLReaderTests {
         #expect(csdlError(tooMany)?.reason == .tooManyElements)
     }
 
-    @Test("a set whose type another document declares is left out with a warning")
+    @Test("a set with a type of another document is left out with a warning")
     func foreignSet() throws {
         let bytes = document("<EntityContainer Name='C'><EntitySet Name='A' EntityType='X.Y'/></EntityContainer>")
         let result = try CSDLReader.parse(xml: bytes)
@@ -334,7 +334,7 @@ struct CSDLHostileTests {
     }
 
     @Test(
-        "what real services get wrong is read, and warned of",
+        "known mistakes of real services are read, and warned of",
         arguments: [
             (
                 "<ComplexType Name='T'><Property Name='P' Type='Edm.String' MaxLength='many'/></ComplexType>",
@@ -408,7 +408,7 @@ struct CSDLReaderV2Tests {
 
 @Suite("The metadata writer")
 struct CSDLWriterTests {
-    @Test("what it writes reads back as equal schemas", arguments: [CSDLSamples.v4, CSDLSamples.v2])
+    @Test("a written document reads back as equal schemas", arguments: [CSDLSamples.v4, CSDLSamples.v2])
     func roundTrip(sample: String) throws {
         let model = try CSDLReader.read(xml: Array(sample.utf8))
         let written = CSDLWriter.xml(model, version: model.version)
@@ -426,7 +426,7 @@ struct CSDLWriterTests {
     }
 
     @Test(
-        "what no attribute can say of an annotation with such a term is an element",
+        "a part of an annotation that no attribute can express is an element",
         arguments: [
             Annotation(term: "{}xmlns", value: .constant(kind: "String", text: "u")),
             Annotation(term: "{}Name", value: .constant(kind: "String", text: "u")),
@@ -452,7 +452,7 @@ struct CSDLWriterTests {
         #expect(try CSDLReader.read(xml: written.bytes).schemas == model([first, expected]).schemas)
     }
 
-    @Test("`xml:lang` stays what it is, and needs no declaration")
+    @Test("`xml:lang` stays unchanged, and needs no declaration")
     func xmlNamespace() throws {
         let model = try CSDLReader.read(document("<Term Name='T' Type='Edm.String' xml:lang='en'/>"))
         #expect(model.schemas.first?.terms.first?.rawAttribute("xml:lang") == "en")

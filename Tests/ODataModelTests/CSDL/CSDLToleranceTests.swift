@@ -60,7 +60,7 @@ struct CSDLToleranceTests {
         #expect(result.model.shape(ofSet: "Items")?.keyOrdinals == [0])
     }
 
-    @Test("what the options refuse ends the reading all the same")
+    @Test("an element that the options refuse ends the reading all the same")
     func strict() {
         let content = "<ComplexType Name='T'><Property Name='P' Type='Edm.Decimal' Scale='x'/></ComplexType>"
         #expect(throws: CSDLError.self) {
@@ -68,7 +68,7 @@ struct CSDLToleranceTests {
         }
     }
 
-    @Test("a key whose property cannot be read is left out as a whole")
+    @Test("a key with an unreadable property is left out as a whole")
     func unreadableKey() throws {
         let result = try CSDLReader.parse(
             document(
@@ -147,7 +147,7 @@ struct CSDLToleranceTests {
         #expect(result.warnings.count == 7 && result.warnings.allSatisfy { $0.message.contains("has no namespace") })
     }
 
-    @Test("an association with one end costs itself and what goes along it")
+    @Test("an association with one end costs itself and the elements that depend on it")
     func association() throws {
         let result = try CSDLReader.parse(
             Self.v2(
@@ -173,7 +173,7 @@ struct CSDLToleranceTests {
         #expect(result.model.shape(ofSet: "Items")?.navigationProperty("To")?.partner == "Back")
     }
 
-    @Test("a term that is declared twice is one, also where attributes and elements say the same")
+    @Test("a term that is declared twice is one, also if attributes and elements say the same")
     func equalTerms() throws {
         let terms = [
             "<Annotation Term='A.B'><String>x</String></Annotation>", "<Annotation Term='A.B' String='x'/>",

@@ -29,7 +29,7 @@ struct CSDLV2WriterTests {
         #expect(again.entitySet("Carriers")?.bindings.first?.target == "Flights")
     }
 
-    @Test("what V2 cannot say is left out and named")
+    @Test("elements that V2 does not have are left out and named")
     func omissions() throws {
         let model = try CSDLReader.read(Array(Self.v4.utf8))
         let document = CSDLWriter.document(model, as: .xml(.v2))
@@ -92,7 +92,7 @@ struct CSDLV2WriterTests {
         #expect(again.model.shape(ofSet: "Plains")?.property("E")?.facets.scale == .fixed(3))
     }
 
-    @Test("what V3 has more is said in V3")
+    @Test("additions of V3 are written in V3")
     func v3() throws {
         let model = try CSDLReader.read(Array(Self.v4.utf8))
         let again = try CSDLReader.read(CSDLWriter.xml(model, version: .v3))

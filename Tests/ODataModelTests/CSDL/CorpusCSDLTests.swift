@@ -21,7 +21,7 @@ struct CorpusCSDLTests {
         return object["$Version"] is String
     }
 
-    @Test("each one is read, or refused with its place and what was expected")
+    @Test("each one is read, or refused with its place and the expected content")
     func reading() throws {
         var read = 0
         var refused = 0

@@ -99,7 +99,7 @@ struct DanglingReferenceTests {
         #expect(try CSDLReader.parse(document(content)).warnings.count == 1)
     }
 
-    @Test("what is inherited from a type of another document is not missed")
+    @Test("members inherited from a type of another document are not missed")
     func incomplete() throws {
         let content = """
             <EntityType Name="T" BaseType="Other.Base"><Key><PropertyRef Name="ID"/></Key></EntityType>

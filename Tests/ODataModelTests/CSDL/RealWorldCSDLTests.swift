@@ -57,7 +57,7 @@ struct RealWorldCSDLTests {
     }
 
     @Test(
-        "what is read around is warned of, and the rest is there",
+        "skipped elements are warned of, and the rest is there",
         arguments: [
             // Gateway documents: links, and attributes and collections of gateways.
             (legacy("\(entity)<atom:link xmlns:atom='http://www.w3.org/2005/Atom' rel='self' href='x'/>"), 0),
@@ -142,7 +142,7 @@ struct RealWorldCSDLTests {
     }
 
     @Test(
-        "what cannot be read is refused with its place",
+        "an unreadable document is refused with its place",
         arguments: [
             ("<!DOCTYPE edmx [<!ENTITY e 'x'>]>" + current(entity), .documentType),
             ("<a><b/>", .truncated), ("{}", .notCSDL(root: "an object without $Version")), ("   ", .empty),

@@ -18,7 +18,7 @@ struct ModelDifferenceTests {
         return newer.differences(from: older)
     }
 
-    @Test("a model does not differ from itself, nor from what it was written as")
+    @Test("a model does not differ from itself, nor from its written form")
     func same() throws {
         let model = try CSDLReader.read(document(Self.base))
         #expect(model.differences(from: model).isEmpty)

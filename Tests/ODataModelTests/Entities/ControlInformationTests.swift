@@ -24,7 +24,7 @@ struct ControlInformationTests {
         #expect(control.annotations == ["Shop.Note": "new"])
     }
 
-    @Test("What was set and taken away again is as if it had never been there")
+    @Test("A value that was set and removed leaves no trace")
     func takenAway() {
         var control = ControlInformation()
         control.editLink = "edit"
@@ -49,7 +49,7 @@ struct ControlInformationTests {
         #expect(control.id == nil && control.etag == "W/\"1\"")
     }
 
-    @Test("A copy is not changed with what it was copied from")
+    @Test("A copy does not change with its original")
     func copies() {
         var control = ControlInformation()
         control.mediaEtag = "\"1\""

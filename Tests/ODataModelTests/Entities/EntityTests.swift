@@ -54,7 +54,7 @@ struct EntityTests {
         #expect(entity.key == nil)
     }
 
-    @Test("Keys are compared as databases do: what Unicode holds to be written alike makes two of them")
+    @Test("Keys are compared as databases do: canonically equivalent texts in Unicode are two keys")
     func keysByBytes() throws {
         let (one, two) = (EntityKey("Path", "Caf\u{E9}"), EntityKey("Path", "Cafe\u{301}"))
         #expect(one != two)
@@ -64,7 +64,7 @@ struct EntityTests {
         #expect(Set(prices).count == 1)
     }
 
-    @Test("Values that no model types come back as what they were")
+    @Test("Values without a type in the model come back unchanged")
     func untyped() throws {
         let model = try model()
         let shape = try #require(model.shape(QualifiedName("N", "Open")))

@@ -44,7 +44,7 @@ struct JSONScannerTests {
     }
 
     @Test(
-        "refuses what is no JSON and says where",
+        "refuses invalid JSON with its place",
         arguments: [
             ("", 1, 1, "a value"), ("[1,]", 1, 4, "a value after the comma"),
             ("{\"a\":1,}", 1, 8, "a member name in quotation marks"),
@@ -114,7 +114,7 @@ struct JSONScannerTests {
         }
     }
 
-    @Test("waits for what may go on with a word", arguments: ["null", "true", "false"])
+    @Test("waits for more if a word may continue", arguments: ["null", "true", "false"])
     func cutWord(word: String) {
         #expect(jsonError(Array(word.utf8)) == nil)
         #expect(jsonError(Array(word.utf8), isComplete: false)?.reason == .needsMoreData)

@@ -113,7 +113,7 @@ struct JSONValueTests {
         #expect(entity?.control.annotations == ["\u{301}a.Term": 1])
     }
 
-    @Test("Dynamic properties are read as what they were written as")
+    @Test("Dynamic properties are read in the type in which they were written")
     func dynamicTypes() throws {
         let address = try #require(model.shape(QualifiedName("Shop", "AddressAbroad")))
         let day = try ODataValue(lexical: "2026-11-27", type: .date)
@@ -212,7 +212,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "a value of the wrong kind or range is refused with what was expected",
+        "a value of the wrong kind or range is refused with the expected type",
         arguments: [
             ("256", "Edm.Byte", "a whole number from 0 to 255"), ("\"x\"", "Edm.Boolean", "true or false"),
             ("1", "Edm.String", "a string"),
@@ -250,7 +250,7 @@ struct JSONValueTests {
         #expect(try ODataValue(lexical: text, type: type).lexicalText == printed)
     }
 
-    @Test("text that is no value is refused and says what was expected")
+    @Test("invalid text is refused with the expected form")
     func notLexical() {
         let error = #expect(throws: LexicalError.self) { try ODataValue(lexical: "300", type: .byte) }
         #expect(error?.description == "\"300\" is no Edm.Byte; expected a whole number from 0 to 255.")

@@ -30,7 +30,7 @@ struct JSONWriterTests {
         #expect(text == #"{"a":[1,null,{}],"b\"":false,"c":[1]}"#)
     }
 
-    @Test("escapes what must be and nothing else")
+    @Test("escapes only the characters that need it")
     func escapes() {
         #expect(written { $0.string("a\"b\\c/d\n\u{1}\u{1F}\u{7F}é😀") } == "\"a\\\"b\\\\c/d\\n\\u0001\\u001f\u{7F}é😀\"")
     }
@@ -50,7 +50,7 @@ struct JSONWriterTests {
         #expect(written { $0.decimal(ODataDecimal("-1.50") ?? ODataDecimal(0)) } == "-1.50")
     }
 
-    @Test("writes what the scanner reads back")
+    @Test("writes JSON that the scanner reads back")
     func roundTrip() throws {
         let text = "every \u{0}\u{8} kind \" of \\ char / é 漢 😀 \u{2028}"
         #expect(try scan(written { $0.string(text) }) { (s) throws(JSONError) in try s.readString() } == text)

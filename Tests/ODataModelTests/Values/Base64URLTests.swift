@@ -16,7 +16,7 @@ struct Base64URLTests {
     }
 
     @Test(
-        "What no bytes encode to is refused",
+        "Text that no bytes encode to is refused",
         arguments: ["A", "A*BC", "AA=", "AAA==", "AB", "AAB", "====", "A A=", "é"])
     func refused(_ text: String) {
         #expect(Base64URL.decode(text) == nil)

@@ -6,7 +6,7 @@ struct EscapingTests {
     private let quote = UInt8(ascii: "'")
 
     @Test(
-        "are doubled and made single again, whatever stands beside them",
+        "are doubled and made single again, beside any character",
         arguments: [
             ("", ""), ("a", "a"), ("'", "''"), ("O'Neil", "O''Neil"), ("'''", "''''''"),
             ("'\u{301}a", "''\u{301}a"), ("\u{600}'", "\u{600}''"), ("'\u{200C}'\u{FE0F}", "''\u{200C}''\u{FE0F}"),
@@ -22,7 +22,7 @@ struct EscapingTests {
         #expect("a'b''c'''".undoubling(quote) == "a'b'c''")
     }
 
-    @Test("are escaped with what escapes them")
+    @Test("are escaped with their escape character")
     func escaping() {
         let backslash = UInt8(ascii: "\\")
         let escaped = "a\"b\\c\"\u{301}".escaping([backslash, UInt8(ascii: "\"")], with: backslash)

@@ -134,7 +134,7 @@ struct GeoValueTests {
         #expect(throws: JSONError.self) { try GeoValue(geoJSON: deeper.geoJSON, family: .geometry) }
     }
 
-    @Test("A shape stands only where its type or the abstract one is declared")
+    @Test("A shape stands only if its type or the abstract one is declared")
     func declared() throws {
         let model = try EntityDataModel(schemas: [])
         let json = Array(#"{"type":"Point","coordinates":[1,2]}"#.utf8)

@@ -96,7 +96,7 @@ struct ValueLimitTests {
         #expect(ODataDecimal("0.5")?.digitCount == 1)
     }
 
-    @Test("Every GUID digit is read in either case, and no other byte is taken for one")
+    @Test("Every GUID digit is read in either case, and no other byte is mistaken for one")
     func guidDigits() throws {
         for byte in UInt8.min...UInt8.max {
             var text = Array("01234567-89ab-cdef-0123-456789abcdef".utf8)

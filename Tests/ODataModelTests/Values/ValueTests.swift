@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataModel
 
-@Suite("Values keep what was written")
+@Suite("Values keep their written form")
 struct ValueTests {
     @Test(
         "A decimal reads and prints its digits",
@@ -51,7 +51,7 @@ struct ValueTests {
         #expect(throws: LexicalError.self) { try ODataValue(lexical: text, type: .double) }
     }
 
-    @Test("A literal is a decimal whatever its size, and none traps")
+    @Test("A literal of any size is a decimal, and none traps")
     func decimalLiterals() {
         #expect(12.5 as ODataDecimal == ODataDecimal("12.5"))
         #expect(-0.1 as ODataDecimal == ODataDecimal("-0.1"))

@@ -26,7 +26,7 @@ struct XMLTreeTests {
         #expect(root.elements[2].text == "<&>")
     }
 
-    @Test("what is written reads back as an equal tree")
+    @Test("a written tree reads back as an equal tree")
     func roundTrip() throws {
         let tree = try tree()
         #expect(try XMLTree(parsing: tree.bytes) == tree)
@@ -50,7 +50,7 @@ struct XMLTreeTests {
         #expect(tree.element(at: "/a/1/d/1")?.name.namespace == "urn:a")
     }
 
-    @Test("a document cut anywhere gives a typed error")
+    @Test("an XML document cut anywhere gives a typed error")
     func prefixes() {
         let bytes = Array(Self.sample.utf8)
         for count in 0..<bytes.count {
@@ -59,7 +59,7 @@ struct XMLTreeTests {
     }
 
     @Test(
-        "entities, depth and what is no XML are refused",
+        "entities, too deep nesting and invalid XML are refused",
         arguments: [
             ("<!DOCTYPE x [<!ENTITY a \"b\">]><x>&a;</x>", .documentType), ("  ", .empty),
             (String(repeating: "<x>", count: 101), .tooDeep), ("<a>", .truncated),
@@ -78,7 +78,7 @@ struct XMLTreeTests {
         }
     }
 
-    @Test("an error names the place")
+    @Test("an error in XML names the place")
     func place() {
         #expect {
             try XMLTree(parsing: Array("<a>\n<b></a>".utf8))

@@ -18,7 +18,7 @@ struct ApplyEvaluationTests {
     }
 
     @Test(
-        "Each transformation gives what the standard says",
+        "Each transformation gives the result of the standard",
         arguments: [
             (
                 "aggregate(Freight with sum as S,Freight with average as A,$count as N)",
@@ -140,7 +140,7 @@ struct ApplyEvaluationTests {
         #expect(try data.page("Employees?$filter=\(test) eq null").rows.count == 1)
     }
 
-    @Test("5.5.2.1 Roots are siblings of each other; what lies outside of the collection is nobody's parent")
+    @Test("5.5.2.1 Roots are siblings of each other; a node outside of the collection is nobody's parent")
     func parts() throws {
         let nodes = "HierarchyNodes=$root/Employees/$filter(ID ne 1),HierarchyQualifier='Org'"
         for (call, expected) in [

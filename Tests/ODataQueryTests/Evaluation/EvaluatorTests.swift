@@ -40,6 +40,8 @@ struct EvaluatorTests {
             ("floor(Freight) eq 20 or ceiling(Freight) eq 11", [1, 2]),
             ("year(OrderDate) eq 2024 and month(OrderDate) eq 2 and day(OrderDate) eq 29", [1]),
             ("hour(OrderDate) eq 23 and minute(OrderDate) eq 30", [1]),
+            ("years(OrderDate) eq 2024 and months(OrderDate) eq 2 and days(OrderDate) eq 29", [1]),
+            ("hours(OrderDate) eq 23 and minutes(OrderDate) eq 30 and seconds(OrderDate) eq 15", [1]),
             ("second(OrderDate) eq 15 and fractionalseconds(OrderDate) eq 0.25", [1]),
             ("totaloffsetminutes(OrderDate) eq 120", [1]),
             ("date(OrderDate) eq 2024-02-29 and time(OrderDate) eq 23:30:15.25", [1]),
@@ -80,7 +82,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "What does not fit is an error and never wraps",
+        "An overflow is an error and never wraps",
         arguments: [
             "Total add 1 gt 0", "Total mul 2 gt 0",
             "-(Total sub 9223372036854775807 sub 9223372036854775807 sub 2) gt 0",

@@ -35,7 +35,7 @@ struct PatternMatchingTests {
     }
 
     @Test(
-        "What is no such pattern is refused",
+        "An invalid pattern is refused",
         arguments: [
             "(", ")", "[", "a**", "*", "a{3,2}", "(a)\\1", "(?=a)", "(?<!a)", "\\q", "[b-a]", "\\p{Nope}", "\\u12",
             "(?a)",

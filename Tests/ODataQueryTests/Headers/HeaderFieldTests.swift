@@ -32,7 +32,7 @@ struct HeaderFieldTests {
     }
 
     @Test(
-        "What breaks the grammar is refused at its place",
+        "A field that breaks the grammar is refused at its place",
         arguments: [
             ("OData-Version: 4.1", 17), ("OData-Version: 3.0", 15), ("OData-Version: 4.011", 19),
             ("OData-MaxVersion: 4", 19),

@@ -131,7 +131,7 @@ struct BoundTraversalTests {
         #expect(try sets("Orders?$apply=join(Items as I)/filter(I/Quantity gt 1)").contains("Items"))
     }
 
-    @Test("An expression is opaque, calls a function or is the same for all rows whatever its nesting")
+    @Test("An expression of any nesting is opaque, calls a function or is the same for all rows")
     func questions() throws {
         func filter(_ text: String) throws -> BoundExpression {
             let url = try ODataURL(parsing: "Orders?$filter=\(text)")

@@ -45,7 +45,7 @@ struct ColumnCodecTests {
         #expect(try roundTrip(.null, .guid, .guid) == .null)
     }
 
-    @Test("NaN survives a database, where SQLite would make it NULL")
+    @Test("NaN survives a database, although SQLite would make it NULL")
     func nan() throws {
         let queue = try DatabaseQueue()
         let stored = try queue.read { database in

@@ -76,7 +76,7 @@ struct CutFileTests {
         }
     }
 
-    @Test("opens where the log has what is missing, as after a crash in the midst of a checkpoint")
+    @Test("opens if the log has the missing pages, as after a crash during a checkpoint")
     func checkpoint() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try StoreDatabase.open(path: path("made.db"), protection: .encrypted(.key(key)))

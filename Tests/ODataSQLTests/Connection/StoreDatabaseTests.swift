@@ -70,7 +70,7 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
-    @Test("have a condition for those alone who ask for it, until they ask for another")
+    @Test("have a condition only for the callers that ask for it, until they ask for another")
     func condition() async throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -103,7 +103,7 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
-    @Test("are back at FULL after a bulk write whose task was cancelled (rule 4)")
+    @Test("are back at FULL after a cancelled bulk write (rule 4)")
     func cancelled() async throws {
         let path = temporaryPath()
         defer { remove(path) }
@@ -126,7 +126,7 @@ struct StoreDatabaseTests {
         try store.close()
     }
 
-    @Test("name what is wrong with a file")
+    @Test("name the fault of a file")
     func refusals() throws {
         let path = temporaryPath()
         defer { remove(path) }

@@ -30,7 +30,7 @@ struct StatementCacheTests {
         }
     }
 
-    @Test("What is kept goes with who keeps it: an app opens and closes stores all day")
+    @Test("Cached statements are released with their owner: an app opens and closes stores all day")
     func released() throws {
         weak var kept: QueryCache?
         do {
@@ -147,7 +147,7 @@ struct StatementCacheTests {
     }
 
     @Test(
-        "Another literal takes over the statement; what asks for other SQL does not",
+        "Another literal uses the same statement; a query with other SQL does not",
         arguments: [
             (
                 "Orders?$filter=Freight gt 20.5 and startswith(CustomerID,'A')&$top=3",

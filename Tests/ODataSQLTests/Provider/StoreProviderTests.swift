@@ -134,7 +134,7 @@ struct StoreProviderTests {
         }
     }
 
-    @Test("11.4.3 An update changes what it gives; return=representation returns the entity")
+    @Test("11.4.3 An update changes the given properties; return=representation returns the entity")
     func update() async throws {
         try await fill()
         let response = try await execute(.update, "Orders(1)", .entity(try entity("Orders", ["Quantity": 9])))
@@ -198,7 +198,7 @@ struct StoreProviderTests {
         #expect(try await read("Orders(1)")?["Quantity"] == 42)
     }
 
-    @Test("11.4.6 References are set and taken away, in foreign keys and in link tables")
+    @Test("11.4.6 References are set and removed, in foreign keys and in link tables")
     func references() async throws {
         try await fill()
         let other = "Customers(00000000-0000-0005-0000-000000000006)"
@@ -270,7 +270,7 @@ struct StoreProviderTests {
         }
     }
 
-    @Test("What a resource does not allow is 405 with what it does")
+    @Test("A method that a resource does not allow is 405 with the allowed ones")
     func methods() async throws {
         #expect(await refusal(.delete, "Orders")?.allowedMethods == ["GET", "POST"])
         #expect(await refusal(.create, "Orders(1)", .entity(try entity("Orders", [:])))?.status == 405)
@@ -287,7 +287,7 @@ struct StoreProviderTests {
         }
     }
 
-    @Test("11.7 A change set succeeds or fails as a whole, and refers to what it created")
+    @Test("11.7 A change set succeeds or fails as a whole, and refers to entities it created")
     func batch() async throws {
         var order = try entity("Orders", ["OrderID": 1])
         order.related["Customer"] = .references(["$1"])
@@ -323,7 +323,7 @@ struct StoreProviderTests {
         #expect(all.map { Self.status($0) } == [409, 409, 200, 424])
     }
 
-    @Test("11.4.2 A creation of a change set is answered with what it expands, as one alone is")
+    @Test("11.4.2 A creation in a change set is answered with its expanded entities, like a single one")
     func expandedInBatch() async throws {
         try await fill()
         let order = try entity("Orders", ["OrderID": 7, "CustomerID": Self.guid])

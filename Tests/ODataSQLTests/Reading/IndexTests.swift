@@ -43,7 +43,7 @@ struct IndexTests {
         }
     }
 
-    @Test("What is no property of the set, or has no single value, is refused by name")
+    @Test("An unknown property, or one without a single value, is refused by name")
     func refused() async throws {
         for (set, paths) in [
             ("Nothing", ["x"]), ("Orders", ["Nothing"]), ("Customers", ["Tags"]), ("Orders", []),

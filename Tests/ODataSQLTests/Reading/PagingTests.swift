@@ -89,7 +89,7 @@ struct PagingTests {
         }
     }
 
-    @Test("A page says how many rows there are in all, whatever page, top and skip")
+    @Test("A page shows the total number of rows, for any page, top and skip")
     func count() async throws {
         let page = try await traders.page("Orders?$count=true&$top=2&$filter=OrderID gt 1", page: 1)
         #expect(page.count == 4 && page.entities.count == 1 && page.nextLink != nil)
@@ -166,7 +166,7 @@ struct PagingTests {
     }
 
     @Test(
-        "Links to the rest of an expanded collection keep aliases, the levels of a star, and what lies behind a path",
+        "Links to the rest of an expanded collection keep aliases, the levels of a star, and further path segments",
         arguments: [
             ("Customers", "Orders($filter=OrderID gt @x)&@x=0", "Orders"), ("Employees", "*($levels=2)", "Reports"),
             ("Employees", "Reports($levels=3)", "Reports"), ("Employees", "Reports($levels=max)", "Reports"),
@@ -194,7 +194,7 @@ struct PagingTests {
         #expect(try await traders.page(link).entities == Array(all.dropFirst()), "\(link)")
     }
 
-    @Test("A next link is good for its query, whatever is hidden by then and whatever serves it")
+    @Test("A next link fits only its query, through any provider, and after rows were hidden")
     func lasting() async throws {
         var tables = traders.mapping.tables
         tables["Customers"]?.visibility = .init(ownerColumn: "owner", hiddenTable: "hidden")

@@ -49,7 +49,7 @@ struct ReadingTests {
         #expect(try await traders.json("Orders?$filter=OrderID eq 3&$select=Rating").contains(#""@id":"Orders(3)""#))
     }
 
-    @Test("What is not loaded is neither null nor written")
+    @Test("A property that is not loaded is neither null nor written")
     func notLoaded() async throws {
         let entity = try #require(try await traders.page("Customers?$filter=ID eq 'C'").entities.first)
         #expect(entity["Country"] == nil && entity["Name"] == .null && entity.control.type == Traders.name("Vip"))

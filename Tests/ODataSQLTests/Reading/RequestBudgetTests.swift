@@ -182,7 +182,7 @@ import Testing
 
     private func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
-    @Test func `a caller who goes while all connections are busy is let go at once`() async throws {
+    @Test func `a caller that disconnects while all connections are busy is released at once`() async throws {
         let (began, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         traders.queue.asyncRead { _ in
             began.signal()
@@ -198,7 +198,7 @@ import Testing
         #expect(try await traders.queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM orders") } ?? 0 > 0)
     }
 
-    @Test func `a read whose task is cancelled ends although its request has not been`() async throws {
+    @Test func `a read with a cancelled task ends although its request has not been cancelled`() async throws {
         let began = DispatchSemaphore(value: 0)
         let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
         let reading = Task { [queue = traders.queue] in

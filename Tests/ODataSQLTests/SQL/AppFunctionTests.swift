@@ -40,7 +40,7 @@ struct AppFunctionTests {
         return page.entities
     }
 
-    @Test("A registered function is called in filters, orders and computed values, with null where it takes null")
+    @Test("A registered function is called in filters, orders and computed values, with null if it takes null")
     func scalar() async throws {
         #expect(try await page("Customers?$filter=App.Initial(Name) eq 'B'").map { $0["ID"] } == ["B"])
         #expect(
@@ -57,7 +57,7 @@ struct AppFunctionTests {
         #expect(rows.map { $0["C"] } == ["B", "A", "A"])
     }
 
-    @Test("What a registered function throws is the request's error and names the function")
+    @Test("An error that a registered function throws is the request's error and names the function")
     func failure() async throws {
         let error = await #expect(throws: ODataError.self) {
             _ = try await page("Orders?$filter=App.Fail(OrderID) eq 1")

@@ -250,7 +250,7 @@ struct ApplyTests {
                 == #"{"ID":4},{"ID":2},{"ID":3},{"ID":1}"#)
     }
 
-    @Test("6.3 rolluprecursive through navigation puts the node under the navigation property, twice where it is asked")
+    @Test("6.3 rolluprecursive through navigation puts the node under the navigation property, twice if it is asked")
     func relatedNodes() async throws {
         let manager = "rolluprecursive($root/Employees,Staff,Manager/ID)"
         #expect(

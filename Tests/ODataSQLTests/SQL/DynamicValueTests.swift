@@ -26,7 +26,7 @@ struct DynamicValueTests {
     }
 
     @Test(
-        "Comparisons find what is of the type asked for",
+        "Comparisons find values of the requested type",
         arguments: [
             // Decimals are stored as texts.
             ("Size gt 1", "A C"), ("Size lt 10", "A C"), ("Size eq 5", "A"), ("Size eq 5.5", "C"),
@@ -73,7 +73,7 @@ struct DynamicValueTests {
     }
 
     @Test(
-        "What is no text has no part of one, and what is no object no members",
+        "A value that is no text has no substring, and one that is no object no members",
         arguments: [
             ("contains(Size,'X')", "B"), ("startswith(Size,'5')", "C"), ("In/x eq 1", "A"), ("Size/x eq 1", ""),
             ("In/x/y eq 1", ""),
@@ -83,7 +83,7 @@ struct DynamicValueTests {
         #expect(keys.joined(separator: " ") == expected)
     }
 
-    @Test("What compute makes of them is compared alike, and a cast of the row holds for them too")
+    @Test("Computed values are compared alike, and a cast of the row holds for them too")
     func elsewhere() async throws {
         #expect(try await traders.keys("Customers?$compute=Size as S&$filter=S gt 1") == ["A", "C"])
         for (apply, expected) in [("Size as S)/filter(S gt 1)", ["A", "C"]), ("Mark as S)/filter(S eq true)", ["C"])] {

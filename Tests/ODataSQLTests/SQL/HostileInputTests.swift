@@ -28,7 +28,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "What does not fit is refused in every arithmetic, and never wraps",
+        "An overflow is refused in every arithmetic, and never wraps",
         arguments: [
             "OrderID add 9223372036854775807 gt 0", "-9223372036854775808 sub OrderID lt 0",
             "OrderID mul 9223372036854775807 gt 0", "-(-9223372036854775808 add OrderID sub OrderID) gt 0",
@@ -44,7 +44,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "Sums, averages and what floats have an answer or a refusal",
+        "Sums, averages and floating-point values have an answer or a refusal",
         arguments: [
             "Orders?$apply=aggregate(OrderID mul 4611686018427387904 with sum as S)",
             "Orders?$apply=aggregate(Weight with average as A)", "Orders?$filter=Rating mul 1e308 mul 1e308 gt 0",
@@ -129,7 +129,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "What doubles with each step is refused before it fills memory",
+        "A query that doubles with each step is refused before it fills memory",
         arguments: ["compute", "apply", "casts", "replace", "concat", "collections"])
     func doubling(kind: String) async throws {
         func chain(_ first: String, _ next: (String) -> String) -> String {
@@ -158,7 +158,7 @@ struct HostileInputTests {
     }
 
     @Test(
-        "What is allowed to be deep is answered, or refused as too complex",
+        "A query of the allowed depth is answered, or refused as too complex",
         arguments: ["add", "nested", "case", "concat"])
     func deep(kind: String) async throws {
         let url =

@@ -71,7 +71,7 @@ struct KeptStatementTests {
         }
     }
 
-    @Test("A statement that failed is not taken for one that can be run")
+    @Test("A statement that failed is not mistaken for one that can be run")
     func failed() throws {
         try DatabaseQueue().read { database in
             database.add(function: DatabaseFunction("refuse", argumentCount: 0) { _ in throw DatabaseError() })

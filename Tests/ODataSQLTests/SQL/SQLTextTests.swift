@@ -17,7 +17,7 @@ struct SQLTextTests {
         #expect(ExpressionCompiler.successor(of: "\u{10FFFF}") == nil && ExpressionCompiler.successor(of: "") == nil)
     }
 
-    @Test("Names are quoted, whatever they hold")
+    @Test("Names with any characters are quoted")
     func names() throws {
         let name = "a\"; DROP TABLE x; --"
         let fragment: SQLFragment = "SELECT 1 AS \(name: name)"
@@ -49,7 +49,7 @@ struct PageTokenTests {
         #expect(throws: ODataError.self) { try PageToken(Base64URL.encode(Array(signed.utf8))) }
     }
 
-    @Test("What is no token is refused and never traps", arguments: 1...300 as ClosedRange<UInt64>)
+    @Test("An invalid token is refused and never traps", arguments: 1...300 as ClosedRange<UInt64>)
     func garbage(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let token = PageToken(

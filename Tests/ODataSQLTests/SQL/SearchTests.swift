@@ -83,7 +83,7 @@ struct SearchTests {
         #expect(try await traders.keys("Customers?$search=\(search)") == expected)
     }
 
-    @Test("A full-text index of an earlier version changes no answer, and is made anew when it is asked for")
+    @Test("A full-text index of an earlier version changes no answer, and is rebuilt when it is asked for")
     func outdated() async throws {
         let indexes = PropertyIndexes(mapping: traders.mapping)
         try await traders.queue.write { database in

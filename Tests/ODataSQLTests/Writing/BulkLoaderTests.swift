@@ -22,7 +22,7 @@ struct BulkLoaderTests {
         return entity
     }
 
-    @Test("inserts what is new, updates what differs, and leaves alone what does not")
+    @Test("inserts new rows, updates different ones, and leaves equal ones alone")
     func outcomes() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
@@ -48,7 +48,7 @@ struct BulkLoaderTests {
         }
     }
 
-    @Test("keeps apart what is not loaded and what is null, and merges column sets")
+    @Test("distinguishes missing values from null, and merges column sets")
     func notLoaded() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in
@@ -186,7 +186,7 @@ struct BulkLoaderTests {
         }
     }
 
-    @Test("writes into a row whatever its key, and brings a deleted row back under its id")
+    @Test("writes into a row by its id, with any key, and brings a deleted row back under its id")
     func updateAndRestore() throws {
         let (queue, layout) = try makeStore()
         try queue.write { database in

@@ -122,10 +122,20 @@ struct ConstraintRefusalTests {
         #expect(error?.target == target)
     }
 
-    @Test("keep a row that others refer to, and pass on what a trigger says")
+    @Test("name the set and the key of an entity that is referred to and does not exist")
+    func references() throws {
+        var properties = Self.good
+        properties["AuthorID"] = .integer(9)
+        let error = refusal { _ = try create("Books", properties) }
+        #expect(error?.message == "Author leads to Authors(9), which does not exist.")
+    }
+
+    @Test("keep a row with references to it, and pass on the message of a trigger")
     func deletes() throws {
         _ = try create("Books", Self.good)
-        #expect(refusal { try delete("Authors", EntityKey("ID", 1)) }?.status == 409)
+        let referred = refusal { try delete("Authors", EntityKey("ID", 1)) }
+        #expect(referred?.status == 409)
+        #expect(referred?.message == "Books has entities that refer to this one by Author.")
         _ = try create("Books", ["Code": "b", "Title": "B", "Pages": 500])
         let error = refusal { try delete("Books", EntityKey("Code", "b")) }
         #expect(error?.status == 400)

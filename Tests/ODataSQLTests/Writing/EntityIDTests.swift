@@ -35,7 +35,7 @@ struct EntityIDTests {
     }
 
     @Test(
-        "are read back, whatever a key has beside its quotes",
+        "are read back, with any character beside the quotes of a key",
         arguments: ["'\u{301}", "\u{301}a", "\u{301}", "\u{600}", "a'\u{200C}'", "/(),'\u{FE0F}", "''", "#?%27"])
     func combiningMarks(text: String) throws {
         let metadata = """

@@ -95,7 +95,7 @@ struct RowWriterTests {
         #expect(stored["City"] == "Bonn")
     }
 
-    @Test("Defaults of the model fill what is left out, Computed properties are ignored")
+    @Test("Defaults of the model fill omitted properties, Computed properties are ignored")
     func defaults() throws {
         let shop = try Shop()
         let row = try shop.create(
@@ -138,7 +138,7 @@ struct RowWriterTests {
         try #expect(shop.update("Orders", EntityKey("OrderID", 1), ["Source": "web"]).entity["Source"] == "web")
     }
 
-    @Test("11.4.3 PUT resets omitted properties to their defaults, but not the key and what cannot be changed")
+    @Test("11.4.3 PUT resets omitted properties to their defaults, except the key and immutable ones")
     func put() throws {
         let shop = try Shop()
         try shop.create("Orders", ["OrderID": 1, "Quantity": 5, "Source": "web", "CustomerID": .guid(Self.guid)])

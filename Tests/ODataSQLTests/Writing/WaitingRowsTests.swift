@@ -81,7 +81,7 @@ struct WaitingRowsTests {
         }
     }
 
-    @Test("what a trigger writes, as one of a search index does, does not pass for rows")
+    @Test("rows that a trigger writes, as for a search index, are not counted")
     func triggers() throws {
         try queue.write { database in
             try database.execute(
@@ -101,7 +101,7 @@ struct WaitingRowsTests {
         }
     }
 
-    @Test("rows wait for their own loader, whatever another one of the same table does")
+    @Test("rows wait for their own loader, even if another one of the same table finishes")
     func twoLoaders() throws {
         try queue.write { database in
             let loader = try BulkLoader(table: table, in: database)

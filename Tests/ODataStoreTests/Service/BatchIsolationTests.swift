@@ -50,7 +50,7 @@ struct BatchIsolationTests {
         return try results.map { try $0.result.get() }
     }
 
-    @Test("8.2.6 all requests of a batch show one state but for what the batch changes, and others change it later")
+    @Test("8.2.6 all requests of a batch show one state with the changes of the batch, and other writers come later")
     func oneState() async throws {
         let record = Record()
         let bazaar = try await service(record)
@@ -67,7 +67,7 @@ struct BatchIsolationTests {
         #expect(record.all.last == "other")
     }
 
-    @Test("without isolation others change what a batch shows while it is answered")
+    @Test("without isolation, other writers change the data while a batch is answered")
     func noIsolation() async throws {
         let record = Record()
         let bazaar = try await service(record)

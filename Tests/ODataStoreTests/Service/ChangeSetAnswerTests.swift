@@ -28,7 +28,7 @@ struct ChangeSetAnswerTests {
         return entity
     }
 
-    @Test("by a service, with what $select and $expand want of it", arguments: [true, false])
+    @Test("by a service, with its $select and $expand", arguments: [true, false])
     func service(isAlone: Bool) async throws {
         let bazaar = try await Bazaar()
         try await bazaar.create("Categories", #"{"Name":"Kitchen"}"#)

@@ -39,7 +39,7 @@ struct CollectionOptionTests {
         #expect(try await bazaar.names("Products").count == 3)
     }
 
-    @Test("11.2.1 what else changes all that its path addresses refuses them too")
+    @Test("11.2.1 other changes of all addressed entities refuse them too")
     func others() async throws {
         let bazaar = try await Self.bazaar()
         let product = try #require(try await bazaar.page("Products?$filter=Name eq 'a'").entities.first?.control.id)

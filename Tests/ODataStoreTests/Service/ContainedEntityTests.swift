@@ -22,7 +22,7 @@ import Testing
         return String(decoding: try await body.collect(limit: 100_000), as: UTF8.self)
     }
 
-    @Test func `what is read in a collection, alone or expanded has the id of its path`() async throws {
+    @Test func `an entity in a collection, alone or expanded has the id of its path`() async throws {
         let bazaar = try await bazaar()
         let lines = try await bazaar.page("Orders(1)/Lines?$orderby=No").entities
         #expect(lines.map(\.control.id) == ["Orders(1)/Lines(1)", "Orders(1)/Lines(2)"])
@@ -61,7 +61,7 @@ import Testing
         #expect(try await bazaar.refusal(.read, "$entity?$id=Orders(2)/Lines(9)")?.status == 404)
     }
 
-    @Test func `a deep update takes what was read, ids and all`() async throws {
+    @Test func `a deep update accepts the entity that was read, with its ids`() async throws {
         let bazaar = try await bazaar()
         try await bazaar.send(
             .update, "Orders(1)", #"{"Lines":[{"@id":"Orders(1)/Lines(2)","No":2,"Text":"z"}]}"#)

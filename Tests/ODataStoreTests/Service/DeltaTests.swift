@@ -51,7 +51,7 @@ struct DeltaTests {
         #expect(empty.deltaLink != nil)
     }
 
-    @Test("11.3 what is edited on page 1 while page 2 is read, is in the first delta")
+    @Test("11.3 an edit on page 1 while page 2 is read is in the first delta")
     func editsBetweenPages() async throws {
         let bazaar = try await Bazaar()
         let ids = try await make(bazaar, ["a", "b", "c", "d"])
@@ -85,7 +85,7 @@ struct DeltaTests {
         #expect(entered.removed.isEmpty)
     }
 
-    @Test("11.3.1 a change of what the query neither shows nor asks for is not reported, unless it changes an ETag")
+    @Test("11.3.1 a change outside of the query's properties is not reported, unless it changes an ETag")
     func projections() async throws {
         let bazaar = try await Bazaar()
         for id in 1...2 { try await bazaar.create("Orders", #"{"ID":\#(id),"Owner":"o","Margin":\#(id)}"#) }
@@ -116,7 +116,7 @@ struct DeltaTests {
         #expect(names(try await bazaar.follow(tagged)) == ["a"])
     }
 
-    @Test("Columns beyond the sixty-second share a bit of what an update has changed")
+    @Test("Columns beyond the sixty-second share a bit in the record of an update")
     func manyColumns() async throws {
         let properties = (0..<70).map { #"<Property Name="P\#($0)" Type="Edm.Int32"/>"# }.joined()
         let bazaar = try await Bazaar(replacing: [
@@ -160,7 +160,7 @@ struct DeltaTests {
         #expect(after.removed.map(\.id) == ["Categories(2)"])
     }
 
-    @Test("11.3 expanded entities: a change in what is expanded is a change of the result")
+    @Test("11.3 a change in an expanded entity is a change of the result")
     func expands() async throws {
         let bazaar = try await Bazaar()
         let ids = try await make(bazaar, ["a", "b", "c"])
@@ -227,7 +227,7 @@ struct DeltaTests {
         #expect(names(try await bazaar.follow(link)) == ["c"])
     }
 
-    @Test("8.2.8.6 what cannot be tracked gets no Preference-Applied (rule 29)")
+    @Test("8.2.8.6 a query that cannot be tracked gets no Preference-Applied (rule 29)")
     func untrackable() async throws {
         let bazaar = try await Bazaar()
         for url in [
@@ -304,7 +304,7 @@ struct DeltaTests {
         }
     }
 
-    @Test("A delta costs what changed, not what there is")
+    @Test("The cost of a delta depends on the changes, not on the size of the set")
     func cost() async throws {
         let bazaar = try await Bazaar()
         let rows = (0..<3000).map { #"{"ID":\#($0 + 1),"Name":"n\#($0)"}"# }.joined(separator: ",")

@@ -52,14 +52,14 @@ struct DerivedReferenceTests {
         return entity["WriterID"]
     }
 
-    @Test("keep nothing of what they are in from being deleted")
+    @Test("do not prevent the deletion of their entities")
     func dependent() async throws {
         #expect(try await writer() == 1)
         _ = try await service.execute(ODataRequest(.delete, try ODataURL(parsing: "Papers(1)")))
         await #expect(throws: ODataError.self) { _ = try await writer() }
     }
 
-    @Test("are null when what they lead to has gone")
+    @Test("are null after their target is deleted")
     func principal() async throws {
         _ = try await service.execute(ODataRequest(.delete, try ODataURL(parsing: "People(1)")))
         #expect(try await writer() == .null)

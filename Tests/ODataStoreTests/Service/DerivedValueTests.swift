@@ -4,7 +4,7 @@ import ODataService
 import ODataStore
 import Testing
 
-@Suite("Complex values of derived types, and what only entities of a derived type have")
+@Suite("Complex values of derived types, and properties that only derived types have")
 struct DerivedValueTests {
     private static let metadata = """
         <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
@@ -87,7 +87,7 @@ struct DerivedValueTests {
         #expect(floors(try await value("Shops(1)/Places")) == ["Office 7", "Address none", "Address none"])
     }
 
-    @Test("keep what a PATCH leaves out, that states no type (11.4.3)", arguments: ["Shops(1)", "Shops(1)/Home"])
+    @Test("keep the parts that a PATCH without a type omits (11.4.3)", arguments: ["Shops(1)", "Shops(1)/Home"])
     func patched(url: String) async throws {
         let home = try complex("Address", ["City": "Wien"])
         if url == "Shops(1)" {
@@ -109,7 +109,7 @@ struct DerivedValueTests {
         await #expect(throws: ODataError.self) { try await send(.read, "Shops(2)/Home/T.Office") }
     }
 
-    @Test("are answered as they are when a part of them was changed, and are what PUT says otherwise (8.2.8.7)")
+    @Test("are answered unchanged after a partial change, and replaced by PUT (8.2.8.7)")
     func represented() async throws {
         let body = RequestBody.value(
             try complex("Address", ["City": "Wien"]), .complex(QualifiedName("T", "Address")))
@@ -132,7 +132,7 @@ struct DerivedValueTests {
         #expect(shops.map { $0.related["Parent"] != nil } == [false, true])
     }
 
-    @Test("and a group by what leads to nothing has no link")
+    @Test("and a group by a relation that leads to nothing has no link")
     func grouped() async throws {
         let groups = try await entities("Shops?$apply=groupby((Boss))")
         #expect(groups.count == 1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ODataSQL
 
-@Suite("Dependents whose foreign key is a part of their key")
+@Suite("Dependents with a foreign key that is a part of their key")
 struct KeyedDependentTests {
     let bazaar: Bazaar
     let mug: String
@@ -75,7 +75,7 @@ struct KeyedDependentTests {
         }
     }
 
-    @Test("11.4.6.1 what is related already stays so, and what is deleted in so many words goes")
+    @Test("11.4.6.1 an existing relation stays, and an explicit deletion is made")
     func allowed() async throws {
         #expect(try await bazaar.send(.create, "\(mug)/Texts/$ref", #"{"id":"\#(text)"}"#).status == 204)
         try await bazaar.send(.update, mug, #"{"Texts@delta":[{"@id":"\#(text)","Text":"x"},{"Language":"IT"}]}"#)
@@ -87,7 +87,7 @@ struct KeyedDependentTests {
         #expect(try await bazaar.names("Texts", "Language") == ["FR"])
     }
 
-    @Test("CSDL 8.6 OnDelete SetNull and SetDefault keep an entity whose dependents cannot lose their foreign key: 409")
+    @Test("CSDL 8.6 OnDelete SetNull and SetDefault keep an entity with dependents that need their foreign key: 409")
     func onDelete() async throws {
         for action in ["SetNull", "SetDefault"] {
             let bazaar = try await Bazaar(replacing: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.3 Delta links: members of a link table, and what changes an ETag")
+@Suite("11.3 Delta links: members of a link table, and changes of an ETag")
 struct LinkedDeltaTests {
     private func track(_ bazaar: Bazaar, _ url: String) async throws -> String? {
         try await bazaar.page(url, preferences: Preferences(trackChanges: true)).deltaLink

@@ -84,7 +84,7 @@ struct OperationTests {
         try #require(try await bazaar.page("Products?$filter=Name eq '\(name)'").entities.first?.control.id)
     }
 
-    @Test("11.5.5 An action that has acted is no failure, whatever cannot be read of its result")
+    @Test("11.5.5 An action that has acted is no failure, even if its result cannot be read")
     func actedThoughUnreadable() async throws {
         let bazaar = try await Bazaar { definition in
             try definition.action("Note", returns: .collection(.entity(Self.product))) { call in
@@ -98,7 +98,7 @@ struct OperationTests {
         #expect(try await bazaar.page("Notes").entities.count == 1)
     }
 
-    @Test("11.5.4 Functions: unbound ones by import, overloads told apart by their parameters")
+    @Test("11.5.4 Functions: unbound ones by import, overloads distinguished by their parameters")
     func functions() async throws {
         let bazaar = try await bazaar()
         #expect(try await bazaar.text("Twice(value=4)") == 8)
@@ -111,7 +111,7 @@ struct OperationTests {
         #expect(try await bazaar.text("Products/Bazaar.Average()") == .double(20))
     }
 
-    @Test("11.5.4 functions are composable: query options and path segments work on what they give")
+    @Test("11.5.4 functions are composable: query options and path segments work on their results")
     func composition() async throws {
         let bazaar = try await bazaar()
         #expect(try await bazaar.names("Top(count=2)?$filter=Price lt 25") == ["c"])

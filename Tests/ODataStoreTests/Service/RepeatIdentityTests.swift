@@ -9,7 +9,7 @@ import Testing
 
 /// A repeated request is the same request by the same caller. If another caller uses its id, or the body
 /// differs, the stored response is not returned.
-@Suite("What tells a repeat from another request")
+@Suite("The identity of a repeated request")
 struct RepeatIdentityTests {
     private static let ann = Principal(name: "ann")
     private static let bob = Principal(name: "bob")
@@ -74,7 +74,7 @@ struct RepeatIdentityTests {
         #expect(left == 1)
     }
 
-    @Test("what an earlier version has kept, without user and body, still answers a repeat")
+    @Test("a response of an earlier version, kept without user and body, still answers a repeat")
     func oldRows() async throws {
         let bazaar = try await Bazaar()
         let request = try creation(bazaar, #"{"Name":"Mug"}"#, Self.ann)

@@ -8,7 +8,7 @@ import Testing
 @testable import ODataStore
 
 // The tests count open files and must not run in parallel.
-@Suite("A service on its own model: links, change sets, repeats and snapshots, for those who may", .serialized)
+@Suite("A service on its own model: links, change sets, repeats and snapshots, with authorisation", .serialized)
 struct ServiceChangeTests {
     private static let ann = Principal(name: "ann")
     private static let reader = Principal(name: "reader")
@@ -46,7 +46,7 @@ struct ServiceChangeTests {
 
     private static func id(_ product: String) -> String { #"{"id":"Products(\#(product))"}"# }
 
-    @Test("Links are for those who may update, to entities that they see")
+    @Test("Links require the right to update, and lead only to visible entities")
     func links() async throws {
         let bazaar = try await bazaar()
         let references = "Products(\(Self.mug))/Related/$ref"
@@ -78,7 +78,7 @@ struct ServiceChangeTests {
         return try results.map { try $0.result.get() }
     }
 
-    @Test("What interceptors make of a request of a change set is what is done")
+    @Test("A request of a change set is executed as interceptors have changed it")
     func intercepted() async throws {
         let bazaar = try await bazaar { definition in
             definition.beforeRequest { request in
@@ -98,7 +98,7 @@ struct ServiceChangeTests {
         #expect(try await bazaar.names("Products?$filter=Name eq 'raw'", principal: Self.root) == [])
     }
 
-    @Test("A repeat is answered as the first time, to who may see it; and accepted to who may not any more")
+    @Test("A repeat is answered as the first time if the caller may see the entity, else with accepted")
     func repeats() async throws {
         let bazaar = try await bazaar()
         var request = try bazaar.request(.create, "Products", #"{"Name":"Jug"}"#, principal: Self.ann)
@@ -113,7 +113,7 @@ struct ServiceChangeTests {
         #expect(third.entityID ?? third.location == first.location)
     }
 
-    @Test("An action of a change set gives a repeat what it gave")
+    @Test("An action of a change set returns the same result to a repeat")
     func repeatedActions() async throws {
         let bazaar = try await bazaar { definition in
             let product = Bazaar.name("Product")
@@ -148,7 +148,7 @@ struct ServiceChangeTests {
         }
     }
 
-    @Test("An action gives within a change set what the caller sees, as it does alone")
+    @Test("An action in a change set returns only entities that the caller sees, like a single one")
     func restrictedResults() async throws {
         let bazaar = try await bazaar { definition in
             try definition.action(
@@ -188,7 +188,7 @@ struct ServiceChangeTests {
         }
     }
 
-    @Test("A snapshot whose first page is all of it is not kept, however many are asked for")
+    @Test("A snapshot with a single page is not kept, however many are requested")
     func wholeSnapshots() async throws {
         let bazaar = try await bazaar()
         let before = openFiles

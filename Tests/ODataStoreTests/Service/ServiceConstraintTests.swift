@@ -48,7 +48,7 @@ struct ServiceConstraintTests {
         #expect(try await standard.page("Products").entities.map { $0["Version"] } == [2])
     }
 
-    @Test("11.4.5 a foreign key that must not be null keeps its entity where the model says nothing")
+    @Test("11.4.5 a foreign key that must not be null keeps its entity if the model says nothing")
     func required() async throws {
         let bazaar = try await Bazaar(replacing: [
             #"<OnDelete Action="Cascade"/>"#: "",
@@ -132,7 +132,7 @@ struct ServiceConstraintTests {
         try await bazaar.send(.update, "Orders(1)", #"{"TextLanguage":"de","Owner":"ann"}"#)
     }
 
-    @Test("11.4.3 What no update changes stays within complex values, too: parts of the key, computed, immutable")
+    @Test("11.4.3 Values that no update changes stay within complex values, too: parts of the key, computed, immutable")
     func fixedWithinComplexValues() async throws {
         let bazaar = try await Bazaar(replacing: [
             #"<Property Name="Street" Type="Edm.String"/>"#: """

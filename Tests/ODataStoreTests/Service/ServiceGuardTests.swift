@@ -59,7 +59,7 @@ struct ServiceGuardTests {
         #expect(try await bazaar.page("Orders", principal: admin).entities.count == 2)
     }
 
-    @Test("9.3.2 and 9.3.3: 401 for nobody known, 403 for somebody who may not")
+    @Test("9.3.2 and 9.3.3: 401 for an unknown caller, 403 for one without permission")
     func refusals() async throws {
         let bazaar = try await guarded()
         #expect(try await bazaar.refusal(.read, "Orders")?.status == 401)
@@ -156,7 +156,7 @@ struct ServiceGuardTests {
         #expect(try await bazaar.page("Products").entities.count == 1)
     }
 
-    @Test("What an entity contains that the caller does not see is neither called nor read as a stream")
+    @Test("A contained entity that the caller does not see is neither called nor read as a stream")
     func containedInHidden() async throws {
         let line = QualifiedName("Bazaar", "Line")
         let bazaar = try await Bazaar(replacing: [
@@ -216,7 +216,7 @@ struct ServiceGuardTests {
         try await bazaar.send(.update, mug, #"{"Category@odata.bind":"Categories(1)"}"#)
     }
 
-    @Test("What is hidden of one set hides nothing of others")
+    @Test("Hidden rows of one set hide nothing of others")
     func notHidden() async throws {
         let bazaar = try await guarded()
         for url in [
@@ -313,7 +313,7 @@ struct ServiceGuardTests {
         }
     }
 
-    @Test("A result that is kept has its further pages, for who asked for it alone")
+    @Test("A kept result has its further pages, only for its own caller")
     func keptResultsPage() async throws {
         let bazaar = try await guarded()
         func page(_ url: String, _ principal: Principal) async throws -> EntityPage {

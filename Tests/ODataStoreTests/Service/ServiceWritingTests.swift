@@ -37,7 +37,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Products/Bazaar.Bargain") == ["Mug"])
     }
 
-    @Test("9.3.1 400 Bad Request: what breaks the model is refused with the property as target")
+    @Test("9.3.1 400 Bad Request: a value that breaks the model is refused with the property as target")
     func refusals() async throws {
         let bazaar = try await Bazaar()
         let cases = [
@@ -73,7 +73,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.refusal(.delete, "Shop")?.status == 405)
     }
 
-    @Test("11.4.3 PATCH keeps omitted properties, 11.4.3 PUT resets them; the key and what is immutable stay")
+    @Test("11.4.3 PATCH keeps omitted properties, 11.4.3 PUT resets them; key and immutable properties stay")
     func update() async throws {
         let bazaar = try await Bazaar()
         let product = try await bazaar.create(
@@ -106,7 +106,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.send(.update, id, "{}").etag == "W/\"4\"")
     }
 
-    @Test("8.2.4 If-Match and 8.2.5 If-None-Match: 412 for what no longer holds, 428 where an ETag is wanted")
+    @Test("8.2.4 If-Match and 8.2.5 If-None-Match: 412 for a false condition, 428 for a missing ETag")
     func preconditions() async throws {
         var options = StoreService.Options()
         options.requiresETags = true
@@ -126,7 +126,7 @@ struct ServiceWritingTests {
     }
 
     @Test(
-        "11.4.1.1 Core.OptimisticConcurrency is enforced whatever the options say: 428, and nothing is changed",
+        "11.4.1.1 Core.OptimisticConcurrency is enforced with any options: 428, and nothing is changed",
         arguments: [false, true])
     func concurrency(isOnType: Bool) async throws {
         let term =
@@ -169,7 +169,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.send(.update, "Shop", #"{"Name":"x"}"#, ifMatch: "W/\"1\"").status == 204)
     }
 
-    @Test("11.4.4 Upsert an Entity: PATCH and PUT create what is not there, If-Match and If-None-Match decide")
+    @Test("11.4.4 Upsert an Entity: PATCH and PUT create a missing entity, If-Match and If-None-Match decide")
     func upsert() async throws {
         let bazaar = try await Bazaar()
         let created = try await bazaar.send(.update, "Categories(7)", #"{"Name":"Garden"}"#)
@@ -182,7 +182,7 @@ struct ServiceWritingTests {
             try await bazaar.send(.replace, "Categories(8)", #"{"Name":"x"}"#, ifNoneMatch: "*").status == 201)
     }
 
-    @Test("11.4.2.2 Create Related Entities When Creating an Entity: to any depth, answered with what came")
+    @Test("11.4.2.2 Create Related Entities When Creating an Entity: to any depth, and the response contains them")
     func deepInsert() async throws {
         let bazaar = try await Bazaar()
         let category = try await bazaar.create(
@@ -267,7 +267,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Products?$orderby=Name") == ["Cup", "Mug"])
     }
 
-    @Test("11.4.5 Delete an Entity: cascade, set null, and 409 where something must not be lost")
+    @Test("11.4.5 Delete an Entity: cascade, set null, and 409 if something must not be lost")
     func referentialActions() async throws {
         let bazaar = try await Bazaar()
         let category = try await bazaar.create(
@@ -345,7 +345,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.send(.read, "Orders(1)/Invoice").status == 204)
     }
 
-    @Test("6.5 (CSDL) what one entity contains at most once needs no key of its own")
+    @Test("6.5 (CSDL) a single contained entity needs no key of its own")
     func keylessContainment() async throws {
         let bazaar = try await Bazaar(replacing: [
             #"<EntityType Name="Invoice"><Key><PropertyRef Name="Number"/></Key>"#: #"<EntityType Name="Invoice">"#
@@ -427,7 +427,7 @@ struct ServiceWritingTests {
         #expect(try await bazaar.names("Categories(1)/Products") == ["Mug"])
     }
 
-    @Test("4.3 (URL) a key is found by changes as it is by reads, whatever the offset of an instant in it")
+    @Test("4.3 (URL) changes find a key like reads, with any offset of an instant in it")
     func instantKeys() async throws {
         let key = "<Key><PropertyRef Name=\"ID\"/></Key>\n<Property Name=\"ID\" Type="
         let bazaar = try await Bazaar(replacing: [

@@ -71,7 +71,7 @@ struct SingleDependentTests {
 
     private static let neededForeignKey = #"<Property Name="CategoryID" Type="Edm.Int32" Nullable="false"/>"#
 
-    @Test("is refused where the one before cannot be without it", arguments: [Way.reference, .bound])
+    @Test("is refused if the one before cannot be without it", arguments: [Way.reference, .bound])
     func needed(way: Way) async throws {
         let bazaar = try await service(foreignKey: Self.neededForeignKey)
         try await bazaar.create("Products", #"{"Name":"Mug","CategoryID":1}"#)
@@ -97,7 +97,7 @@ struct SingleDependentTests {
 
     // MARK: At most one
 
-    @Test("Two entities for a property that leads to one are refused, whatever holds the relation")
+    @Test("Two entities for a property that leads to one are refused, for each kind of relation")
     func two() async throws {
         let bazaar = try await Bazaar(replacing: [
             #"<NavigationProperty Name="Invoice" Type="Bazaar.Invoice" ContainsTarget="true"/>"#:

@@ -79,7 +79,7 @@ struct SingleRelationTests {
         #expect(try await owners(bazaar) == [[], []])
     }
 
-    @Test("Where both ends lead to a single entity, both give up theirs")
+    @Test("If both ends lead to a single entity, both release theirs")
     func oneToOne() async throws {
         let bazaar = try await service()
         func bearers() async throws -> [[String]] {

@@ -105,7 +105,7 @@ struct StreamTests {
         #expect(seen == old)
     }
 
-    @Test("11.4.8 Managing Stream Properties: PUT, read, DELETE, and what the entity says of them")
+    @Test("11.4.8 Managing Stream Properties: PUT, read, DELETE, and their control information in the entity")
     func properties() async throws {
         let bazaar = try await Bazaar()
         let id = try #require(try await bazaar.create("Products", #"{"Name":"Mug"}"#).control.id)

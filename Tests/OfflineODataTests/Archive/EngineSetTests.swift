@@ -34,7 +34,7 @@ struct EngineSetTests {
         return store
     }
 
-    @Test("ErrorArchive tells request, answer and entity of what was refused (§3.11)")
+    @Test("ErrorArchive shows request, response and entity of a refused change (§3.11)")
     func archive() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -83,7 +83,7 @@ struct EngineSetTests {
         }
     }
 
-    @Test("RequestQueue lists what waits, in order, with its state (§3.1)")
+    @Test("RequestQueue lists the pending requests in order, with their states (§3.1)")
     func queue() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -102,7 +102,7 @@ struct EngineSetTests {
         await #expect(throws: ODataError.self) { try await store.create("RequestQueue", ["Method": "POST"]) }
     }
 
-    @Test("deleting an archived request gives that one up with what depends on it, or all where asked")
+    @Test("deleting an archived request discards it with its dependents, or all on request")
     func deleted() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -215,7 +215,7 @@ struct EngineSetTests {
         }
     }
 
-    @Test("AffectedEntity is what another entity contains too, by its path and at whatever depth")
+    @Test("AffectedEntity may be a contained entity, by its path and at any depth")
     func contained() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Marks)")])
@@ -249,7 +249,7 @@ struct EngineSetTests {
         #expect(album["Name"] == "Summer")
     }
 
-    @Test("lead to the entity in the store of a service of OData 2.0 too, whose metadata cannot say it")
+    @Test("lead to the entity in the store of a service of OData 2.0 too, although its metadata cannot express it")
     func older() async throws {
         let shop = try await Shop()
         let root = "http://shop.test/v2/"
@@ -351,7 +351,7 @@ struct EngineSetTests {
         #expect(upload["Bytes"] == .integer(transferred))
     }
 
-    @Test("are not what a store is cloned with, whatever is in them")
+    @Test("are not cloned with a store, with any rows in them")
     func notCloned() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -383,7 +383,7 @@ struct RequestMethodTests {
         #expect(try await store.observe.status().pending.map(\.method) == ["PUT", "DELETE"])
     }
 
-    @Test("is PUT for a relation to a single entity and for what an entity contains one of, else POST")
+    @Test("is PUT for a relation to a single entity and for a single contained entity, else POST")
     func relations() async throws {
         let studio = try await Studio()
         let albums = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover,Tags")])
@@ -404,7 +404,7 @@ struct RequestMethodTests {
         #expect(try await methods(store) == ["POST", "PUT"])
     }
 
-    @Test("is PUT for a change where the service takes whole entities only", arguments: [true, false])
+    @Test("is PUT for a change if the service takes whole entities only", arguments: [true, false])
     func wholeEntities(hasPatch: Bool) async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -421,7 +421,7 @@ struct RequestMethodTests {
 
 @Suite("State functions")
 struct StateFunctionTests {
-    @Test("islocal, haspendingchanges and inerrorstate tell what became of changes", arguments: ["sap", "outpost"])
+    @Test("islocal, haspendingchanges and inerrorstate show the state of changes", arguments: ["sap", "outpost"])
     func states(namespace: String) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -444,7 +444,7 @@ struct StateFunctionTests {
         #expect(try await found("islocal") == [6])
     }
 
-    @Test("upsertedLastDownload tells what is new: every row at first, then what changed")
+    @Test("upsertedLastDownload shows new rows: every row at first, then changed ones")
     func upserted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

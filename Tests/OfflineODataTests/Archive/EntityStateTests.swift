@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("What an entity tells of its changes")
+@Suite("The state of an entity's changes")
 struct EntityStateTests {
     @Test("Each of many rows that a download brought tells so, and so does one that is read alone")
     func many() async throws {
@@ -58,7 +58,7 @@ struct EntityStateTests {
         #expect(try await !entity("Products(2)", of: store).isUpsertedLastDownload)
     }
 
-    @Test("An uploaded one is as the download brought it once all queries that hold it are through, whatever others do")
+    @Test("An uploaded entity is unchanged after the downloads of all queries that hold it")
     func subset() async throws {
         let shop = try await Shop()
         let isRefusing = LockedFlag()
@@ -144,7 +144,7 @@ struct EntityStateTests {
         #expect(try await store.rows(found).isEmpty)
     }
 
-    @Test("It is found by what became of it over HTTP too, by clients of either version")
+    @Test("It is found by its state over HTTP too, by clients of either version")
     func overHTTP() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -175,7 +175,7 @@ struct EntityStateTests {
         }
     }
 
-    @Test("A refused one has failed, and what waits for it is pending")
+    @Test("A refused entity has failed, and entities that wait for it are pending")
     func failed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -207,7 +207,7 @@ struct EntityStateTests {
         #expect(refused.offlineState == .failed && refused.isCreated && !refused.isNew)
     }
 
-    @Test("One whose relation was changed is pending, failed where refused or in doubt, and uploaded, at either end")
+    @Test("An entity with a changed relation is pending, failed or uploaded, at either end")
     func related() async throws {
         let studio = try await Studio()
         let (isRefusing, isUnreadable) = (LockedFlag(), LockedFlag())

@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Functions that ask what became of changes, and whether there is a related entity")
+@Suite("Functions for the state of changes and for the existence of related entities")
 struct StateFunctionPlaceTests {
     /// Queries in which `F` stands for a condition on an order.
     private static let forms = [

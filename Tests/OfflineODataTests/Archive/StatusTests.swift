@@ -33,7 +33,7 @@ struct StatusTests {
         #expect(try await rows(store)["all"] == all)
     }
 
-    @Test("counts what an entity contains where a query is for that")
+    @Test("counts contained entities if a query is for them")
     func contained() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([

@@ -128,7 +128,7 @@ struct CopiedStoreTests {
         try copy.close()
     }
 
-    @Test("What a copy sends all the same is answered as the first time where the service recognises repeats")
+    @Test("Changes that a copy sends on request are answered as the first time, if the service recognises repeats")
     func repeatedByCopy() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()
@@ -218,7 +218,7 @@ struct CopiedStoreTests {
     }
 
     @Test(
-        "A store whose file was put back to an earlier state, in its place or in another file, is held",
+        "A store with a file from an earlier state, in its place or in another file, is held",
         arguments: [true, false])
     func putBack(inPlace: Bool) async throws {
         let scene = try await Scene(.stripped)
@@ -325,7 +325,7 @@ struct CopiedStoreTests {
         #expect(try await unknown.upload().accepted.count == 1, "its queue was empty")
     }
 
-    @Test("A change has its identification when it is made, and is sent with that one")
+    @Test("A change gets its identification when it is made, and is sent with it")
     func identification() async throws {
         let scene = try await Scene()
         let store = try await scene.clone()

@@ -53,7 +53,7 @@ struct CircularPageTests {
         try await expectError(shop.store([DefiningQuery(entitySet: "Orders")], through: service))
     }
 
-    @Test("of what changed, or of everything once more", arguments: [true, false])
+    @Test("of changes, or of a refresh", arguments: [true, false])
     func later(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop()
         let isCircular = LockedFlag()
@@ -66,7 +66,7 @@ struct CircularPageTests {
         #expect(try await store.rows("Orders").count == 200)
     }
 
-    @Test("of what is asked whether it is still there")
+    @Test("of a check for missing rows")
     func confirmation() async throws {
         let shop = try await Shop()
         let service = circular(PlainService(base: try shop.client())) { request, page in
@@ -82,7 +82,7 @@ struct CircularPageTests {
 
     private static let tree = "Albums?$expand=Tags"
 
-    @Test("of what is read whole with what it expands")
+    @Test("of a query that is read whole with its expanded entities")
     func whole() async throws {
         let studio = try await Studio()
         let isCircular = LockedFlag()
@@ -93,7 +93,7 @@ struct CircularPageTests {
         #expect(try await store.rows("Albums").count == 2)
     }
 
-    @Test("of what an entity expands")
+    @Test("of an entity's expanded collection")
     func expanded() async throws {
         let studio = try await Studio()
         let isCircular = LockedFlag()
@@ -106,7 +106,7 @@ struct CircularPageTests {
         #expect(try await store.rows("Albums(1)/Tags").count == 2)
     }
 
-    @Test("of what an entity expands, at whatever depth")
+    @Test("of an entity's expanded collection, at any depth")
     func nested() async throws {
         let studio = try await Studio()
         let isCircular = LockedFlag()

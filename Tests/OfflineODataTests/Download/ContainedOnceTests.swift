@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("What an entity contains once, without a key")
+@Suite("A single contained entity without a key")
 struct ContainedOnceTests {
     private func studio() async throws -> Studio {
         let studio = try await Studio {
@@ -32,7 +32,7 @@ struct ContainedOnceTests {
         }
     }
 
-    @Test("is brought, renewed and taken away with it")
+    @Test("is brought, renewed and removed with it")
     func brought() async throws {
         let studio = try await studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover")])

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A later download")
 struct DeltaTests {
-    @Test("brings only what changed: new, changed and removed rows")
+    @Test("brings only new, changed and removed rows")
     func onlyChanges() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -34,7 +34,7 @@ struct DeltaTests {
     }
 
     @Test(
-        "compares everything where the service has forgotten the link, and has a new one after", arguments: [410, 404])
+        "compares everything if the service has forgotten the link, and has a new one after", arguments: [410, 404])
     func forgottenLink(status: Int) async throws {
         let shop = try await Shop()
         let hasForgotten = LockedFlag()
@@ -64,7 +64,7 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("compares everything where the service names what is gone by an id that says no key")
+    @Test("compares all rows if the service names a removed entity by an id without a key")
     func unreadableRemoval() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -102,7 +102,7 @@ struct DeltaTests {
         }
     }
 
-    @Test("comes in several pages and is applied as one: at no moment is there a part of it")
+    @Test("arrives in several pages and is applied at once: no reader sees a part of it")
     func pages() async throws {
         let shop = try await Shop(pageSize: 10)
         let look = Look()
@@ -129,7 +129,7 @@ struct DeltaTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("takes away a row that left the query's filter, unless another query holds it (rule 12)")
+    @Test("removes a row that left the query's filter, unless another query holds it (rule 12)")
     func leavingFilter() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -145,7 +145,7 @@ struct DeltaTests {
         #expect(try await store.rows("Customers").count == before - 1)
     }
 
-    @Test("puts local changes on top of what others changed (rule 7)")
+    @Test("puts local changes on top of changes by others (rule 7)")
     func reapplied() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -167,7 +167,7 @@ struct DeltaTests {
         #expect(try await store.rows("Categories").count == 1)
     }
 
-    @Test("reads everything again where the service offers no delta links, and writes only what differs")
+    @Test("reads all rows again if the service offers no delta links, and writes only differences")
     func refresh() async throws {
         let shop = try await Shop(pageSize: 30)
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -224,7 +224,7 @@ struct DeltaTests {
         #expect(try await store.rows("Orders(1001)").first?["Freight"] == .decimal(ODataDecimal(7)))
     }
 
-    @Test("forgets the pages of one that was broken off: what they held may be gone by now")
+    @Test("forgets the pages of an interrupted one: their rows may be gone by now")
     func staleStage() async throws {
         let shop = try await Shop()
         let isBroken = LockedFlag()

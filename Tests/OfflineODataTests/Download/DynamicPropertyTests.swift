@@ -58,7 +58,7 @@ struct DynamicPropertyTests {
         #expect(row["Weight"] == 5 && row["Text"] == "a")
     }
 
-    @Test("go where an entity comes as a whole without them, whatever other types there are")
+    @Test("are removed by an entity that comes as a whole without them, beside other types")
     func gone() async throws {
         let folder = Folder()
         let transport = transport("{\"ID\":1,\"Text\":\"a\",\"Colour\":\"red\",\"Weight\":5}")

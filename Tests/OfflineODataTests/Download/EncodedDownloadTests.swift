@@ -75,7 +75,7 @@ struct EncodedDownloadTests {
         return rows
     }
 
-    @Test("whatever the rows are like, they are those that entities would have become", arguments: [1, 7, 100, 65_536])
+    @Test("and stores the same rows as through entities", arguments: [1, 7, 100, 65_536])
     func same(chunk: Int) async throws {
         let folder = Folder()
         let pages = ["Things": page("Things", Self.things), "OpenThings": page("OpenThings", Self.open)]
@@ -93,7 +93,7 @@ struct EncodedDownloadTests {
         #expect(first.control.etag == "W/\"3\"")
     }
 
-    @Test("what only some rows have is not loaded in the others")
+    @Test("and properties of only some rows are not loaded in the others")
     func notLoaded() async throws {
         let folder = Folder()
         let pages = ["Things": page("Things", Self.things), "OpenThings": page("OpenThings", [])]

@@ -120,7 +120,7 @@ struct EndlessDownloadTests {
         return refusals.first?.error
     }
 
-    @Test("where it counts one row, and gives page after page", arguments: ["1", "0"])
+    @Test("if it counts one row, and sends page after page", arguments: ["1", "0"])
     func pages(count: String) async throws {
         let service = EndlessService(.pages, count: count)
         let error = try await failure(of: service)
@@ -128,13 +128,13 @@ struct EndlessDownloadTests {
         #expect(service.requests <= DownloadLimits.uncountedRows / 1000 + 2)
     }
 
-    @Test("where one page goes on for ever")
+    @Test("if one page never ends")
     func onePage() async throws {
         let error = try await failure(of: EndlessService(.onePage, count: "1"))
         #expect(error?.code == "EndlessAnswer")
     }
 
-    @Test("where it does not count, at the limit that is given")
+    @Test("if it does not count, at the given limit")
     func limit() async throws {
         var limits = DownloadLimits()
         limits.rows = 2000
@@ -143,7 +143,7 @@ struct EndlessDownloadTests {
         #expect(service.requests == 3)
     }
 
-    @Test("where pages are empty, and where blanks never end")
+    @Test("if pages are empty, and if blanks never end")
     func empty() async throws {
         var limits = DownloadLimits()
         limits.emptyPages = 20
@@ -155,7 +155,7 @@ struct EndlessDownloadTests {
         #expect(blanks?.message.contains("without a row") == true)
     }
 
-    @Test("and what was in the store before stays; once the service ends, it is read again")
+    @Test("and stored rows stay; once the service ends, it is read again")
     func stays() async throws {
         for way in [Way.pages, .emptyPages] {
             let service = EndlessService(way, count: "2")

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 16: what the filter of a query says of its parts")
+@Suite("Rule 16: the filter of a query applies to its parts")
 struct ExpandFilterTests {
     private static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
@@ -62,7 +62,7 @@ struct ExpandFilterTests {
         #expect(!notes.isEmpty && notes.allSatisfy { $0.contains("$filter=\(part)") }, "\(asked)")
     }
 
-    @Test("is not split where a function is asked about the parent")
+    @Test("is not split if a function is asked about the parent")
     func functions() async throws {
         let asked = try await asked("T.IsNear(km=5)")
         #expect(!asked.isEmpty && asked.allSatisfy { $0.hasPrefix("People") && $0.contains("$expand=Notes") })
@@ -92,13 +92,13 @@ struct ExpandFilterTests {
         await #expect(throws: OfflineError.self) { _ = try await self.asked(filter, expand: expand) }
     }
 
-    @Test("keeps the value that the query itself gives a name, whatever the parameter of that name is")
+    @Test("keeps an alias that the query itself defines, even if a parameter has the same name")
     func ownValue() async throws {
         let asked = try await asked("ID eq @id and Name eq @name&@id=9", parameters: ["id": "7", "name": "'A'"])
         #expect(asked.allSatisfy { $0.contains("@id=9") && !$0.contains("7") && $0.contains("'A'") }, "\(asked)")
     }
 
-    @Test("is not split where the options of a step ask about the parent by $it")
+    @Test("is not split if the options of a step ask about the parent by $it")
     func parentInStep() async throws {
         let asked = try await asked("Notes/$count($filter=PersonID lt $it/ID) gt 0")
         #expect(!asked.isEmpty && asked.allSatisfy { $0.hasPrefix("People") && $0.contains("$expand=Notes") })

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 16: $expand in a defining query")
 struct ExpandTests {
-    @Test("is split where a foreign key stands behind it, so that both have delta links")
+    @Test("is split if a foreign key stands behind it, so that both have delta links")
     func split() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -32,7 +32,7 @@ struct ExpandTests {
         for set in ["Orders", "Order_Lines", "Customers"] { #expect(try await store.lacks(set), "\(set)") }
     }
 
-    @Test("within one that is read whole is read with it, compared, and let go of")
+    @Test("within one that is read whole is read with it, compared, and released")
     func nested() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([
@@ -46,7 +46,7 @@ struct ExpandTests {
         #expect(try await store.rows("Albums(2)/Tags").map { $0["Name"] } == ["red"])
     }
 
-    @Test("brings only what changed where the service tracks both")
+    @Test("brings only changes if the service tracks both sets")
     func deltas() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([
@@ -61,7 +61,7 @@ struct ExpandTests {
         #expect(try await store.rows("Albums(1)/Notes?$orderby=ID").map { $0["Text"] } == ["first", "second"])
     }
 
-    @Test("is read whole where the service does not filter by the way back, and compared")
+    @Test("is read whole if the service does not filter by the way back, and compared")
     func refused() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -87,7 +87,7 @@ struct ExpandTests {
     }
 
     @Test(
-        "is asked for again where the service failed, or refused the user, when it was probed", arguments: [403, 500])
+        "is asked for again if the service failed, or refused the user, when it was probed", arguments: [403, 500])
     func failedProbe(status: Int) async throws {
         let shop = try await Shop()
         let isFailing = LockedFlag()
@@ -110,7 +110,7 @@ struct ExpandTests {
         #expect(explanation.parts.allSatisfy { $0.contains("split") } && !explanation.parts.isEmpty)
     }
 
-    @Test("is not asked for again where it is loaded: what it holds is still let go of")
+    @Test("is not tested again after it was loaded: its rows are still released")
     func failedProbeOfLoaded() async throws {
         let shop = try await Shop()
         let answers = LockedNames()
@@ -155,7 +155,7 @@ struct ExpandTests {
         #expect(try await studio.service.rows("Albums(2)/Tags").count == 2)
     }
 
-    @Test("keeps what only an entity leads to that was deleted here, while that may be taken back")
+    @Test("keeps rows that only a locally deleted entity leads to, as long as the deletion may be undone")
     func belowDeleted() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Tags")])
@@ -173,7 +173,7 @@ struct ExpandTests {
         #expect(try await store.rows("Tags").isEmpty, "and not longer")
     }
 
-    @Test("keeps what only a contained entity leads to that was deleted here")
+    @Test("keeps rows that only a locally deleted contained entity leads to")
     func belowDeletedContained() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Header)")])
@@ -234,7 +234,7 @@ struct ExpandTests {
         #expect(try await store.rows("Albums").map { $0["ID"] } == [1], "until nothing leads to them")
     }
 
-    @Test("with a $select asks for keys and foreign keys, too, of a service that sends what is selected alone")
+    @Test("with a $select requests keys and foreign keys, too, if a service sends only selected properties")
     func nestedSelect() async throws {
         let studio = try await Studio()
         @Sendable func strip(_ entity: inout ODataEntity, _ options: QueryOptions) {
@@ -272,7 +272,7 @@ struct ExpandTests {
         #expect(try await store.rows("Albums(1)/Pages").map { $0["Title"] } == ["Cover"])
     }
 
-    @Test("refuses what it cannot keep, by name")
+    @Test("refuses unsupported forms by name")
     func unsupported() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("t", "Tags")])

@@ -19,7 +19,7 @@ struct FirstDownloadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("brings only what its query selects")
+    @Test("brings only the selected properties of its query")
     func filtered() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("costly", "Orders?$filter=Freight gt 200")])
@@ -91,7 +91,8 @@ struct FirstDownloadTests {
         #expect(try await store.rows("Orders").count == 200)
     }
 
-    @Test("loads keys and foreign keys besides what is selected, and tells not loaded from null (rule 12)")
+    @Test(
+        "loads keys and foreign keys besides selected properties, and tells not loaded from null (rule 12)")
     func columns() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("names", "Orders?$select=Freight")])
@@ -117,7 +118,7 @@ struct FirstDownloadTests {
         #expect(try await store.rows("Categories").count == 5)
     }
 
-    @Test("that must start again keeps nothing of what has gone since it began")
+    @Test("that must start again keeps no rows that were removed since it began")
     func restarted() async throws {
         let shop = try await Shop(pageSize: 50)
         let isExpired = LockedFlag()

@@ -31,7 +31,7 @@ struct LargeRefreshTests {
         #expect(ours == theirs)
     }
 
-    @Test("writes nothing where nothing changed")
+    @Test("writes nothing if nothing changed")
     func unchanged() async throws {
         let shop = try await shop()
         let store = try await store(shop)
@@ -45,7 +45,7 @@ struct LargeRefreshTests {
         #expect(size < 100_000, "the log has \(size) bytes")
     }
 
-    @Test("of which most changed is applied in steps, and comes to what the service has")
+    @Test("with mostly changed rows is applied in steps, and gives the rows of the service")
     func changed() async throws {
         let shop = try await shop()
         let store = try await store(shop)

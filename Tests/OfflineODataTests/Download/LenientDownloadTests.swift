@@ -7,7 +7,7 @@ import Testing
 @Suite("Downloads from services that do not do all that the standard asks")
 struct LenientDownloadTests {
     @Test(
-        "What the engine adds by itself is left out when the service refuses it, whatever the status (rule 39)",
+        "Optional parts of a request are left out after a refusal, with any status (rule 39)",
         arguments: ["$orderby", "odata.maxpagesize", "track-changes"], [400, 403, 404, 406, 500, 501, 503])
     func addedParts(_ part: String, _ status: Int) async throws {
         let service = OddService()
@@ -22,7 +22,7 @@ struct LenientDownloadTests {
         #expect(try await store.rows("Items").count == 1)
     }
 
-    @Test("What was refused twice is asked for no more, and explained")
+    @Test("A part is not requested any more after two refusals, and explained")
     func learned() async throws {
         let service = OddService()
         let rule: OddService.Rule = { $0.target.contains("$orderby") ? .refusal(500) : nil }
@@ -36,7 +36,7 @@ struct LenientDownloadTests {
         #expect(!service.lines.contains { $0.contains("$orderby") })
     }
 
-    @Test("Who is not let in is not asked again without anything")
+    @Test("A request without permission is not repeated without optional parts")
     func unauthorized() async throws {
         let service = OddService()
         let store = try await service.store()
@@ -45,7 +45,7 @@ struct LenientDownloadTests {
         #expect(service.lines.filter { $0.hasPrefix("GET Items") }.count == 1)
     }
 
-    @Test("A row that is missing from a list is asked for by key where the service ignores filters")
+    @Test("A row that is missing from a list is asked for by key if the service ignores filters")
     func ignoredFilter() async throws {
         let rows = [1: #"{"ID":1}"#, 2: #"{"ID":2}"#, 3: #"{"ID":3}"#]
         let service = OddService(rows: rows)
@@ -107,7 +107,7 @@ struct LenientDownloadTests {
         await #expect(throws: OfflineError.self) { try await store.queries.add(DefiningQuery("l", "Loose?$top=1")) }
     }
 
-    @Test("A set or singleton whose type the metadata do not declare is named, and the others come")
+    @Test("A set or singleton without a declared type is named, and the others are downloaded")
     func untyped() async throws {
         let service = OddService(
             OddService.schema(

@@ -39,7 +39,7 @@ struct MembershipTests {
         return store
     }
 
-    @Test("stays seen where the only other query that holds it is not complete, and is that one's when it is (rule 12)")
+    @Test("stays visible if the only other query that holds it is incomplete, and joins that one later (rule 12)")
     func handedOverToLoading() async throws {
         let shop = try await Shop(pageSize: 10)
         let store = try await cloneBesideBrokenDownload(shop)
@@ -54,7 +54,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
-    @Test("goes with its changes where the only other query that holds it never is complete", arguments: [true, false])
+    @Test("goes with its changes if the only other query that holds it never is complete", arguments: [true, false])
     func handedOverToRemoved(isUndone: Bool) async throws {
         let shop = try await Shop(pageSize: 10)
         let store = try await cloneBesideBrokenDownload(shop)
@@ -72,7 +72,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
-    @Test("is that one's of its other queries which is complete when its owner lets go of it")
+    @Test("goes to the complete one of its other queries when its owner releases it")
     func handedOverToComplete() async throws {
         let shop = try await Shop(pageSize: 10)
         let store = try await cloneBesideBrokenDownload(shop)
@@ -154,7 +154,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers?$filter=CustomerID eq 'C0001'").isEmpty)
     }
 
-    @Test("counts as changed by the service only where the service has changed it")
+    @Test("counts as changed by the service only if the service has changed it")
     func countedOnce() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(
@@ -171,7 +171,7 @@ struct MembershipTests {
         #expect(try await store.download().updated == 0)
     }
 
-    @Test("that was made here and is in no query goes once all its changes are uploaded")
+    @Test("that was created locally and is in no query goes once all its changes are uploaded")
     func releasedAfterMending() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("many", "Products?$filter=Stock gt 1000000")])
@@ -188,7 +188,7 @@ struct MembershipTests {
     }
 
     @Test(
-        "that was made here and is in no query goes whatever queries of other sets are refused or left out",
+        "that was created locally and is in no query goes, even if queries of other sets are refused or left out",
         arguments: [true, false])
     func releasedBesideOthers(isRefused: Bool) async throws {
         let shop = try await Shop()
@@ -224,7 +224,7 @@ struct MembershipTests {
     }
 
     @Test(
-        "that was made here and that a first download has brought goes where that begins again without it, or never ends",
+        "that was created locally and that a first download has brought goes if that begins again without it, or never ends",
         arguments: Ending.allCases)
     func releasedByBrokenDownload(ending: Ending) async throws {
         let shop = try await Shop(pageSize: 3)
@@ -304,7 +304,7 @@ struct MembershipTests {
     }
 
     @Test(
-        "that was uploaded, and deleted while a first download had read its page, is there again when that is taken back",
+        "that was uploaded, and deleted while a first download had read its page, is there again when that is undone",
         arguments: Deletion.allCases)
     func deletedDuringFirstDownload(deletion: Deletion) async throws {
         let shop = try await Shop(pageSize: 10)
@@ -335,7 +335,7 @@ struct MembershipTests {
         #expect(try await store.rows("Customers").count == 41)
     }
 
-    @Test("that is a deletion is in all its queries when that is taken back, also behind a repair of the store")
+    @Test("that is a deletion is in all its queries when that is undone, also behind a repair of the store")
     func deletedAndRepaired() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([
@@ -352,7 +352,7 @@ struct MembershipTests {
         #expect(try await store.lacks("Customers?$filter=CustomerID eq 'C0001'"))
     }
 
-    @Test("that was deleted here stays so when it leaves its query and comes back, until that is taken back")
+    @Test("that was deleted here stays so when it leaves its query and comes back, until that is undone")
     func deletedAndBack() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("norway", "Customers?$filter=Country eq 'Norway'")])
@@ -386,7 +386,7 @@ struct MembershipTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is compared with what the service made of the change before, where there are no ETags (rule 8)")
+    @Test("is compared with the server version after the change before, if there are no ETags (rule 8)")
     func normalised() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -407,7 +407,7 @@ struct MembershipTests {
         #expect(try await store.upload().failed.map(\.entityText) == [])
     }
 
-    @Test("is compared by values where the service gave no ETag with its pages (rule 8)")
+    @Test("is compared by values if the service gave no ETag with its pages (rule 8)")
     func withoutETagInPages() async throws {
         let shop = try await Shop()
         let service = Gateway(base: try shop.client(), after: { $1.withoutETagsInPage })

@@ -24,7 +24,7 @@ struct NarrowQueryTests {
             [DefiningQuery("all", wide), DefiningQuery("dates", "Orders?$select=OrderedAt")], through: remote)
     }
 
-    @Test("lets nobody overwrite unseen what others have changed of the rest", arguments: [true, false])
+    @Test("prevents blind overwriting of changes by others outside of its properties", arguments: [true, false])
     func narrowerQuery(isTracked: Bool) async throws {
         let shop = try await Shop()
         let client = try shop.client()
@@ -59,7 +59,7 @@ struct NarrowQueryTests {
         #expect(try await store.rows(Self.order).first?.control.etag == theirs?.control.etag)
     }
 
-    @Test("renews what lies behind a change of ours without hiding what others did")
+    @Test("renews the server version behind a local change without hiding changes by others")
     func behindChange() async throws {
         let shop = try await Shop()
         let store = try await clone(shop)
@@ -111,7 +111,7 @@ struct NarrowQueryTests {
         #expect(try await store.upload().failed.map(\.entityText) == [])
     }
 
-    @Test("has the rest of what was changed here not loaded once it is out of date, since nobody brings it")
+    @Test("unloads outdated properties of a changed row that no query brings")
     func editedAlone() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery("dates", "Orders?$select=OrderedAt")])

@@ -16,7 +16,7 @@ struct OlderDeltaTests {
     }
 
     @Test(
-        "brings by them what is new, changed and gone, in whichever format each of the two is asked for",
+        "sends new, changed and removed rows by them, in any combination of formats",
         arguments: [("application/json", "application/atom+xml"), ("application/atom+xml", "application/json")])
     func changes(format: String, deltaFormat: String) async throws {
         let hotel = Hotel()
@@ -45,7 +45,7 @@ struct OlderDeltaTests {
         #expect(Set(queries.filter { $0.path.contains("!deltatoken") }.map(\.accept)) == [deltaFormat])
     }
 
-    @Test("is asked for changes in Atom unless told otherwise: some tell in JSON of what is new and changed alone")
+    @Test("is asked for changes in Atom by default, because some services leave out removals in JSON")
     func withoutTombstonesInJSON() async throws {
         let hotel = Hotel(tellsDeletionsInJSON: false)
         let store = try await hotel.store()
@@ -75,7 +75,7 @@ struct OlderDeltaTests {
     }
 
     @Test(
-        "is followed where its links are not written as its root is: in other letters, or by way of a session",
+        "is followed if its links are not written as its root is: in other letters, or by way of a session",
         arguments: ["http://hotel.test/V2/", "http://hotel.test/v2/(S(abc))/", "/V2/"])
     func foreignLinks(prefix: String) async throws {
         let hotel = Hotel(links: prefix)

@@ -53,7 +53,7 @@ struct OlderServiceTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("has links of collections made and taken away, though it has no $id")
+    @Test("has links of collections made and removed, though it has no $id")
     func relations() async throws {
         let studio = try await Studio()
         let root = "http://studio.test/v2/"

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Queries that bring parts of what the same entities contain and lead to (rules 12 and 17)")
+@Suite("Queries that bring parts of the same contained and related entities (rules 12 and 17)")
 struct OverlappingQueryTests {
     private func pages(_ store: any ODataProvider) async throws -> [ODataValue?] {
         try await store.rows("Albums(1)/Pages?$orderby=Number").map { $0["Number"] }
@@ -67,7 +67,7 @@ struct OverlappingQueryTests {
         #expect(try await store.lacks("Albums"), "what contains it goes too")
     }
 
-    @Test("let go of what an entity contains when that leaves one of them")
+    @Test("release contained entities when their container leaves one of them")
     func leavingContainer() async throws {
         let studio = try await studio()
         let store = try await studio.clone([
@@ -97,7 +97,7 @@ struct OverlappingQueryTests {
     }
 
     @Test(
-        "let go of the relations of an entity that leaves one of them, which nobody else speaks of",
+        "release the relations of an entity that leaves one of them, which nobody else speaks of",
         arguments: [true, false])
     func leavingRelated(isRemoved: Bool) async throws {
         let studio = try await Studio()
@@ -136,7 +136,7 @@ struct OverlappingQueryTests {
         #expect(try await tags(store) == ["blue"])
     }
 
-    @Test("leave relations to those that ask for them, where a service expands them unasked")
+    @Test("leave relations to the queries that ask for them, if a service expands them unasked")
     func unaskedRelations() async throws {
         let studio = try await Studio()
         let client = try studio.client()
@@ -166,7 +166,7 @@ struct OverlappingQueryTests {
         }
     }
 
-    @Test("take a relation away that one of them asks for from both its ends, where its other end is held besides")
+    @Test("remove a relation that one of them requests from both its ends, if its other end is held too")
     func relationFromBothEnds() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([
@@ -186,7 +186,7 @@ struct OverlappingQueryTests {
         #expect(try await tags(store).isEmpty)
     }
 
-    @Test("bring what lies below a contained entity that was changed here")
+    @Test("bring rows below a contained entity with local changes")
     func belowChanged() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Marks)")])

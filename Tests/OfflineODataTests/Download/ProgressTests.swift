@@ -88,7 +88,7 @@ struct ProgressTests {
         #expect(bytes.first ?? 0 < bytes.last ?? 0)
     }
 
-    @Test("counts what comes in pages, and what is applied in steps, each when it is done", arguments: [true, false])
+    @Test("counts rows that arrive in pages and are applied in steps, each at its end", arguments: [true, false])
     func largeDownload(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop(
             pageSize: 500,

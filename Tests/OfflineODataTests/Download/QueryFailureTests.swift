@@ -27,7 +27,7 @@ struct QueryFailureTests {
         #expect(try await store.rows("Orders").count == 200)
     }
 
-    @Test("when it is answered with what cannot be read")
+    @Test("after an unreadable response")
     func malformed() async throws {
         let shop = try await Shop()
         let isWhole = LockedFlag()
@@ -52,7 +52,7 @@ struct QueryFailureTests {
         await #expect(throws: InvalidResponseError.self) { try await store.download() }
     }
 
-    @Test("when it is answered with a value beyond what the metadata promise, where such values are to be refused")
+    @Test("after a value outside of the metadata's range, if such values are to be refused")
     func value() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("What an app states of its service")
+@Suite("Capabilities that an app states for its service")
 struct StatedCapabilityTests {
     private func stated(_ state: (inout StatedCapabilities) -> Void) -> OfflineStore.Options {
         var options = OfflineStore.Options()
@@ -20,7 +20,7 @@ struct StatedCapabilityTests {
 
     // MARK: Reads
 
-    @Test("No links to what changed: each download compares everything, also where a link is kept from before")
+    @Test("No delta links: each download compares all rows, even if an earlier link is stored")
     func delta() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([DefiningQuery(entitySet: "Products")])
@@ -108,7 +108,8 @@ struct StatedCapabilityTests {
         #expect(try await store.rows("Customers").count == 40)
     }
 
-    @Test("No filters by keys: what did not come is asked for one by one before it goes", arguments: [false, true])
+    @Test(
+        "No filters by keys: missing rows are requested one by one before they are removed", arguments: [false, true])
     func filterByKey(isStated: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.store(
@@ -123,7 +124,7 @@ struct StatedCapabilityTests {
         #expect(asked.count { $0.contains("Order_Lines(") } == (isStated ? 3 : 0))
     }
 
-    @Test("No filters by keys: what a service answers with under another key is not what was asked for")
+    @Test("No filters by keys: an entity returned under another key is not the requested one")
     func otherByKey() async throws {
         let shop = try await Shop()
         let client = try shop.client()
@@ -167,7 +168,7 @@ struct StatedCapabilityTests {
     }
 
     @Test(
-        "No batches: none is sent, neither for first pages nor for what belongs together; else what is refused goes singly",
+        "No batches: none is sent for first pages or change sets, and refused change sets are sent singly",
         arguments: [false, true])
     func batches(isStated: Bool) async throws {
         let shop = try await Shop()

@@ -58,7 +58,7 @@ struct StepTests {
         try again.close()
     }
 
-    @Test("tell what a download and an upload do, with names and numbers, in one order for each query")
+    @Test("show the progress of a download and an upload, with names and numbers, in one order for each query")
     func steps() async throws {
         let shop = try await Shop()
         let (reports, meter) = (Reports(), TransferMeter())
@@ -93,7 +93,7 @@ struct StepTests {
         #expect(OperationStep.Kind.reapplyingChanges.rawValue == 12)
     }
 
-    @Test("tell when a store is opened whose upload or download was interrupted")
+    @Test("are reported when a store with an interrupted upload or download is opened")
     func interrupted() async throws {
         let shop = try await Shop(pageSize: 20)
         let isCut = LockedFlag()

@@ -120,7 +120,7 @@ struct UnreadableValueTests {
         #expect(!service.requests.contains { $0.method == "PUT" })
     }
 
-    @Test("A row whose key cannot be read is listed and not stored", arguments: [#"{"Name":"x"}"#, #"{"ID":"x"}"#])
+    @Test("A row with an unreadable key is listed and not stored", arguments: [#"{"Name":"x"}"#, #"{"ID":"x"}"#])
     func key(_ row: String) async throws {
         let service = OddService(rows: [1: row, 2: #"{"ID":2,"Name":"b"}"#])
         let store = try await service.clone()

@@ -7,7 +7,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A clone of a whole service takes what belongs to it")
+@Suite("A clone of a whole service includes contained and related entities")
 struct WholeServiceTests {
     /// Returns the result of a query as text.
     private func text(_ provider: any ODataProvider, _ query: String) async throws -> String {

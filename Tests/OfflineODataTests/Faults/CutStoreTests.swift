@@ -64,7 +64,7 @@ struct CutStoreTests {
         return try await OfflineStore.salvage(at: directory, protection: protection, origin: origin)
     }
 
-    @Test("Cut at any page, it gives back the changes that wait in what is left, and can be opened")
+    @Test("Cut at any page, it gives back the remaining pending changes, and can be opened")
     func cut() async throws {
         let shop = try await Shop()
         let used = try await used(shop)
@@ -116,7 +116,7 @@ struct CutStoreTests {
     }
 
     @Test(
-        "A store whose first page is gone gives back its changes and its rows, and is synchronised again",
+        "A store with a lost first page gives back its changes and its rows, and is synchronised again",
         arguments: [true, false])
     func firstPage(isNoted: Bool) async throws {
         let shop = try await Shop()

@@ -88,7 +88,7 @@ struct DamagedStoreTests {
     }
 
     @Test(
-        "A store of a newer version is refused by version, and what it holds stays as it is",
+        "A store of a newer version is refused by version, and its content stays",
         arguments: [
             "PRAGMA user_version = 77",
             "UPDATE outpost_setting SET value = CAST('77' AS BLOB) WHERE name = 'engine.version'",
@@ -172,7 +172,7 @@ struct DamagedStoreTests {
     }
 
     @Test(
-        "Whatever stands in the detail of a change, downloads and uploads go on, or are refused with an error of their own",
+        "Any text in the detail of a change is harmless, or refused with an error of the upload or download",
         arguments: [
             "{\"parentRow\":\"x\"}", "{\"parentRow\":1.5}", "{\"parentRow\":1e300}", "{\"parentRow\":[1]}",
             "{\"parentRow\":-1}", "[]", "{", "null",

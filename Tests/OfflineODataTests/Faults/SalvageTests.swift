@@ -10,7 +10,7 @@ import Testing
 @Suite("A store with flipped bytes")
 struct SalvageTests {
     @Test(
-        "is salvaged: what can be read is saved, the queue first, and the next download brings the rest",
+        "is salvaged: readable content is saved, the queue first, and the next download brings the rest",
         arguments: [1, 5])
     func flipped(pages: Int) async throws {
         let shop = try await Shop()
@@ -71,7 +71,7 @@ struct SalvageTests {
         try saved.close()
     }
 
-    @Test("gives its changes back also where its settings are gone, once somebody says what it was made for")
+    @Test("gives its changes back also without its settings, once the caller names its service")
     func settings() async throws {
         let shop = try await Shop()
         let protection = StoreProtection.encrypted(.key(EncryptionKey.generate()))

@@ -171,7 +171,7 @@ struct SalvagedLogTests {
     }
 
     @Test(
-        "Where the first page is gone, what is in the others is saved, and the damaged file is kept",
+        "Without a first page, the rows of the other pages are saved, and the damaged file is kept",
         arguments: [true, false])
     func firstPage(isEncrypted: Bool) async throws {
         let shop = try await Shop()

@@ -53,7 +53,7 @@ struct SalvagedStreamTests {
         try bytes.write(to: URL(fileURLWithPath: path))
     }
 
-    @Test("Where the end of a table cannot be read, what is before it is saved, and the loss is told")
+    @Test("If the end of a table cannot be read, the rows before it are saved, and the loss is reported")
     func lastLeaf() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)

@@ -117,7 +117,7 @@ struct VerifyTests {
         #expect(try await found(in: directory) == .success([]))
     }
 
-    @Test("A store with a flipped bit shows what was written up to some moment, or refuses with an error of its own")
+    @Test("A store with a flipped bit shows a former state of its data, or refuses with an error of its own")
     func flippedBitsInUse() async throws {
         let shop = try await Shop()
         let files = try await crashedFiles(shop)
@@ -276,7 +276,7 @@ struct VerifyTests {
         #expect(try await problems().count == 1)
     }
 
-    @Test("A store with sets of the app's own is whole also for who does not name them, and keeps them")
+    @Test("A store with sets of the app's own is whole also for a caller that does not name them, and keeps them")
     func ownSets() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -109,7 +109,7 @@ struct V2EndpointTests {
     }
 
     @Test(
-        "A change whose response has no body is not refused for its Accept",
+        "A change with an empty response is not refused for its Accept",
         arguments: ["text/csv", "application/pdf;q=0.5"])
     func accept(_ accept: String) async throws {
         let site = try await Site()
@@ -142,7 +142,7 @@ struct V2EndpointTests {
         try await site.close()
     }
 
-    @Test("A clone gets only what changed")
+    @Test("A clone gets only changes")
     func deltas() async throws {
         let site = try await Site()
         let (handler, root) = (site.handler, site.root)

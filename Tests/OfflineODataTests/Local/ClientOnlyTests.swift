@@ -70,7 +70,7 @@ struct ClientOnlyTests {
     }
 
     @Test(
-        "keep their values where a decimal gets more places or digits, whether it is of the key or not",
+        "keep their values if a decimal gets more places or digits, whether it is of the key or not",
         arguments: [true, false], [#"Precision="20" Scale="4""#, #"Precision="20" Scale="2""#])
     func widened(isKey: Bool, size: String) async throws {
         func options(_ size: String) throws -> OfflineStore.Options {
@@ -96,7 +96,7 @@ struct ClientOnlyTests {
         #expect(try await second.rows("Filters").count == 3)
     }
 
-    @Test("of a type that derives from the service's leave what the service has as it is")
+    @Test("of a type that derives from the service's do not affect the sets of the service")
     func derivedFromService() async throws {
         func document(_ end: String) -> String {
             """
@@ -158,7 +158,7 @@ struct ClientOnlyTests {
         }
     }
 
-    @Test("are there for whoever opens the store without knowing the app that made it")
+    @Test("are there when a program opens the store that does not know its app")
     func adopted() async throws {
         let shop = try await Shop()
         let store = try await shop.store(options: try Self.options())
@@ -204,7 +204,7 @@ struct ClientOnlyTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("stay, with what they contain and the drafts, when the service's model is not compatible")
+    @Test("stay, with contained entities and drafts, when the service's model is not compatible")
     func incompatibleService() async throws {
         let shop = try await Shop()
         var options = try Self.options()

@@ -105,7 +105,7 @@ struct DueStreamTests {
         #expect(try await store.stream(Self.thumb) == "small")
     }
 
-    @Test("that there is none of is not asked for again while nothing changes")
+    @Test("that the service does not have is not requested again while nothing changes")
     func none() async throws {
         let studio = try await Studio()
         let faults = Faults()
@@ -155,7 +155,7 @@ struct DueStreamTests {
         }
     }
 
-    @Test("is loaded by the next one where two at once have ended each other", Patience.limit)
+    @Test("is loaded by the next one if two at once have ended each other", Patience.limit)
     func atOnce() async throws {
         let studio = try await Studio()
         let (first, second) = (LockedFlag(), LockedFlag())
@@ -216,7 +216,8 @@ struct DueStreamTests {
     }
 
     @Test(
-        "that was cut behind its last byte, or the rest of which is another one's, comes anew", arguments: Rest.allCases
+        "that was cut behind its last byte, or the rest of which is another one's, is loaded again",
+        arguments: Rest.allCases
     )
     func cutAtTheEnd(rest: Rest) async throws {
         let studio = try await Studio()

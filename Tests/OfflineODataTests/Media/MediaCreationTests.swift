@@ -35,7 +35,7 @@ struct MediaCreationTests {
         #expect(try await store.rows("Albums(1)/Scans").count == 1)
     }
 
-    @Test("that is new itself, waits for that, and goes with it when that is taken back", arguments: [true, false])
+    @Test("that is new itself, waits for that, and goes with it when that is undone", arguments: [true, false])
     func newContainer(isTakenBack: Bool) async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()

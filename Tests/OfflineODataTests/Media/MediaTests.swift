@@ -31,7 +31,7 @@ struct MediaTests {
         #expect(try await store.stream("Pictures(-1)/$value") == text, "by its first key too")
     }
 
-    @Test("are loaded by the first key of an entity that was made here, too")
+    @Test("are loaded by the first key of an entity that was created locally, too")
     func loadedByFirstKey() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -89,7 +89,7 @@ struct MediaTests {
         #expect(try await studio.service.stream("Pictures(\(number))/$value").utf8.count == (300 << 10) + 1)
     }
 
-    @Test("are loaded of what a query expands, and of what its entities contain, and are changed there")
+    @Test("are loaded for expanded and contained entities, and are changed there")
     func expanded() async throws {
         let studio = try await Studio()
         try await studio.link("Albums(1)/Pictures", to: "Pictures(1)")
@@ -146,7 +146,7 @@ struct MediaTests {
         #expect(try await store.stream("Pictures(1)/$value") == "one")
     }
 
-    @Test("are taken back with the other changes of their entity")
+    @Test("are undone with the other changes of their entity")
     func undone() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("p", "Pictures", retrievesStreams: true)])
@@ -213,7 +213,9 @@ struct MediaTests {
         #expect(ranges.names == ["all", "bytes=524288-"])
     }
 
-    @Test("come anew where they were replaced since their download was cut: no half is put to another one's (If-Range)")
+    @Test(
+        "are loaded again where they were replaced since their download was cut: no half is put to another one's (If-Range)"
+    )
     func replacedSinceCut() async throws {
         let studio = try await Studio()
         try await studio.service.replaceStream(
@@ -282,7 +284,7 @@ struct MediaTests {
     }
 
     @Test(
-        "that cannot be loaded hide neither which queries were refused nor what the others brought",
+        "that cannot be loaded hide neither refused queries nor the rows of the others",
         arguments: [true, false])
     func cutBesideRefusal(isRefusing: Bool) async throws {
         let studio = try await Studio()
@@ -333,7 +335,7 @@ struct CallTests {
         ).status
     }
 
-    @Test("an action waits in the queue, behind the changes of what it is bound to")
+    @Test("an action waits in the queue, behind the changes of its bound entity")
     func queued() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -346,7 +348,7 @@ struct CallTests {
         #expect(try await store.rows("Albums?$filter=Name eq 'Newer'").count == 1)
     }
 
-    @Test("a refused action is in the archive, and is given up there")
+    @Test("a refused action is in the archive, and is withdrawn there")
     func refused() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -357,7 +359,7 @@ struct CallTests {
         #expect(try await store.observe.status().failed.isEmpty)
     }
 
-    @Test("an action whose answer was lost is in doubt and not called again")
+    @Test("an action with a lost response is in doubt and not called again")
     func doubt() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -369,7 +371,7 @@ struct CallTests {
         #expect(studio.calls.names == ["Spring"])
     }
 
-    @Test("an action is called at once where that is asked for, a function always")
+    @Test("an action is called at once on request, a function always")
     func online() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -415,7 +417,7 @@ struct DeepChangeTests {
         #expect(try await store.rows("Notes?$filter=Album/Name eq 'Deep'").count == 2)
     }
 
-    @Test("a deep update creates, changes and takes away")
+    @Test("a deep update creates, changes and removes")
     func update() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -464,7 +466,7 @@ struct RelationTests {
         }
     }
 
-    @Test("without a foreign key are made and taken away, also of what was created here")
+    @Test("without a foreign key are added and removed, also for local creations")
     func links() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([
@@ -487,7 +489,7 @@ struct RelationTests {
         #expect(try await studio.service.rows("Albums(2)/Tags").map { $0["Name"] } == ["new"])
     }
 
-    @Test("are taken back, and one that is taken away before it was sent is not sent")
+    @Test("are undone, and one that is removed before it was sent is not sent")
     func undone() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([

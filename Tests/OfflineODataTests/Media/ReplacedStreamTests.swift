@@ -26,7 +26,7 @@ struct ReplacedStreamTests {
 
     // MARK: Undo
 
-    @Test("is what was downloaded again when that is taken back", arguments: ["undo", "cancel", "all"])
+    @Test("is the downloaded stream again after an undo", arguments: ["undo", "cancel", "all"])
     func takenBack(way: String) async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -44,7 +44,7 @@ struct ReplacedStreamTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("is what was downloaded again when its deletion is taken back")
+    @Test("is the downloaded stream again after an undo of its deletion")
     func deletionTakenBack() async throws {
         let studio = try await Studio()
         try await studio.service.replaceStream("Pictures(1)/Thumb", "small")
@@ -57,7 +57,7 @@ struct ReplacedStreamTests {
     }
 
     @Test(
-        "is what was downloaded again when a deletion is taken back behind which it was refused",
+        "is the downloaded stream again after an undo of a deletion with a refused replacement before",
         arguments: [true, false])
     func deletionOfRefusedTakenBack(isCancelled: Bool) async throws {
         let studio = try await Studio()
@@ -79,7 +79,7 @@ struct ReplacedStreamTests {
         #expect(try await store.keptStreams() == [1, 1])
     }
 
-    @Test("is what the last download brought when others have replaced it meanwhile")
+    @Test("is the stream of the last download if others have replaced it meanwhile")
     func renewedBehind() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -102,7 +102,7 @@ struct ReplacedStreamTests {
     }
 
     @Test(
-        "is loaded again when a conflict is given up: what was downloaded is out of date",
+        "is loaded again after a withdrawn conflict: the downloaded stream is outdated",
         arguments: GivingUp.allCases)
     func conflictGivenUp(way: GivingUp) async throws {
         let studio = try await Studio()
@@ -146,7 +146,7 @@ struct ReplacedStreamTests {
 
     // MARK: Correcting refused changes
 
-    @Test("mends what the service refused", arguments: [content, "Pictures(1)/Thumb"])
+    @Test("mends a refused replacement", arguments: [content, "Pictures(1)/Thumb"])
     func mended(stream: String) async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -179,7 +179,7 @@ struct ReplacedStreamTests {
         #expect(try await store.stream("Pictures(-1)/$value") == "good")
     }
 
-    @Test("mends a conflict: who replaces it again has seen that others did")
+    @Test("mends a conflict: a user who replaces it again has seen the change by others")
     func mendedConflict() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -210,7 +210,7 @@ struct ReplacedStreamTests {
         #expect(try await studio.service.stream(Self.content) == "theirs again")
     }
 
-    @Test("mends nothing where it must be sent as it is: it waits behind")
+    @Test("mends nothing if it is unmodifiable: it waits behind the refused request")
     func unmodifiable() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -226,7 +226,7 @@ struct ReplacedStreamTests {
 
     // MARK: Contained streams
 
-    @Test("within what an entity contains is sent by its path, however often it is replaced")
+    @Test("in a contained entity is sent by its path, also after several replacements")
     func contained() async throws {
         let studio = try await Studio()
         try await studio.picture("Albums(1)/Scans", Array("first".utf8))

@@ -85,7 +85,7 @@ struct StreamConflictTests {
         #expect(try await store.stream("Pictures(1)/$value") == winner)
     }
 
-    @Test("is known again by its bytes where the answer was lost and the service remembers no requests")
+    @Test("is known again by its bytes if the answer was lost and the service remembers no requests")
     func answerLost() async throws {
         let studio = try await Studio()
         let store = try await clone(studio, through: PlainService(base: studio.client()))

@@ -30,7 +30,7 @@ struct DraftTests {
     private static let theirName = "UPDATE Products SET Name = 'Theirs' WHERE ProductID = 1"
     private static let theirStock = "UPDATE Products SET Stock = 77 WHERE ProductID = 1"
 
-    @Test("give the active entity what was changed in them alone: what a download brought meanwhile stays")
+    @Test("give the active entity only their changed properties: downloaded changes stay")
     func changedAlone() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -48,7 +48,7 @@ struct DraftTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("in which nothing was changed change nothing, whatever a download brought meanwhile")
+    @Test("without changes change nothing, after any download")
     func unchanged() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -60,7 +60,7 @@ struct DraftTests {
     }
 
     @Test(
-        "find the conflict with others who changed the same, at services with ETags and without",
+        "find the conflict with a change of the same property by others, with ETags and without",
         arguments: [true, false])
     func contested(hasETags: Bool) async throws {
         let shop = try await Shop()
@@ -111,7 +111,7 @@ struct DraftTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("join the change that waits of the version they were made from, where others changed the same since")
+    @Test("join the pending change of the same version, if others changed the same property since")
     func joined() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -137,7 +137,7 @@ struct DraftTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("wait where others changed the same and a change of another version waits: nothing is lost")
+    @Test("wait if others changed the same and a change of another version waits: nothing is lost")
     func refused() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)
@@ -189,7 +189,7 @@ struct DraftTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Categories") == 6)
     }
 
-    @Test("keep what they were made from when the store is repaired, and forget it when they go")
+    @Test("keep their base version when the store is repaired, and lose it when they are removed")
     func kept() async throws {
         let shop = try await Shop()
         let store = try await drafted(shop)

@@ -6,7 +6,7 @@ import Testing
 
 extension NamedFailureTests {
     @Test(
-        "Clock skew: a device's wrong clock decides neither what arrives nor who wins",
+        "Clock skew: a device's wrong clock affects neither the order of changes nor conflicts",
         arguments: [-20_000, -400, -3, 3, 400])
     func clockSkew(days: Int) async throws {
         let shop = try await Shop()

@@ -9,7 +9,7 @@ extension NamedFailureTests {
         ["CustomerID": .string(customer), "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000))]
     }
 
-    @Test("Order of dependent operations: what refers to something arrives after it, and leaves before it")
+    @Test("Order of dependent operations: references are created after their targets and deleted before them")
     func dependentOperations() async throws {
         let shop = try await Shop()
         try await shop.sql(

@@ -50,7 +50,7 @@ extension NamedFailureTests {
     }
 
     @Test(
-        "Ghost rows after leaving a filter: what a query no longer has is gone, however it left",
+        "Ghost rows after leaving a filter: a row that left a query in any way is gone",
         arguments: [true, false])
     func ghostRows(hasDeltaLinks: Bool) async throws {
         let shop = try await Shop()

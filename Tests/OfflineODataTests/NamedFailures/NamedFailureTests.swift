@@ -31,7 +31,7 @@ struct NamedFailureTests {
         return database
     }
 
-    @Test("Token written per row: where a download stands is written once for each page, with the page")
+    @Test("Token written per row: the position of a download is written once for each page, with the page")
     func tokenPerRow() async throws {
         let shop = try await Shop(pageSize: 1000, with: Self.readings(4500))
         let store = try await shop.store([DefiningQuery("readings", "Readings")])

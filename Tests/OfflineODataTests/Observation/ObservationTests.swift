@@ -72,7 +72,7 @@ struct ObservationTests {
     }
 
     @Test(
-        "is read again after changes of what it leads to",
+        "is read again after changes of related entities",
         arguments: ["Orders?$filter=Customer/Country eq 'Chile'", "Orders(1001)?$expand=Customer,Order_Lines"])
     func related(text: String) async throws {
         let shop = try await Shop()
@@ -91,7 +91,7 @@ struct ObservationTests {
         #expect(third != second)
     }
 
-    @Test("is read again when a query whose rows were not seen yet is complete")
+    @Test("is read again when a query with hidden rows is complete")
     func loaded() async throws {
         let shop = try await Shop()
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])
@@ -154,7 +154,7 @@ struct ObservationTests {
         try await writing.value
     }
 
-    @Test("sees what becomes of a change, also where no value is another")
+    @Test("sees the changed state of a change, also without a changed value")
     func states() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -172,7 +172,7 @@ struct ObservationTests {
         #expect(try await results.next()?.first?.offlineState == .unchanged)
     }
 
-    @Test("sees what becomes of the change of an expanded entity")
+    @Test("sees the changed state of an expanded entity")
     func expandedStates() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -218,7 +218,7 @@ struct ObservationTests {
         #expect(count("Norway", in: next.removed) == .decimal(before))
     }
 
-    @Test("sees what a download brings")
+    @Test("sees downloaded rows")
     func downloads() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -239,7 +239,7 @@ struct ObservationTests {
         #expect(try await changes.next()?.inserted.map { $0["CustomerID"] } == ["C0001"])
     }
 
-    @Test("sees what another connection to the same store commits (rule 10)")
+    @Test("sees commits of another connection to the same store (rule 10)")
     func otherProcesses() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -86,7 +86,8 @@ struct StoreProcessTests {
     }
 
     @Test(
-        "Of those who make a store in one place at the same time one does, and nobody takes it away", Patience.limit,
+        "Of several processes that create a store in one place at the same time one does, and nobody removes it",
+        Patience.limit,
         arguments: [false, true])
     func creating(hasPassphrase: Bool) async throws {
         let shop = try await Shop()
@@ -119,7 +120,7 @@ struct StoreProcessTests {
     }
 
     @Test(
-        "Who opens a store once more, or is refused to make one there, goes on with it: other processes see what it commits",
+        "A process that opens a store again, or is refused to create one there, uses the same store as the others",
         Patience.limit, arguments: [false, true])
     func openedTwice(isEncrypted: Bool) async throws {
         let shop = try await Shop()

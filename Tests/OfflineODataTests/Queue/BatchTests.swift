@@ -66,7 +66,7 @@ struct BatchTests {
         #expect(try results.entities("first").map { $0["EmployeeID"] } == [1])
     }
 
-    @Test("see what an earlier request of them wrote, by its content id too")
+    @Test("see the writes of earlier requests, by their content ids too")
     func earlier() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -106,7 +106,7 @@ struct BatchTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("keep a request, waiting or refused, whose removal is of a change set that fails")
+    @Test("keep a request, waiting or refused, if the change set that removes it fails")
     func deletedInVain() async throws {
         let shop = try await Shop()
         let (store, archived) = try await refused(shop)
@@ -128,7 +128,7 @@ struct BatchTests {
 
     // MARK: Order and dependence
 
-    @Test("do by conditions and dependences on the engine's answers what they do by others'")
+    @Test("handle conditions and dependencies on the engine's own responses like those of the service")
     func conditions() async throws {
         let shop = try await Shop()
         let (store, _) = try await refused(shop)
@@ -198,7 +198,7 @@ struct BatchTests {
         #expect(try await studio.service.rows("Tags(1)").first?["Name"] == "crimson")
     }
 
-    @Test("name what an action is bound to by its content id where the same change set creates it")
+    @Test("name the entity of a bound action by its content id if the same change set creates it")
     func actionOfCreated() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -314,7 +314,7 @@ struct BatchTests {
 
     // MARK: Answers and streams
 
-    @Test("answer a creation of a change set with what it selects and expands")
+    @Test("answer a creation of a change set with its selected and expanded properties")
     func expanded() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()

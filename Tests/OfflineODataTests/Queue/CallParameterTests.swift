@@ -97,7 +97,7 @@ import Testing
         #expect(closed.last?["ID"] != temporary)
     }
 
-    @Test func `a call that is made together with what it names is sent behind it`() async throws {
+    @Test func `a call in one change set with the entity that it names is sent behind it`() async throws {
         let workshop = try await Workshop()
         let store = try await workshop.clone()
         try await store.changes.transaction { changes in
@@ -114,7 +114,7 @@ import Testing
         #expect(closed.map { $0["Title"] } == ["one"])
     }
 
-    @Test func `a call waits while what it names cannot be created, others go on`() async throws {
+    @Test func `a call waits while the entity that it names cannot be created, others go on`() async throws {
         let workshop = try await Workshop()
         let store = try await workshop.clone()
         try await store.create("Jobs", ["Title": "refused"])

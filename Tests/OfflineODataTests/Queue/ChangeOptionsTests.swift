@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Options of a change")
 struct ChangeOptionsTests {
-    @Test("a category is uploaded alone, with what its changes depend on")
+    @Test("a category is uploaded alone, with the changes that it depends on")
     func categories() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -96,7 +96,7 @@ struct ChangeOptionsTests {
         #expect(try await store.observe.status().pending.count == 1)
     }
 
-    @Test("an update that changes nothing is sent only where that is asked for")
+    @Test("an update that changes nothing is sent only on request")
     func empty() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -150,7 +150,7 @@ struct ChangeOptionsTests {
         #expect(try await shop.text("SELECT Name FROM Products WHERE ProductID = 1") == name, "nothing else is lost")
     }
 
-    @Test("options that an earlier version wrote are read with what they did not know at its default")
+    @Test("options that an earlier version wrote are read with defaults for newer ones")
     func earlier() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -205,7 +205,7 @@ struct ChangeOptionsTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("it stays where a download has brought it before the answer to its making", arguments: [true, false])
+    @Test("it stays if a download has brought it before the answer to its making", arguments: [true, false])
     func removedAfterDownload(isNamedHere: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -223,7 +223,7 @@ struct ChangeOptionsTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("deleting what was made here and never sent takes its making back, where that is asked for")
+    @Test("deleting an unsent creation withdraws it, on request")
     func undoneCreation() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -256,7 +256,7 @@ struct FoldingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("sends nothing for what was made and deleted, and only the delete for what was changed and deleted")
+    @Test("sends nothing for a created and deleted entity, and only the delete for a changed and deleted one")
     func deletes() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -279,7 +279,7 @@ struct FoldingTests {
         #expect(try await store.upload(options: folding).failed.map(\.failure?.status) == [412])
     }
 
-    @Test("leaves unmodifiable requests, other categories, and what waits for each other")
+    @Test("leaves unmodifiable requests, other categories, and requests that wait for each other")
     func untouched() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -314,7 +314,7 @@ struct FoldingTests {
 
 @Suite("Cancelling single requests")
 struct CancellingTests {
-    @Test("an update in the middle: the others stay, and so does what they made")
+    @Test("an update in the middle: the others stay, with their effects")
     func middle() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -358,7 +358,7 @@ struct CancellingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("a create: what was made for it goes too")
+    @Test("a create: changes that depend on it go too")
     func create() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

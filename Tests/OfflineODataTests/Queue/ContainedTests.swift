@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 17: what an entity contains is changed through it")
+@Suite("Rule 17: contained entities are changed through their container")
 struct ContainedTests {
     private static func albums() throws -> DefiningQuery { try DefiningQuery("albums", "Albums?$expand=Pages") }
 
@@ -58,7 +58,7 @@ struct ContainedTests {
     }
 
     @Test(
-        "in an entity that is made here follows it to its own key, in a change set and one by one",
+        "in an entity that is created locally follows it to its own key, in a change set and one by one",
         arguments: [true, false])
     func newContainer(hasBatches: Bool) async throws {
         let studio = try await Studio()
@@ -168,7 +168,7 @@ struct ContainedTests {
     // MARK: Deletion with the entity
 
     @Test(
-        "comes back with its entity, with its changes, when the deletion is taken back",
+        "comes back with its entity, with its changes, when the deletion is undone",
         arguments: ["undo", "cancel", "all"])
     func undoneDeletion(way: String) async throws {
         let studio = try await Studio()
@@ -206,7 +206,7 @@ struct ContainedTests {
         #expect(try await studio.service.rows("Albums(1)/Tags").count == 3)
     }
 
-    @Test("stays away with its entity, whatever a download leads to it from, and comes back with its changes")
+    @Test("stays away with its deleted entity, despite downloaded references to it, and comes back with its changes")
     func undoneDeletionBelow() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("tags", "Tags?$expand=Albums($expand=Pages)")])
@@ -229,7 +229,7 @@ struct ContainedTests {
         #expect(rows == 0, "and with it for good")
     }
 
-    @Test("comes back, when the service refused the deletion and it is given up")
+    @Test("comes back, when the service refused the deletion and it is withdrawn")
     func refusedDeletion() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try Self.albums()])
@@ -249,7 +249,7 @@ struct ContainedTests {
     }
 
     @Test(
-        "comes back with the bytes of its streams, whatever tidies up meanwhile",
+        "comes back with the bytes of its streams, despite any clean-up meanwhile",
         arguments: [true, false], [true, false])
     func undoneDeletionOfStreams(isNew: Bool, isRefused: Bool) async throws {
         let studio = try await Studio()
@@ -324,7 +324,7 @@ struct ContainedTests {
 
     // MARK: Single-valued containment
 
-    @Test("of which there is one alone, is made by PATCH and PUT, changed, deleted and taken back")
+    @Test("of which there is one alone, is made by PATCH and PUT, changed, deleted and undone")
     func single() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("albums", "Albums?$expand=Cover")])
@@ -390,7 +390,7 @@ struct ContainedTests {
         #expect(try await studio.service.rows("Albums(3)/Tags").count == 2)
     }
 
-    @Test("comes back, with its changes, when the deletion of what a download had brought is taken back")
+    @Test("comes back, with its changes, when the deletion of a downloaded container is undone")
     func deletedTwin() async throws {
         let studio = try await Studio()
         let gateway = Gateway(
@@ -420,7 +420,7 @@ struct ContainedTests {
         #expect(try await store.rows("Albums?$filter=Name eq 'Autumn'").count == 1)
     }
 
-    @Test("comes back in the error archive, where the service has lost its place for it meanwhile")
+    @Test("comes back in the error archive, if the service's model has lost its place meanwhile")
     func changedModel() async throws {
         let studio = try await Studio()
         let title = "<Property Name=\"Title\" Type=\"Edm.String\"/>"

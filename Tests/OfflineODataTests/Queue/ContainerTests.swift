@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rules 12 and 17: what contains something that was changed here")
+@Suite("Rules 12 and 17: containers of locally changed entities")
 struct ContainerTests {
     private static let summer = "Albums?$filter=Name eq 'Summer'&$expand=Pages"
 
@@ -40,7 +40,7 @@ struct ContainerTests {
         #expect(try await store.rows("Albums").isEmpty, "nobody holds it any more")
     }
 
-    @Test("stays when it was changed too and its own change is taken back")
+    @Test("stays when it was changed too and its own change is undone")
     func undoneBesides() async throws {
         let studio = try await Studio()
         let store = try await edited(studio)
@@ -89,7 +89,7 @@ struct ContainerTests {
         try await expectSent(refresh.store, studio)
     }
 
-    @Test("stays within what contains it, at whatever depth, and goes when the service says that it is gone")
+    @Test("stays within its container, at any depth, and goes when the service has removed it")
     func nested() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([try DefiningQuery("boxes", "Boxes?$expand=Slips($expand=Marks)")])
@@ -116,7 +116,7 @@ struct ContainerTests {
         #expect(try await store.rows("Boxes").isEmpty)
     }
 
-    @Test("taken back after the model changed brings no property that was not loaded, and none that is new (rule 12)")
+    @Test("undone after the model changed brings no property that was not loaded, and none that is new (rule 12)")
     func deletedBeforeMigration() async throws {
         let depot = try await Depot()
         let store = try await depot.clone([
@@ -138,7 +138,7 @@ struct ContainerTests {
         #expect(mark["Text"] == nil)
     }
 
-    @Test("stays when it was made here, sent, and is not wanted here any more, until what it contains is sent too")
+    @Test("stays if it was created, sent and deleted locally, until its contained changes are sent too")
     func removedAfterCreation() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("summer", Self.summer)])
@@ -153,7 +153,7 @@ struct ContainerTests {
         #expect(try await store.rows("Albums").count == 1)
     }
 
-    @Test("Rule 6: an action on what is new in it waits for that to be made")
+    @Test("Rule 6: an action on a new contained entity waits for its creation")
     func action() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()

@@ -83,7 +83,7 @@ struct DynamicChangeTests {
         #expect(try await store.rows("Things(1)").first?.dynamicProperties == ["Weight": 5])
     }
 
-    @Test("Removing one is taken back")
+    @Test("Removing one is undone")
     func undone() async throws {
         let (_, store, folder) = try await things()
         defer { withExtendedLifetime(folder) {} }
@@ -104,7 +104,9 @@ struct DynamicChangeTests {
         #expect(try await store.rows("Things(1)").first?["Colour"] == "blue")
     }
 
-    @Test("What others have changed of them is a conflict, at a service without ETags too", arguments: [false, true])
+    @Test(
+        "A change of the same dynamic property by others is a conflict, at a service without ETags too",
+        arguments: [false, true])
     func conflict(hasETags: Bool) async throws {
         let (service, store, folder) = try await things(hasETags: hasETags)
         defer { withExtendedLifetime(folder) {} }

@@ -129,7 +129,7 @@ struct DynamicTypeTests {
         #expect(values.keys.allSatisfy { text.contains("\"\($0)\":") }, "\(text)")
     }
 
-    @Test("go with changes that were made offline, also where they waited in the queue of a closed store")
+    @Test("go with changes that were made offline, also if they waited in the queue of a closed store")
     func sent() async throws {
         let (service, values) = try await service()
         let folder = Folder()

@@ -24,7 +24,7 @@ struct EditingTests {
         return entity
     }
 
-    @Test("sends what a change gives besides a reference to another entity")
+    @Test("sends the changed properties besides a reference to another entity")
     func bindAndProperty() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -65,7 +65,7 @@ struct EditingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("leaves the ETag alone when a reference is set to what it is already")
+    @Test("leaves the ETag alone when a reference is set to its present target")
     func sameReference() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -76,7 +76,7 @@ struct EditingTests {
         #expect(try await store.upload().failed.map(\.entityText) == [])
     }
 
-    @Test("never gives a temporary key twice, or what refers to the one would go to the other")
+    @Test("never gives a temporary key twice, or references to one entity would lead to another")
     func temporaryKeysAreUnique() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

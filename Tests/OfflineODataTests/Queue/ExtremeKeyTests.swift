@@ -7,7 +7,7 @@ import ODataStore
 import OfflineOData
 import Testing
 
-@Suite("Local changes beside what a service may have given")
+@Suite("Local keys beside extreme keys of a service")
 struct ExtremeKeyTests {
     private static let metadata = """
         <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>

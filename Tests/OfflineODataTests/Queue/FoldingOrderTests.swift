@@ -4,13 +4,13 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Folding moves no change past what may depend on it")
+@Suite("Folding keeps the order of changes that may depend on each other")
 struct FoldingOrderTests {
     /// Folding with a policy under which local changes win. An action changes the version on which later
     /// changes are based.
     private let folding = UploadOptions(conflictPolicy: .clientWins, foldsRequests: true)
 
-    @Test("past an action, whatever that is bound to", arguments: ["Albums(1)", "Albums(2)"])
+    @Test("past an action on any entity", arguments: ["Albums(1)", "Albums(2)"])
     func action(bound: String) async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -41,7 +41,7 @@ struct FoldingOrderTests {
                 == ["Albums(1)", "Albums(2)", "Tags(3)", "Albums(1)/Tags", "Albums(1)", "Tags(3)"])
     }
 
-    @Test("nor into what is to be made before a transaction that it waits for")
+    @Test("nor into a change before a transaction that it waits for")
     func changeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -61,7 +61,7 @@ struct FoldingOrderTests {
     }
 
     @Test(
-        "nor a creation into its deletion where a download has brought the entity meanwhile", arguments: [true, false])
+        "nor a creation into its deletion if a download has brought the entity meanwhile", arguments: [true, false])
     func broughtMeanwhile(isGone: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -89,7 +89,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("joins those of the updates that waited behind it too, and compares with what was before all of them")
+    @Test("joins the updates that waited behind it too, and compares with the values before all of them")
     func waiting() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client(), hasETags: false))
@@ -119,7 +119,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("is not done where a request behind that must be sent as it is would undo it")
+    @Test("is not done if an unmodifiable request behind it would undo it")
     func undone() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -164,7 +164,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("in a transaction that makes what it refers to is sent behind that", arguments: [true, false])
+    @Test("in a transaction that creates its target is sent behind that", arguments: [true, false])
     func reference(hasBatches: Bool) async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop, hasBatches: hasBatches)
@@ -178,7 +178,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("in a transaction takes in what waits for it and is changed there too", arguments: [true, false])
+    @Test("in a transaction includes its dependents that are changed there too", arguments: [true, false])
     func between(hasBatches: Bool) async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop, withLine: true, hasBatches: hasBatches)
@@ -199,7 +199,7 @@ struct MendingTests {
         try await expectSettled(store, shop)
     }
 
-    @Test("by what was made in a transaction that waits for it makes it one of that", arguments: [true, false])
+    @Test("by a change in a transaction that waits for it makes it part of the transaction", arguments: [true, false])
     func circle(hasBatches: Bool) async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop, hasBatches: hasBatches)
@@ -215,7 +215,7 @@ struct MendingTests {
     }
 
     @Test(
-        "by what was made in a transaction that waits for it makes one of that and of its own",
+        "by a change in a transaction that waits for it unites its own change set with the transaction",
         arguments: [true, false])
     func circleOfTwo(hasBatches: Bool) async throws {
         let shop = try await Shop()

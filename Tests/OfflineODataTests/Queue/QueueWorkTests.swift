@@ -31,7 +31,7 @@ struct QueueWorkTests {
         return store
     }
 
-    @Test("a download looks for what was deleted here once for each part of it, and not for each of its rows")
+    @Test("a download looks for locally deleted entities once for each part of it, and not for each of its rows")
     func newRows() async throws {
         let shop = try await Shop()
         let store = try await shop.store(options: statements.options)
@@ -79,7 +79,7 @@ struct QueueWorkTests {
         #expect(scans[1] == scans[0])
     }
 
-    @Test("folds more of them than are looked at in one transaction, and what waits for a folded one goes on")
+    @Test("folds more of them than one transaction examines, and dependents of a folded one go on")
     func foldingInParts() async throws {
         let shop = try await Shop()
         let store = try await store(of: shop, ordering: 60)
@@ -93,7 +93,7 @@ struct QueueWorkTests {
         #expect(try await shop.count(folded) == 60)
     }
 
-    @Test("gives keys of the service to what waits without a look at all that waits for each")
+    @Test("gives keys of the service to pending changes without a scan of the queue for each")
     func keys() async throws {
         var counts: [Int] = []
         for count in [4, 8, 16] {

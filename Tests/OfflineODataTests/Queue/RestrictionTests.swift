@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("What the metadata say may not be changed is refused when the change is made")
+@Suite("A change that the metadata forbid is refused when it is made")
 struct RestrictionTests {
     private func older(_ property: String = "", set: String = "") async throws -> OfflineStore {
         let service = OddService(
@@ -31,7 +31,7 @@ struct RestrictionTests {
         #expect(try await late.observe.status().pending.isEmpty)
     }
 
-    @Test("A set refuses what its attributes say", arguments: ["creatable", "updatable", "deletable"])
+    @Test("A set refuses changes by its attributes", arguments: ["creatable", "updatable", "deletable"])
     func set(_ attribute: String) async throws {
         let store = try await older(set: #"sap:\#(attribute)="false""#)
         await #expect(throws: ODataError.self) {
@@ -44,7 +44,7 @@ struct RestrictionTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("An entity whose flag says no refuses", arguments: ["updatable-path", "deletable-path"])
+    @Test("An entity refuses changes by its flags", arguments: ["updatable-path", "deletable-path"])
     func flag(_ attribute: String) async throws {
         let store = try await older(
             #"<Property Name="Flag" Type="Edm.Boolean"/>"#, set: #"sap:\#(attribute)="Flag""#)

@@ -91,7 +91,7 @@ struct SingleDependentTests {
         #expect(try await notes(store) == [2])
     }
 
-    @Test("The one before has it again when both are taken back", arguments: Way.allCases)
+    @Test("The one before has it again when both are undone", arguments: Way.allCases)
     func takenBack(way: Way) async throws {
         let (_, store) = try await clone()
         try await setNote(2, in: store, by: way)
@@ -124,7 +124,7 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service, of: 2) == [1])
     }
 
-    @Test("It waits for a conflict of the one before, where a download has brought a third: nothing is half done")
+    @Test("It waits for a conflict of the one before, if a download has brought a third: nothing is half done")
     func third() async throws {
         let (studio, store) = try await clone()
         try await studio.service.create("Notes", ["ID": 3, "Text": "third"])
@@ -169,7 +169,7 @@ struct SingleDependentTests {
     }
 
     @Test(
-        "A refused change that is mended together with what was to get it waits for the one before, too"
+        "A refused change that is mended together with its successor waits for the one before, too"
     )
     func mendedBefore() async throws {
         let studio = try await service()
@@ -241,7 +241,7 @@ struct SingleDependentTests {
     }
 
     @Test(
-        "Where the one before keeps it, the other one keeps every change but that, whatever else was changed",
+        "If the one before keeps it, the other one keeps all other changes",
         arguments: [false, true])
     func otherChanges(alsoOfGiver: Bool) async throws {
         let (studio, store) = try await clone()
@@ -299,7 +299,7 @@ struct SingleDependentTests {
         #expect(try await notes(store) == [1])
     }
 
-    @Test("Where the service's version of the one before counts, it keeps the relation, whatever else waits for it")
+    @Test("If the server version of the one before counts, it keeps the relation, despite other dependents")
     func givenUp() async throws {
         let (studio, store) = try await clone()
         try await setNote(2, in: store)
@@ -312,7 +312,7 @@ struct SingleDependentTests {
         #expect(try await studio.service.rows("Notes?$orderby=ID").map { $0["Text"] } == ["theirs", "mine"])
     }
 
-    @Test("One that was made here and is not wanted any more has never had it: who got it from that one keeps it")
+    @Test("A withdrawn local creation has never had it: the entity that got it from that one keeps it")
     func madeHere() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
@@ -325,7 +325,7 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service) == [2])
     }
 
-    @Test("Where the one before gives it up by a later change all the same, the other one waits for that")
+    @Test("If the one before releases it by a later change all the same, the other one waits for that")
     func laterGiver() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(2)", ["AlbumID": .null])
@@ -340,7 +340,7 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service, of: 2) == [1])
     }
 
-    @Test("Who waits for a giver whose later change needs what is made together with it goes with all of these")
+    @Test("A dependent of an entity with a later release in a change set joins that change set")
     func laterGiverInCircle() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
@@ -356,7 +356,7 @@ struct SingleDependentTests {
         #expect(try await notes(studio.service, of: 3) == [1])
     }
 
-    @Test("Who waits for a giver that is deleted in the end waits for the deletion, where both are one request")
+    @Test("A dependent of an entity that is deleted in the end waits for the deletion, if both are one request")
     func deletedGiver() async throws {
         let (studio, store) = try await clone()
         try await store.update("Notes(1)", ["AlbumID": .null])
@@ -379,7 +379,7 @@ struct SingleDependentTests {
         #expect(try await pending(store) == [])
     }
 
-    @Test("It is refused where the one before cannot be without it", arguments: Way.allCases)
+    @Test("It is refused if the one before cannot be without it", arguments: Way.allCases)
     func needed(way: Way) async throws {
         let (_, store) = try await clone {
             $0.replacingOccurrences(

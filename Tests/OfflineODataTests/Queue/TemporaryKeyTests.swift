@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Rule 11: a temporary key gives way to the same one of the service")
 struct TemporaryKeyTests {
-    @Test("An entity that a download brings is another one, and each keeps what refers to it")
+    @Test("An entity that a download brings is another one, and each keeps its references")
     func download() async throws {
         let depot = try await Depot()
         let store = try await depot.clone()
@@ -35,7 +35,7 @@ struct TemporaryKeyTests {
         }
     }
 
-    @Test("An edit of a row that refers to the service's entity does not make it refer to the one made here")
+    @Test("An edit of a row that refers to the service's entity does not make it refer to the one created locally")
     func editedReference() async throws {
         let depot = try await Depot()
         try await depot.service.change(.create, "Papers", "Letter", ["ID": 1, "Text": "Dear", "HeaderID": -1])
@@ -54,7 +54,7 @@ struct TemporaryKeyTests {
     }
 
     @Test(
-        "What a download brings that refers to an entity with that key goes on to do so, whether or not it is there",
+        "A downloaded reference to an entity with that key stays, whether or not the entity is there",
         arguments: [false, true])
     func laterReference(isChangedHere: Bool) async throws {
         let depot = try await Depot()
@@ -97,7 +97,7 @@ struct TemporaryKeyTests {
         }
     }
 
-    @Test("So does one whose temporary key the service gives to another that was made here")
+    @Test("So does a local creation with a temporary key that the service gives to another one")
     func upload() async throws {
         let depot = try await Depot()
         let service = depot.service
@@ -129,7 +129,7 @@ struct TemporaryKeyTests {
         }
     }
 
-    @Test("It is not one by which something here refers to what the service has or means", arguments: [true, false])
+    @Test("It is never a number by which a local row refers to an entity of the service", arguments: [true, false])
     func referred(isMadeHere: Bool) async throws {
         let depot = try await Depot()
         try await depot.service.change(

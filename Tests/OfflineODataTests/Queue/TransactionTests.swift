@@ -28,7 +28,7 @@ struct TransactionTests {
         }
     }
 
-    @Test("are one change set, in which what is created is named by its content id")
+    @Test("are one change set, in which created entities are named by their content ids")
     func changeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -44,7 +44,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are seen by what reads within, and gone as a whole when the closure throws")
+    @Test("are seen by reads within, and gone as a whole when the closure throws")
     func rolledBack() async throws {
         struct Enough: Error {}
         let shop = try await Shop()
@@ -60,7 +60,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("leave nothing of a change that was refused here, and keep the others where the closure goes on")
+    @Test("leave nothing of a change that was refused here, and keep the others if the closure goes on")
     func refusedHere() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -71,7 +71,7 @@ struct TransactionTests {
         #expect(try await store.observe.status().pending.map(\.entityText) == ["Products(2)"])
     }
 
-    @Test("include what is given up of the engine's own sets, which are read with what was changed")
+    @Test("include discarded changes of the engine's own sets, which show the changes of the transaction")
     func engineSets() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -131,7 +131,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are given up together")
+    @Test("are withdrawn together")
     func discarded() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -141,7 +141,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are sent one after the other where the service has no change sets, each waiting for the one before")
+    @Test("are sent one after the other if the service has no change sets, each waiting for the one before")
     func withoutBatches() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -177,7 +177,7 @@ struct TransactionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("are looked for by what can be looked at where the service remembers no requests")
+    @Test("are looked for by their evidence if the service remembers no requests")
     func answerLostPlain() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -212,7 +212,7 @@ struct TransactionTests {
         #expect(try await shop.text("SELECT City FROM Customers WHERE CustomerID = 'C0002'") == "Mine")
     }
 
-    @Test("are sent as whole entities where the service does not change single properties")
+    @Test("are sent as whole entities if the service does not change single properties")
     func withoutPatch() async throws {
         let shop = try await Shop()
         let refused = LockedFlag()

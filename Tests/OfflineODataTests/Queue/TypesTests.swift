@@ -115,7 +115,7 @@ struct TypesTests {
     }
 
     @Test(
-        "takes the type that an entity has now, where it is made again as another one while a change of it waits",
+        "takes the current type of an entity that is created again with another type while a change is pending",
         arguments: ["Plan", "EmptyPlan", "NamedPlan", "BigPlan"], [true, false])
     func otherType(type: String, isUploaded: Bool) async throws {
         let folder = Folder()
@@ -150,7 +150,7 @@ struct TypesTests {
         try await expectType("Theirs")
     }
 
-    @Test("leaves a change out of what is seen that the type an entity has now has no place for")
+    @Test("leaves out a pending value that the current type of an entity does not have")
     func changeOfOtherType() async throws {
         let folder = Folder()
         let (service, store) = try await bigPlan(folder)

@@ -27,7 +27,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("takes a created entity away, with what refers to it")
+    @Test("removes a created entity, with the entities that refer to it")
     func created() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -71,7 +71,7 @@ struct UndoTests {
     }
 
     @Test(
-        "of a part of what was made together is refused, unless the others are taken back too",
+        "of a part of a change set is refused, unless the others are undone too",
         arguments: ["undo", "cancel"])
     func partOfChangeSet(way: String) async throws {
         let shop = try await Shop()
@@ -99,7 +99,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("of a deletion takes away what has got the key of the entity meanwhile")
+    @Test("of a deletion removes an entity that got the key meanwhile")
     func deletedAndMadeAgain() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -122,7 +122,7 @@ struct UndoTests {
     }
 
     @Test(
-        "of a deletion brings back what a download has brought since, also where the key has gone to another entity",
+        "of a deletion restores the downloaded version, also if the key has gone to another entity",
         arguments: ["undo", "discard", "server wins", "upload"])
     func deletedChangedAndMadeAgain(way: String) async throws {
         let shop = try await Shop()
@@ -196,7 +196,7 @@ struct UndoTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("of what was created takes with it what was made of it in the same transaction")
+    @Test("of a creation includes later changes in the same transaction")
     func createdTogether() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -262,7 +262,7 @@ struct UndoTests {
         #expect(try await undo(store, "Products(2)") == 1)
     }
 
-    @Test("of what is no entity names it")
+    @Test("of a path that is no entity names it")
     func unknown() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -270,7 +270,7 @@ struct UndoTests {
         await #expect(throws: QueryError.self) { try await undo(store, "Produkts(1)") }
     }
 
-    @Test("is refused where something that would go with it is on its way, and the doubt of that is seen")
+    @Test("is refused if something that would go with it is on its way, and the doubt of that is seen")
     func dependentOnItsWay() async throws {
         let shop = try await Shop()
         let found = LockedList()

@@ -5,7 +5,7 @@ import ODataQuery
 import OfflineOData
 import Testing
 
-@Suite("Undoing an edit of what was not loaded")
+@Suite("Undoing an edit of a property that is not loaded")
 struct UnloadedUndoTests {
     private static let metadata = """
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>

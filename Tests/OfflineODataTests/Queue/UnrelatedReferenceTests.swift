@@ -23,7 +23,7 @@ struct UnrelatedReferenceTests {
         #expect(try await store.rows("Notes?$filter=ID eq 2").first?["AlbumID"] == 2)
     }
 
-    @Test("A single one is told by its foreign key, also where the entity that it leads to was not downloaded")
+    @Test("A single one is told by its foreign key, also if the entity that it leads to was not downloaded")
     func foreignKeyAlone() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([DefiningQuery(entitySet: "Notes")])

@@ -32,7 +32,7 @@ struct WaitingRelationTests {
 
     // MARK: Downloads
 
-    @Test("is seen behind a download, from whichever end it was made or taken away")
+    @Test("is seen behind a download, from whichever end it was made or removed")
     func partnerSide() async throws {
         let studio = try await Studio()
         let store = try await clone(studio)
@@ -49,7 +49,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "Rule 12: keeps what it relates when that leaves its query, at either end, until it is through",
+        "Rule 12: keeps its entities when they leave their query, at either end, until it is sent",
         arguments: [("Albums(2)", "Winter"), ("Tags(3)", "green")])
     func leavingFilter(entity: String, name: String) async throws {
         let studio = try await Studio()
@@ -72,7 +72,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "is made and taken away where the service asks for the version of what it starts from",
+        "is added and removed with the version of its source, if the service asks for it",
         arguments: [true, false])
     func requiredETag(isTogether: Bool) async throws {
         let studio = try await Studio()
@@ -183,7 +183,7 @@ struct WaitingRelationTests {
         #expect(try await names(studio.service, "Albums(2)/Tags") == ["green"])
     }
 
-    @Test("is not mended by what must be sent as it is, which waits behind it")
+    @Test("is not mended by an unmodifiable request behind it")
     func unmodifiable() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -198,7 +198,7 @@ struct WaitingRelationTests {
         #expect(try await store.observe.status().failed.map(\.kind) == [.link])
     }
 
-    @Test("refused with what it was made together with lets that go on when it is taken back")
+    @Test("refused with its change set lets the rest go on after an undo")
     func transaction() async throws {
         let studio = try await Studio()
         let isRefusing = LockedFlag()
@@ -306,7 +306,7 @@ struct WaitingRelationTests {
         #expect(try await mottoes(store) == ["1:2"])
     }
 
-    @Test("in the place of another one gives that back when it is taken back", arguments: Way.allCases, [true, false])
+    @Test("in the place of another one gives that back when it is undone", arguments: Way.allCases, [true, false])
     func replacedAndTakenBack(way: Way, isCancelled: Bool) async throws {
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto")
@@ -321,7 +321,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "in the place of another one stays on top of what a download brings, and gives that back",
+        "in the place of another one stays on top of a download, and restores that one",
         arguments: Way.allCases, [1, 3])
     func replacedAndDownloaded(way: Way, theirs: Int) async throws {
         let studio = try await studioWithMotto()
@@ -362,7 +362,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "Rule 8: in the place of another one, or taken away, does not go over one that others have made since",
+        "Rule 8: in the place of another one, or removed, does not go over one that others have made since",
         arguments: [true, false], [true, false])
     func replacedByOthers(isRemoved: Bool, isTogether: Bool) async throws {
         for isDownloaded in [true, false] {
@@ -408,7 +408,7 @@ struct WaitingRelationTests {
     }
 
     @Test(
-        "in the place of one that was not sent, or was refused, gives back what the service has",
+        "in the place of an unsent or refused one restores the relation of the service",
         arguments: [true, false])
     func replacedAgain(isRefused: Bool) async throws {
         let (studio, store) = try await replacement(isRefused: isRefused)
@@ -421,7 +421,7 @@ struct WaitingRelationTests {
         #expect(try await mottoes(studio.service) == ["1:1"])
     }
 
-    @Test("taken away again takes away what the service has in its place", arguments: [true, false])
+    @Test("removed again removes the service's relation in its place", arguments: [true, false])
     func replacedAndRemoved(isRefused: Bool) async throws {
         let (studio, store) = try await replacement(isRefused: isRefused)
         _ = try await store.execute(ODataRequest(.delete, try ODataURL(parsing: "Albums(1)/Motto/$ref")))
@@ -431,7 +431,7 @@ struct WaitingRelationTests {
         #expect(try await store.observe.status().failed.isEmpty)
     }
 
-    @Test("goes with the entity that it leads to, and comes back with it, on top of what it took the place of")
+    @Test("goes with the entity to which it leads, and comes back with it, on top of the relation it replaced")
     func replacedByDeleted() async throws {
         let studio = try await studioWithMotto()
         let store = try await clone(studio, expanding: "Motto")

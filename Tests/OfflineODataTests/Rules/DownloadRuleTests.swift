@@ -7,7 +7,7 @@ import Testing
 /// The rules of downloads that are not covered by a suite of their own.
 @Suite("Rules of downloads")
 struct DownloadRuleTests {
-    @Test("Rule 12: ETags and types come whatever a query selects")
+    @Test("Rule 12: ETags and types come with every selection of a query")
     func besidesSelected() async throws {
         let shop = try await Shop()
         let orders = try await shop.clone([DefiningQuery("freights", "Orders?$select=Freight")])
@@ -73,7 +73,7 @@ struct DownloadRuleTests {
         #expect(try await store.rows("Orders").count == 199)
     }
 
-    @Test("Rule 16: whether the service answers what $expand is split into is asked once")
+    @Test("Rule 16: the support for the parts of $expand is tested once")
     func probed() async throws {
         let shop = try await Shop()
         let probes = LockedList()

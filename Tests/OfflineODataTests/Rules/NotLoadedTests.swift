@@ -7,7 +7,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 12: what no query of the store holds is refused with its name, never empty")
+@Suite("Rule 12: a read outside of all queries of the store is refused with its name, never empty")
 struct NotLoadedTests {
     /// A missing part, and the query that would load it.
     private struct Refusal: Equatable {
@@ -141,7 +141,7 @@ struct NotLoadedTests {
         #expect(try await refusal(store, "Albums(1)/Tags")?.name == "Albums/Tags")
     }
 
-    @Test("the friends of a friend, who came with a person and without friends")
+    @Test("the friends of a friend that came with a person and without friends")
     func friends() async throws {
         let journeys = try await Journeys()
         let store = try await journeys.clone(["ann": "People?$filter=Name eq 'ann'&$expand=Friends"])
@@ -155,7 +155,7 @@ struct NotLoadedTests {
         #expect(try await all.rows("People('bob')/Friends").count == 2)
     }
 
-    @Test("the relations of what was made here are known until a download has brought it")
+    @Test("the relations of a local creation are known until a download has brought it")
     func local() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([try DefiningQuery("a", "Albums")])

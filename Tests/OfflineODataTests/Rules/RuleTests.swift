@@ -35,7 +35,7 @@ struct RuleTests {
         #expect(!response.preferencesApplied.contains("track-changes"))
     }
 
-    @Test("Rule 33: now() is what the environment's clock says")
+    @Test("Rule 33: now() is the time of the environment's clock")
     func now() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -110,7 +110,8 @@ struct UploadRuleTests {
         #expect(guards.count == 2 && Set(guards).count == 2)
     }
 
-    @Test("Rule 8: without ETags an entity is read once before it is changed, and PATCH carries only what changed")
+    @Test(
+        "Rule 8: without ETags an entity is read once before a change, and PATCH carries only changed properties")
     func comparedAndSparse() async throws {
         let shop = try await Shop()
         let sent = LockedList()

@@ -60,7 +60,7 @@ struct AttachedStoresTests {
         #expect(try await orders.rows("Orders(1001)").count == 1)
     }
 
-    @Test("What is not downloaded as a whole yet is not seen, and stores that do not go together are refused by name")
+    @Test("A part that is not downloaded yet is not seen, and incompatible stores are refused by name")
     func refused() async throws {
         let shop = try await Shop()
         let first = try await shop.clone([DefiningQuery(entitySet: "Products")], named: "first")

@@ -33,7 +33,7 @@ struct ComplexTypeChangeTests {
         .complex(ODataEntity(shape: try #require(depot.service.model.shape(QualifiedName("Depot", "Address"))), values))
     }
 
-    @Test("that has no place for something puts what waits of it into the archive whole", arguments: [true, false])
+    @Test("with a lost property puts pending changes with it into the archive whole", arguments: [true, false])
     func lost(isGone: Bool) async throws {
         let fax = "<Property Name=\"Fax\" Type=\"Edm.String\"/>"
         let depot = try await depot(zip: "Edm.Int32", fax: isGone ? fax : "")
@@ -56,7 +56,7 @@ struct ComplexTypeChangeTests {
         #expect(try await migrated.observe.status().failed.isEmpty)
     }
 
-    @Test("that has more keeps what waits of it")
+    @Test("with a new property keeps pending changes")
     func grown() async throws {
         let depot = try await depot(zip: "Edm.Int32")
         let store = try await depot.clone()
@@ -82,7 +82,7 @@ struct ComplexTypeChangeTests {
         }
     }
 
-    @Test("A decimal that gets more places keeps its value, here and in what waits")
+    @Test("A decimal with more places keeps its value, in rows and in pending changes")
     func scale() async throws {
         let former = try await depot(price: #"Precision="12" Scale="2""#)
         let newer = try await depot(price: #"Precision="12" Scale="4""#)
@@ -126,7 +126,7 @@ struct ComplexTypeChangeTests {
         #expect(try await migrated.observe.status().pending.map { $0.changes["Price"] } == [mine])
     }
 
-    @Test("A complex type that gets its first derived one keeps its values in drafts and in what waits")
+    @Test("A complex type with a first derived one keeps its values in drafts and in pending changes")
     func derived() async throws {
         func depot(_ more: String) async throws -> Depot {
             try await Depot { metadata in

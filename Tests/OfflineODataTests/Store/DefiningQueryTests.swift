@@ -26,7 +26,7 @@ struct DefiningQueryTests {
     }
 
     @Test(
-        "have parameters in conditions alone, and say what to write instead where one stands elsewhere",
+        "have parameters in conditions alone, and an error elsewhere suggests another form",
         arguments: [
             ("Products(@me)", "Products?$filter=ProductID eq @me"),
             ("Products(ProductID=@me)", "$filter=ProductID eq @me"), ("Products?$search=@me", "double quotes"),
@@ -107,7 +107,7 @@ struct DefiningQueryTests {
         }
     }
 
-    @Test("may name what an entity contains, and are changed by its path (rule 17)")
+    @Test("may name contained entities, and are changed by their path (rule 17)")
     func contained() async throws {
         let studio = try await Studio()
         let shape = try #require(studio.service.model.shape(QualifiedName("Studio", "Page")))

@@ -43,7 +43,7 @@ struct EngineUpgradeTests {
         return queue
     }
 
-    @Test("moves what a request waits for into rows, and how it failed into columns")
+    @Test("moves the dependencies of a request into rows, and its failure into columns")
     func movesRequests() throws {
         let queue = try Self.earlier()
         try queue.write { try EngineSchema.upgrade(from: 7, in: $0) }

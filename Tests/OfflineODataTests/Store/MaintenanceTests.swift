@@ -84,7 +84,7 @@ struct MaintenanceTests {
         #expect(try await reopened.observe.events(newest: 1).first?.kind == "repaired")
     }
 
-    @Test("a trace shows statements without values, or with them where that is asked for", arguments: [false, true])
+    @Test("a trace shows statements without values, or with them on request", arguments: [false, true])
     func trace(withValues: Bool) async throws {
         let shop = try await Shop()
         let statements = LockedNames()

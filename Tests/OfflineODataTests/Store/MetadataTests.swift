@@ -57,7 +57,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "whose new properties are edited before they are loaded makes no conflict where one of two edits goes (rule 8)",
+        "with new properties, edited before they are loaded, makes no conflict if one edit is withdrawn (rule 8)",
         arguments: [true, false])
     func editedBeforeLoaded(folds: Bool) async throws {
         let shop = try await Shop()
@@ -79,7 +79,7 @@ struct MetadataTests {
         #expect(try await newer.count("SELECT COUNT(*) FROM Customers WHERE Phone = 'second'") == 1)
     }
 
-    @Test("whose keys get more places keeps what waits, and the rows that it waits for")
+    @Test("with longer keys keeps pending changes, and the rows that they wait for")
     func recodedKeys() async throws {
         func metadata(_ scale: Int) -> String {
             """
@@ -119,7 +119,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "that binds what a query expands otherwise has that expanded as it is now", arguments: [true, false],
+        "that binds the expanded properties of a query differently has them expanded anew", arguments: [true, false],
         [true, false])
     func otherParts(isBoundElsewhere: Bool, isReversed: Bool) async throws {
         let plain = try await Studio()
@@ -221,7 +221,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "leaves a row that was changed here and has gone there to no download: it goes when the change is taken back",
+        "keeps a locally changed row that the service has removed, until the change is undone",
         arguments: [true, false], [true, false])
     func goneBehindChange(isDeletion: Bool, isDownloaded: Bool) async throws {
         let shop = try await Shop()
@@ -261,7 +261,7 @@ struct MetadataTests {
         #expect(try await migrated.rows("Customers?$search=Quaxonia").isEmpty)
     }
 
-    @Test("gives no number of a row again: what was deleted here comes back as itself (rule 11)")
+    @Test("gives no number of a row again: a locally deleted row comes back as itself (rule 11)")
     func numbers() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -277,7 +277,7 @@ struct MetadataTests {
         #expect(both.map { $0["CompanyName"] } == ["New", "Last"])
     }
 
-    @Test("that is not compatible is built anew, with the queue kept and what it refuses in the archive (rule 6)")
+    @Test("that is not compatible is built anew; the queue is kept, and refused requests are archived (rule 6)")
     func incompatible() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -297,7 +297,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "of another process is heard of: what is open says that it must be opened again, and writes nothing (rule 10)",
+        "of another process is noticed: an open store says that it must be opened again, and writes nothing (rule 10)",
         arguments: ["ALTER TABLE Customers ADD COLUMN Area VARCHAR(20)", "ALTER TABLE Customers DROP COLUMN City"])
     func otherProcess(_ change: String) async throws {
         let shop = try await Shop()
@@ -326,7 +326,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "leaves behind the store that was asked for it: that says so, whatever it is asked, and does nothing",
+        "leaves the former store behind, which refuses every call and does nothing",
         arguments: ["ALTER TABLE Customers ADD COLUMN Area VARCHAR(20)", "ALTER TABLE Customers DROP COLUMN City"])
     func former(_ change: String) async throws {
         let shop = try await Shop()
@@ -415,7 +415,7 @@ struct MetadataTests {
         return ODataRequest(.create, ODataURL(path: ResourcePath([.batch])), body: .batch(items))
     }
 
-    @Test("of another process leaves a change that was committed just before what it is: done")
+    @Test("of another process leaves a change that was committed just before in effect")
     func committed() async throws {
         let shop = try await Shop()
         let other = OtherProcess(directory: shop.directory.appendingPathComponent("clone").path)
@@ -450,7 +450,7 @@ struct MetadataTests {
         #expect(try await queued(in: store) == 1)
     }
 
-    @Test("of another process does not hide what became of a call at once", arguments: [false, true])
+    @Test("of another process does not hide the outcome of a call at once", arguments: [false, true])
     func calledAtOnce(isLost: Bool) async throws {
         let desk = try await Desk()
         let clones = LockedNames()
@@ -489,7 +489,7 @@ struct MetadataTests {
         store.serviceModel.shape(ofSet: "Customers")?.property("Phone") != nil
     }
 
-    @Test("keeps what is in memory alone: values of a session's parameters, the delegate, who follows the progress")
+    @Test("keeps the state in memory: values of a session's parameters, the delegate, followers of the progress")
     func memory() async throws {
         let shop = try await Shop()
         try await shop.store([try DefiningQuery("c", "Customers?$filter=City ne @city")]).close()
@@ -512,7 +512,7 @@ struct MetadataTests {
         #expect(phases.first == .loadingMetadata && phases.contains(.downloading) && phases.last == .finished)
     }
 
-    @Test("ends what observes the store that was asked; it is begun again on the new one", Patience.limit)
+    @Test("ends the observers of the former store; they begin again on the new one", Patience.limit)
     func observation() async throws {
         let shop = try await Shop()
         try await shop.clone().close()

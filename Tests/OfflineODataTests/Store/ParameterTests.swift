@@ -12,7 +12,7 @@ struct ParameterTests {
         try DefiningQuery("mine", "Orders?$filter=EmployeeID eq @employee")
     }
 
-    @Test("personalise what is kept: another value brings other rows, and the old ones go")
+    @Test("personalise a query: another value brings other rows, and the old ones go")
     func personalised() async throws {
         let shop = try await Shop()
         let store = try await shop.store([try Self.mine()])
@@ -48,7 +48,7 @@ struct ParameterTests {
     }
 
     @Test(
-        "that change while a download runs count from the next one on, whatever that download leaves behind",
+        "that change while a download runs count from the next one on, after any outcome of that download",
         arguments: [DownloadReport.Method.first, .delta, .refresh])
     func changedMeanwhile(method: DownloadReport.Method) async throws {
         let shop = try await Shop(pageSize: 10)

@@ -6,7 +6,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 6: what a changed model has no place for")
+@Suite("Rule 6: changes without a place in a changed model")
 struct RefusedByModelTests {
     private static let hints = """
         CREATE TABLE Hints(HintID INTEGER PRIMARY KEY, Text VARCHAR(80), Weight INTEGER);
@@ -58,7 +58,7 @@ struct RefusedByModelTests {
         #expect(try await reopened.observe.status().failed.isEmpty)
     }
 
-    @Test("keeps the values of properties that are gone, beside what can still be sent")
+    @Test("keeps the values of lost properties, beside those that can still be sent")
     func propertyGone() async throws {
         let (refresh, shop) = try await refreshed("ALTER TABLE Hints DROP COLUMN Text")
         let archive = try await refresh.store.rows("ErrorArchive")

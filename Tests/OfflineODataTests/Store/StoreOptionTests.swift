@@ -31,7 +31,7 @@ struct StoreOptionTests {
         await #expect(throws: OfflineError.self) { _ = try await shop.store(named: "other", options: options) }
     }
 
-    @Test("Keys without MaxLength are refused where that is asked for")
+    @Test("Keys without MaxLength are refused on request")
     func maxLength() async throws {
         let shop = try await Shop(with: "CREATE TABLE Codes(Code TEXT PRIMARY KEY, Name TEXT) WITHOUT ROWID;")
         var options = OfflineStore.Options()
@@ -73,7 +73,7 @@ struct StoreOptionTests {
         #expect(try await shop.count("SELECT SUM(Stock) FROM Products WHERE ProductID < 3") == 12)
     }
 
-    @Test("A change that the service refused long ago waits anew when it is asked for again, or mended")
+    @Test("A change that the service refused long ago waits again when it is asked for again, or mended")
     func expiryOfRefused() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
@@ -116,7 +116,7 @@ struct StoreOptionTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Changes that waited too long are among what failed of the upload that was to send them, and of no other")
+    @Test("Expired changes are among the failures of the upload that was to send them, and of no other")
     func expiryReported() async throws {
         final class Listener: OfflineStoreDelegate {
             let failed = LockedNames()
@@ -147,7 +147,7 @@ struct StoreOptionTests {
         #expect(try await store.observe.events().filter { $0.kind == "failed" }.count == 3)
     }
 
-    @Test("Nothing is sent behind a change that waited too long where the first failure is to end the upload")
+    @Test("Nothing is sent behind a change that waited too long if the first failure is to end the upload")
     func expiryStops() async throws {
         let shop = try await Shop()
         let isLater = LockedFlag()
@@ -174,7 +174,7 @@ struct StoreOptionTests {
     }
 
     @Test(
-        "Values that the service gives are here right after the upload where that is asked for",
+        "Values that the service gives are here right after the upload on request",
         arguments: [true, false])
     func earlyPopulation(isEarly: Bool) async throws {
         let shop = try await Shop(
@@ -216,7 +216,7 @@ struct StoreOptionTests {
         #expect(accepts.last == options.sync.deltaQueryFormat)
     }
 
-    @Test("What replaces a delta that the service has forgotten is asked for as all of a query is, page after page")
+    @Test("A refresh after a forgotten delta requests all of a query, page after page")
     func formatOfRefresh() async throws {
         let shop = try await Shop(pageSize: 15)
         let (sent, hasForgotten) = (LockedList(), LockedFlag())
@@ -242,7 +242,7 @@ struct StoreOptionTests {
         #expect(accepts.dropFirst().allSatisfy { $0 == options.sync.definingQueryFormat })
     }
 
-    @Test("The first requests of all queries go in one batch where that is asked for, at first and later")
+    @Test("The first requests of all queries go in one batch on request, at first and later")
     func batch() async throws {
         let shop = try await Shop(pageSize: 20)
         var options = OfflineStore.Options()

@@ -54,7 +54,7 @@ struct StoreTests {
         }
     }
 
-    @Test("syncs in one process at a time; the second is told who (rule 10)")
+    @Test("syncs in one process at a time; the second is told the process id (rule 10)")
     func busy() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -69,7 +69,7 @@ struct StoreTests {
         try await store.download()
     }
 
-    @Test("says what it does not find")
+    @Test("names a missing file or query")
     func missing() async throws {
         await #expect(throws: OfflineError.self) {
             _ = try await OfflineStore.open(at: "/nonexistent/store", protection: .unencrypted)

@@ -141,7 +141,7 @@ struct TextComparisonTests {
         #expect(try await words(saved, "$filter=Word eq 'YAK'") == ["Yak"])
     }
 
-    @Test("A store keeps what it was made with, and says so to who wants something else")
+    @Test("A store keeps its comparison, and refuses another one with a reason")
     func kept() async throws {
         let shop = try await Shop(with: Self.sql)
         try await store(.dictionary, false, of: shop).close()

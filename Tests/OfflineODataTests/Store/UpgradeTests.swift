@@ -60,7 +60,7 @@ struct UpgradeTests {
         #expect(try await store.rows("Categories").count == 6)
     }
 
-    @Test("has its full-text indexes made anew where they split words otherwise")
+    @Test("has its full-text indexes rebuilt if they split words otherwise")
     func searchIndexes() async throws {
         let (directory, key) = try Self.copy(try #require(Self.kept.last))
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -85,7 +85,7 @@ struct UpgradeTests {
         try store.close()
     }
 
-    @Test("is brought up to date once by those who open it at the same time", arguments: kept)
+    @Test("is upgraded once when several processes open it at the same time", arguments: kept)
     func atOnce(fixture: String) async throws {
         let (directory, key) = try Self.copy(fixture)
         defer { try? FileManager.default.removeItem(at: directory) }

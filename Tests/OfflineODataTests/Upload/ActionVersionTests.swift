@@ -19,7 +19,7 @@ struct ActionVersionTests {
     }
 
     @Test(
-        "is, where its answer was lost, none that a change behind it overwrites what others have done in",
+        "does not, after a lost response, let a change behind the action overwrite changes by others",
         arguments: [true, false])
     func changedByOthersMeanwhile(isChanged: Bool) async throws {
         let desk = try await Desk()
@@ -40,7 +40,7 @@ struct ActionVersionTests {
 
     // MARK: Unknown outcomes
 
-    @Test("is the one that another in doubt has left, where its values are those that were seen, and in turn")
+    @Test("is the one after another action in doubt, if the values are those that were seen, and in turn")
     func doubtOfAnother() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -56,7 +56,7 @@ struct ActionVersionTests {
         #expect(desk.calls.names == ["Touch", "Close", "Touch"])
     }
 
-    @Test("is not the one that another in doubt may have left, where its values are others: nobody can tell whose")
+    @Test("is not the one after another action in doubt, if values differ, since nobody knows their author")
     func doubtfulValues() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -85,7 +85,7 @@ struct ActionVersionTests {
         #expect(desk.calls.names == ["Close", "Close"])
     }
 
-    @Test("is not one that somebody else has made since the action was in doubt: that is a conflict")
+    @Test("is not a version of another client from after the lost response: that is a conflict")
     func changedByOthersSince() async throws {
         let desk = try await Desk()
         let store = try await desk.clone(isPlain: true)
@@ -130,7 +130,7 @@ struct ActionVersionTests {
 
     // MARK: Change sets
 
-    @Test("guards all of a change set only where all was made of it: else the set meets the conflict that there is")
+    @Test("guards a whole change set only if all its changes are based on it, else there is a conflict")
     func differing() async throws {
         let desk = try await Desk()
         let store = try await desk.clone()
@@ -167,7 +167,7 @@ struct ActionVersionTests {
     }
 
     @Test(
-        "is the one that a stream of ours has made, unless somebody else has changed the entity before it",
+        "is the one after our stream, unless another client has changed the entity before it",
         arguments: [true, false])
     func stream(isAlone: Bool) async throws {
         let (desk, store) = try await scanned()
@@ -199,7 +199,7 @@ struct ActionVersionTests {
 
     // MARK: The archive
 
-    @Test("Rule 8: is compared for no change in the archive, which stays one of what was seen")
+    @Test("Rule 8: is not compared for a change in the archive, which keeps its base version")
     func archivedBehind() async throws {
         let desk = try await Desk()
         let isRefusing = LockedFlag()

@@ -61,7 +61,7 @@ struct CallMigrationTests {
     }
 
     @Test(
-        "goes to the archive with what it was to be called with, and the rest goes on",
+        "goes to the archive with its parameters, and the rest goes on",
         arguments: [
             [("Copies", TypeReference.primitive(.guid)), ("Colour", .primitive(.string))],
             [("Copies", .primitive(.int32))],
@@ -84,7 +84,7 @@ struct CallMigrationTests {
         try migrated.close()
     }
 
-    @Test("stays where the model has it as it was, or takes more")
+    @Test("stays if the model still has the action, or has more parameters")
     func kept() async throws {
         let store = try await clone(try await Press(Self.copies))
         defer { try? FileManager.default.removeItem(atPath: store.directory) }
@@ -99,7 +99,7 @@ struct CallMigrationTests {
         try migrated.close()
     }
 
-    @Test("does not hold up the queue where an earlier version has left it there")
+    @Test("does not hold up the queue if an earlier version has left it there")
     func leftThere() async throws {
         let store = try await clone(try await Press(Self.copies))
         defer { try? FileManager.default.removeItem(atPath: store.directory) }

@@ -43,7 +43,7 @@ struct ChangeSetConflictTests {
     }
 
     @Test(
-        "Rule 8: is a conflict where others changed what only a later change of one entity was made of",
+        "Rule 8: is a conflict if others changed a property that only a later change of an entity is based on",
         arguments: [false, true])
     func changedLater(isOurs: Bool) async throws {
         let shop = try await Shop()
@@ -70,7 +70,7 @@ struct ChangeSetConflictTests {
     private static let lineGone = "DELETE FROM \"Order Lines\" WHERE OrderID = 1003 AND LineNumber = 1"
 
     @Test(
-        "is made without a deletion that others have made already: what was asked for is so",
+        "is sent without a deletion that others have made already",
         arguments: [true, false], [1, 2])
     func deletedByOthers(hasETags: Bool, products: Int64) async throws {
         let shop = try await Shop()
@@ -92,7 +92,7 @@ struct ChangeSetConflictTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("still meets what others have changed where it is made without a deletion of theirs")
+    @Test("still meets changes by others if it is sent without a deletion that they made")
     func deletedAndChangedByOthers() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -107,7 +107,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 1) == 99)
     }
 
-    @Test("is a conflict where what others have deleted is changed in it as well")
+    @Test("is a conflict if it also changes an entity that others have deleted")
     func changedAndDeleted() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -196,7 +196,7 @@ struct ChangeSetConflictTests {
     // MARK: Unknown outcomes
 
     @Test(
-        "Rule 8: is a conflict where others changed all of it since its answer was lost: theirs is not overwritten",
+        "Rule 8: is a conflict if others changed all of it since its answer was lost: the server version is not overwritten",
         arguments: [true, false])
     func changedAll(hasActed: Bool) async throws {
         let shop = try await Shop()
@@ -226,7 +226,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 2) == 7)
     }
 
-    @Test("Rule 1: is done where one of it shows that, whatever others made of the rest since")
+    @Test("Rule 1: is done if one of its changes shows that, despite later changes by others")
     func acted() async throws {
         let shop = try await Shop()
         let store = try await lost(shop, hasActed: true, Self.twoStocks)
@@ -239,7 +239,7 @@ struct ChangeSetConflictTests {
     }
 
     @Test(
-        "Rule 1: is in doubt where others changed what would tell: what it creates is not made twice",
+        "Rule 1: is in doubt if others changed the evidence: its creations are not repeated",
         arguments: [true, false])
     func creation(hasActed: Bool) async throws {
         let shop = try await Shop()
@@ -256,7 +256,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 1) == 99)
     }
 
-    @Test("Rule 1: is done or sent again where nobody else has been there", arguments: [true, false])
+    @Test("Rule 1: is done or sent again if nobody else has been there", arguments: [true, false])
     func undisturbed(hasActed: Bool) async throws {
         let shop = try await Shop()
         let store = try await lost(shop, hasActed: hasActed) { changes in
@@ -274,7 +274,7 @@ struct ChangeSetConflictTests {
 
     // MARK: Policies
 
-    @Test("is sent on top of theirs in one round, however many of it they have changed")
+    @Test("is sent on top of the server version in one round, however many of it they have changed")
     func clientWins() async throws {
         let shop = try await Shop()
         let service = ForgetfulService(base: PlainService(base: try shop.client(), hasETags: false))
@@ -293,7 +293,7 @@ struct ChangeSetConflictTests {
         #expect(requests.filter { $0.method == .get }.count == 16, "each is looked at before the round and after it")
     }
 
-    @Test("is sent on top of theirs also where the service answers first with what was refused for that (424)")
+    @Test("is sent on top of the server version also if the service first answers with a dependent refusal (424)")
     func failedDependency() async throws {
         let shop = try await Shop()
         let dependent = ODataError(status: 424, code: "FailedDependency", message: "Another one was refused.")
@@ -318,7 +318,7 @@ struct ChangeSetConflictTests {
         #expect(try await stock(shop, 2) == 7)
     }
 
-    @Test("is given up where theirs wins: what they have not changed is as it was, and stays")
+    @Test("is withdrawn if the server wins: entities that others have not changed keep their values")
     func serverWins() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -337,7 +337,7 @@ struct ChangeSetConflictTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is given up with its relations where theirs wins, and with no others")
+    @Test("is withdrawn with its relations if the server version wins, and with no others")
     func relations() async throws {
         let studio = try await Studio()
         let store = try await studio.clone([

@@ -41,7 +41,7 @@ struct ChangeSetMeetingTests {
         }
     }
 
-    @Test("is refused as a whole where what it creates was deleted here while it was on its way, and the queue goes on")
+    @Test("is refused as a whole if its created entity was deleted locally during the upload, and the queue goes on")
     func deletedOnTheWay() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(
@@ -57,7 +57,7 @@ struct ChangeSetMeetingTests {
     }
 
     @Test(
-        "Rule 8: has acted where others have changed one of its entities since, which meets what waits behind it",
+        "Rule 8: has acted if others have changed one of its entities since, and pending changes behind it meet that",
         arguments: [true, false])
     func overtaken(isRepeatable: Bool) async throws {
         let shop = try await Shop()
@@ -79,7 +79,7 @@ struct ChangeSetMeetingTests {
     }
 
     @Test(
-        "Rule 8: has acted where others have changed besides what waits behind it since, which meets that",
+        "Rule 8: has acted if others have changed other properties since, and pending changes behind it meet that",
         arguments: [true, false])
     func overtakenBesides(isRepeatable: Bool) async throws {
         let shop = try await Shop()
@@ -101,7 +101,7 @@ struct ChangeSetMeetingTests {
         #expect(try await shop.text("SELECT Name FROM Products WHERE ProductID = 1") == "Mine")
     }
 
-    @Test("Rule 8: is what the next change was made of where it changed an entity twice and its answer was lost")
+    @Test("Rule 8: is the base of the next change if it changed an entity twice and its response was lost")
     func twice() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: losing(try shop.client(), hasActed: true))
@@ -148,7 +148,7 @@ struct ChangeSetMeetingTests {
         }
     }
 
-    @Test("is given up with all of another one that changes the same entity, where that is gone at the service")
+    @Test("is withdrawn with all of another one that changes the same entity, if that is gone at the service")
     func givenUp() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -176,7 +176,7 @@ struct ChangeSetMeetingTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Rule 8: what waits behind a creation in doubt meets what others have made of it, once that is downloaded")
+    @Test("Rule 8: pending changes behind a creation in doubt meet changes by others, once these are downloaded")
     func downloadedDoubt() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: losing(PlainService(base: try shop.client()), hasActed: true))

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A relation without a foreign key beside the creation of what it relates")
+@Suite("A relation without a foreign key beside the creation of its entities")
 struct ChangeSetRelationTests {
     /// Creates an album and a tag in a change set, and relates the album to this tag and to another one.
     private func relatedAlbum(_ store: OfflineStore) async throws {
@@ -41,7 +41,7 @@ struct ChangeSetRelationTests {
     }
 
     @Test(
-        "follows it with the keys that the service gave where no references or no batches are taken",
+        "follows it with the keys that the service gave if no references or no batches are taken",
         arguments: [true, false])
     func oneByOne(hasBatches: Bool) async throws {
         let studio = try await Studio()
@@ -60,7 +60,7 @@ struct ChangeSetRelationTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("follows it where the service is found to take no references in bodies", arguments: [400, 501])
+    @Test("follows it if the service is found to take no references in bodies", arguments: [400, 501])
     func foundOut(status: Int) async throws {
         let studio = try await Studio()
         let service = Gateway(
@@ -82,7 +82,7 @@ struct ChangeSetRelationTests {
         #expect(try await tags(studio.service, of: 3) == ["green", "new"])
     }
 
-    @Test("is one of a deep insert: to what there is, and to what is made within", arguments: [true, false])
+    @Test("is one of a deep insert: to an existing entity, and to one created within", arguments: [true, false])
     func deepInsert(isNew: Bool) async throws {
         let studio = try await Studio()
         let store = try await studio.clone()
@@ -126,7 +126,7 @@ struct ChangeSetRelationTests {
         #expect(try await tags(studio.service, of: 3) == ["new"])
     }
 
-    @Test("that is taken away from its other end again follows it: no content id can stand there")
+    @Test("that is removed from its other end again follows it: no content id can stand there")
     func takenAway() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()

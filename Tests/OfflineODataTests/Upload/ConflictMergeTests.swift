@@ -5,7 +5,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("Rule 41: a conflict is what both sides changed to different values")
+@Suite("Rule 41: a conflict is a property that both sides changed to different values")
 struct ConflictMergeTests {
     private let merge = UploadOptions(conflictPolicy: .merge)
     private let customer = "Customers('C0002')"
@@ -173,7 +173,7 @@ struct ConflictMergeTests {
         #expect((city == "Mine") == (count == 5))
     }
 
-    @Test("What waits behind a merged change meets what others have done, and merges or is a conflict of its own")
+    @Test("Pending changes behind a merged change meet the changes by others, and merge or are conflicts of their own")
     func behind() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -212,7 +212,7 @@ struct ConflictMergeTests {
         }
     }
 
-    @Test("In a change set, a later change of a merged entity meets what others have done there")
+    @Test("In a change set, a later change of a merged entity meets the changes by others there")
     func behindInChangeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -260,7 +260,7 @@ struct ConflictMergeTests {
         #expect(try await studio.service.stream("Pictures(1)/$value") == theirs)
     }
 
-    @Test("A closure of the app can merge what it does not decide itself")
+    @Test("A closure of the app can merge conflicts that it does not decide itself")
     func closure() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

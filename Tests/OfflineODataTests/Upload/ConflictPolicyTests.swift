@@ -27,14 +27,14 @@ struct ConflictPolicyTests {
         #expect(try await there(shop) == "Theirs, Theirs")
     }
 
-    @Test("client wins: only what was changed here goes over theirs")
+    @Test("client wins: only locally changed properties replace the server version")
     func clientWins() async throws {
         let shop = try await Shop()
         _ = try await conflict(shop, .clientWins)
         #expect(try await there(shop) == "Theirs, Mine")
     }
 
-    @Test("server wins: the change is given up")
+    @Test("server wins: the change is withdrawn")
     func serverWins() async throws {
         let shop = try await Shop()
         let (store, _) = try await conflict(shop, .serverWins)
@@ -42,7 +42,7 @@ struct ConflictPolicyTests {
         #expect(try await store.rows("Customers('C0002')").first?["City"] == "Theirs")
     }
 
-    @Test("a closure merges property by property, knowing base, mine and theirs")
+    @Test("a closure merges property by property, knowing base, mine and the server version")
     func merged() async throws {
         let shop = try await Shop()
         let (store, report) = try await conflict(
@@ -78,7 +78,7 @@ struct ConflictPolicyTests {
     }
 
     @Test(
-        "a deletion by others is a conflict whatever the service calls it, until the change is refused for itself",
+        "a deletion by others is a conflict with any status, until the change is refused for itself",
         arguments: [404, 410, 412, 428], [false, true])
     func deleted(status: Int, isInChangeSet: Bool) async throws {
         let shop = try await Shop()

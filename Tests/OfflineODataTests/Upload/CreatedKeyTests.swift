@@ -6,7 +6,7 @@ import OfflineOData
 import Testing
 
 /// The keys that only the service assigns, and the changes that wait for them.
-@Suite("Rule 11: the key of what was created")
+@Suite("Rule 11: the key of a created entity")
 struct CreatedKeyTests {
     /// Returns a service that answers creations with only the header fields of the new entity.
     private func lean(
@@ -22,7 +22,7 @@ struct CreatedKeyTests {
             })
     }
 
-    @Test("is the service's to give where the app gave null, as where it gave none")
+    @Test("is assigned by the service if the app gave null or none")
     func null() async throws {
         let shop = try await Shop()
         let sent = LockedList()
@@ -47,7 +47,7 @@ struct CreatedKeyTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
-    @Test("is read from the address of what is contained")
+    @Test("is read from the address of a contained entity")
     func contained() async throws {
         let studio = try await Studio()
         let service = lean(try studio.client()) { sheet in
@@ -102,6 +102,19 @@ struct CreatedKeyTests {
         let report = try await store.upload()
         #expect(report.failed.map(\.description) == [])
         #expect(try await store.rows("Orders(1201)").count == 1)
+    }
+
+    @Test("is reported beside the temporary one of the request")
+    func report() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        try await store.create("Orders", ["CustomerID": "C0001", "OrderedAt": .dateTimeOffset(.init(seconds: 0))])
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        let report = try await store.upload()
+        let created = try #require(report.accepted.first { $0.kind == .create })
+        #expect(created.entityText == "Orders(-1)")
+        #expect(report.assignedKeys == [created.id: EntityKey("OrderID", 1201)])
+        #expect(report.assignedKeys[created.id].map(created.entityText(under:)) == "Orders(1201)")
     }
 
     // MARK: Dependent changes

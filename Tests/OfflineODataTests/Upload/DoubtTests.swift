@@ -58,7 +58,7 @@ struct DoubtTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
-    @Test("has not sent what a service that is busy has not let in: it says when to come again")
+    @Test("does not include a request that a busy service refused with a time to come again")
     func notLetIn() async throws {
         let shop = try await Shop()
         let isBusy = LockedFlag()
@@ -78,7 +78,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "Rule 1: is none the less where a repeat is refused by who does not say that it recognised it",
+        "Rule 1: stays if a refused repeat was not marked as recognised",
         arguments: [400, 403, 409, 412, 413, 500])
     func refusedRepeat(status: Int) async throws {
         let shop = try await Shop()
@@ -96,7 +96,7 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("Rule 1: is none where who refuses a repeat says that it recognised it")
+    @Test("Rule 1: ends if a refused repeat was marked as recognised")
     func recognisedRepeat() async throws {
         let shop = try await Shop()
         let error = ODataError(status: 403, code: "No", message: "Not you.", repeatabilityResult: .accepted)
@@ -108,7 +108,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "Rule 1: is settled by the key where a repeat is refused by who does not say that it recognised it",
+        "Rule 1: is settled by the key if a refused repeat was not marked as recognised",
         arguments: [true, false])
     func refusedRepeatWithKey(hasActed: Bool) async throws {
         let shop = try await Shop()
@@ -122,7 +122,7 @@ struct DoubtTests {
         #expect(report.failed.map(\.state) == (hasActed ? [] : [.refused]))
     }
 
-    @Test("Rule 2: is none the less where the service does not know repeatable requests any more")
+    @Test("Rule 2: stays in doubt if the service does not know repeatable requests any more")
     func repeatabilityGone() async throws {
         let shop = try await Shop()
         let error = ODataError(
@@ -158,7 +158,7 @@ struct DoubtTests {
             })
     }
 
-    @Test("finds what was created by a correlation property that the app names (rule 1)", arguments: [true, false])
+    @Test("finds a created entity by a correlation property that the app names (rule 1)", arguments: [true, false])
     func correlation(hasActed: Bool) async throws {
         let shop = try await Shop()
         let isCut = LockedFlag()
@@ -249,7 +249,7 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("accepted after a download has brought what others made of it since, shows theirs after the next one")
+    @Test("accepted after a download has brought later changes by others, shows these after the next one")
     func acceptedLate() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()
@@ -271,7 +271,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "puts nothing older over what a download has brought, where a repeat is answered without the entity",
+        "never replaces a downloaded version with an older one, if a repeat is answered without the entity",
         arguments: [true, false])
     func leanRepeat(isTogether: Bool) async throws {
         let shop = try await Shop()
@@ -295,7 +295,7 @@ struct DoubtTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("compares, where a repeat is answered without the entity and that cannot be read")
+    @Test("compares, if a repeat is answered without the entity and the entity cannot be read")
     func unreadableRepeat() async throws {
         let shop = try await Shop()
         let isClosed = LockedFlag()
@@ -358,7 +358,7 @@ struct DoubtTests {
         #expect(try await store.download().queries.map(\.method) == [.delta])
     }
 
-    @Test("holds a create whose success cannot be read in doubt, and goes on with the rest")
+    @Test("holds a create with an unreadable success in doubt, and goes on with the rest")
     func unreadable() async throws {
         let shop = try await Shop()
         let service = Gateway(
@@ -376,7 +376,7 @@ struct DoubtTests {
     }
 
     @Test(
-        "ends where a service finds a conflict every time, although the client's version is to win",
+        "ends if a service finds a conflict every time, although the client's version is to win",
         Patience.limit)
     func endlessConflict() async throws {
         let shop = try await Shop()
@@ -411,7 +411,7 @@ struct DoubtTests {
         #expect(report.accepted.map(\.entitySet) == ["Products"])
     }
 
-    @Test("takes an update of what is gone for a conflict: the policy decides")
+    @Test("takes an update of a missing entity for a conflict: the policy decides")
     func goneUpdate() async throws {
         let shop = try await Shop()
         let service = Gateway(

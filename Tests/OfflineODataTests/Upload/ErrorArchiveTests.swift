@@ -36,7 +36,7 @@ struct ErrorArchiveTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("gives a change up: the entity is what the service has")
+    @Test("discards a change: the entity gets the server version")
     func discarded() async throws {
         let shop = try await Shop()
         let store = try await refused(shop)
@@ -77,7 +77,7 @@ struct ErrorArchiveTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("names what it does not have")
+    @Test("names an unknown request")
     func unknown() async throws {
         let shop = try await Shop()
         let store = try await shop.clone([])
@@ -85,7 +85,7 @@ struct ErrorArchiveTests {
         await #expect(throws: OfflineError.self) { try await store.changes.discard([4711]) }
     }
 
-    @Test("restores a deleted entity whose delete was refused")
+    @Test("restores a deleted entity after a refused delete")
     func deleteDiscarded() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -99,7 +99,7 @@ struct ErrorArchiveTests {
     }
 }
 
-@Suite("What waits for an archived change")
+@Suite("Dependents of an archived change")
 struct ArchiveDependencyTests {
     private static let order: [String: ODataValue] = [
         "CustomerID": "NOBODY", "OrderedAt": .dateTimeOffset(.init(seconds: 1_790_000_000)),
@@ -132,7 +132,7 @@ struct ArchiveDependencyTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("may be what mends it: what the mended change refers to is sent first")
+    @Test("may be its mending: entities that the mended change refers to are sent first")
     func mendedByLater() async throws {
         let shop = try await Shop()
         let store = try await refusedOrder(shop)
@@ -144,7 +144,7 @@ struct ArchiveDependencyTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is a new entity under the key of one whose delete was refused: both can be discarded")
+    @Test("is a new entity under the key of one with a refused delete: both can be discarded")
     func recreated() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -158,7 +158,7 @@ struct ArchiveDependencyTests {
     }
 }
 
-@Suite("A refused create of what somebody else has made")
+@Suite("A refused creation of an entity that another client has created")
 struct TakenKeyTests {
     @Test("deleted here leaves the other's entity: it is still there")
     func deleted() async throws {
@@ -204,7 +204,7 @@ struct AcceptTests {
         return store
     }
 
-    @Test("is accepted as having acted: the next download brings what it made")
+    @Test("is accepted as having acted: the next download brings its result")
     func accepted() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop)
@@ -214,7 +214,7 @@ struct AcceptTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is accepted under the key that the service gave, so that what waits for it can follow")
+    @Test("is accepted under the key that the service gave, so that its dependents can follow")
     func acceptedWithKey() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop, withLine: true)
@@ -226,7 +226,7 @@ struct AcceptTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is accepted under the key that the service gave, and what was made of the temporary one is no conflict")
+    @Test("is accepted under the key that the service gave, and changes with the temporary one are no conflict")
     func acceptedBeneathDeletion() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop)
@@ -242,7 +242,7 @@ struct AcceptTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is accepted under the key that the service gave, which is then in all that was made of what refers to it")
+    @Test("is accepted under the key that the service gave, which replaces the temporary one in all dependents")
     func acceptedBeneathReference() async throws {
         let shop = try await Shop()
         let store = try await inDoubt(shop, withLine: true)

@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("What is given up since the service's version counts")
+@Suite("Changes that are withdrawn in favour of the server version")
 struct GivenUpTests {
     private static let theirs = "UPDATE Customers SET City = 'Theirs' WHERE CustomerID = 'C0002'"
 
@@ -12,7 +12,7 @@ struct GivenUpTests {
         try await store.upload(options: UploadOptions(conflictPolicy: .serverWins))
     }
 
-    @Test("is told apart from what was made, in the report and in the event log")
+    @Test("are reported apart from accepted changes, in the report and in the event log")
     func report() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -28,7 +28,7 @@ struct GivenUpTests {
         #expect(event.requests == 2 && event.failures == 0)
     }
 
-    @Test("is all of a change set, and what waited for it")
+    @Test("include the whole change set, and dependents")
     func changeSet() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()

@@ -5,7 +5,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("Rule 6: what a header field of a request names")
+@Suite("Rule 6: an entity in a header field of a request")
 struct HeaderPlaceholderTests {
     private static let category = ChangeOptions(headers: ["X-About": "{Categories(-1)}"])
 
@@ -14,7 +14,7 @@ struct HeaderPlaceholderTests {
         return await wire.requests.compactMap { $0.headerFields[name] }
     }
 
-    @Test("is made first; where its making is refused, the request waits with it")
+    @Test("is created first; if its creation is refused, the request waits with it")
     func refused() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -33,7 +33,7 @@ struct HeaderPlaceholderTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is made first, whatever the request's priority, of an action too")
+    @Test("is created first, with any priority of the request, of an action too")
     func priority() async throws {
         let studio = try await Studio()
         let store = try await studio.clone()

@@ -35,7 +35,7 @@ struct InFlightTests {
         return try await shop.clone(through: service)
     }
 
-    @Test("of the entity, of what refers to it, and of its ETag chain, is sent after it")
+    @Test("of the entity, of entities that refer to it, and of its ETag chain, is sent after it")
     func edits() async throws {
         let shop = try await Shop()
         let app = App()
@@ -153,7 +153,7 @@ struct InFlightTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("is not put over what others have done behind one whose answer was lost")
+    @Test("does not overwrite changes by others behind a request with a lost response")
     func overtaken() async throws {
         let shop = try await Shop()
         let app = App()
@@ -179,7 +179,7 @@ struct InFlightTests {
     }
 
     @Test(
-        "is not put over what others have changed besides, behind one whose answer was lost",
+        "does not overwrite further changes by others behind a request with a lost response",
         arguments: [true, false], [true, false])
     func overtakenBesides(isRepeatable: Bool, isNext: Bool) async throws {
         let shop = try await Shop()
@@ -198,7 +198,7 @@ struct InFlightTests {
     }
 
     @Test(
-        "deletes nothing that others have changed behind one whose answer was lost",
+        "deletes nothing that others have changed behind a request with a lost response",
         arguments: [true, false], [true, false])
     func overtakenDeletion(isRepeatable: Bool, isChanged: Bool) async throws {
         let shop = try await Shop()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rule 11: a key that the service gives reaches every place")
 struct KeyRewritingTests {
-    @Test("also what refers to what refers to the entity, where each key is part of the next")
+    @Test("also indirect references to the entity, if each key is part of the next")
     func throughKeys() async throws {
         let depot = try await Depot()
         let store = try await depot.clone()
@@ -27,7 +27,7 @@ struct KeyRewritingTests {
         #expect(try await store.rows("Schedules(HeaderID=-1,ItemNo=1,No=1)").count == 1, "by its old link too")
     }
 
-    @Test("also within one change set, through entities whose own keys are made of it")
+    @Test("also within one change set, through entities with keys that include it")
     func throughKeysTogether() async throws {
         let depot = try await Depot()
         let store = try await depot.clone()
@@ -62,7 +62,7 @@ struct KeyRewritingTests {
         #expect(try await store.rows("Papers").map { $0["HeaderID"] } == [header])
     }
 
-    @Test("also what went with an entity that was deleted here, and comes back with it")
+    @Test("also rows that were deleted with a locally deleted entity, and come back with it")
     func deletedHere() async throws {
         let depot = try await Depot()
         let store = try await depot.clone(
@@ -82,7 +82,7 @@ struct KeyRewritingTests {
     }
 
     @Test(
-        "also a row whose twin, under the new key, a download has brought before the answer came",
+        "also a row with a downloaded twin under the new key, from before the response",
         arguments: [true, false])
     func twinsOfDependents(isEdited: Bool) async throws {
         let shop = try await Shop()
@@ -137,7 +137,7 @@ struct KeyRewritingTests {
     }
 
     @Test(
-        "also what a chain of any length refers to, by keys that each have a part of it", .timeLimit(.minutes(10)))
+        "also a reference chain of any length, by keys that each have a part of it", .timeLimit(.minutes(10)))
     func chain() async throws {
         let depot = try await Depot { metadata in
             let key = #"<PropertyRef Name="HeaderID"/><PropertyRef Name="No"/></Key>"#

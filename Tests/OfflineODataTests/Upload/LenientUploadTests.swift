@@ -46,7 +46,7 @@ struct LenientUploadTests {
         #expect(service.requests.filter { $0.method == "POST" }.count == 2)
     }
 
-    @Test("Keys become segments of the path where the service finds nothing under parentheses")
+    @Test("Keys become segments of the path if the service finds nothing under parentheses")
     func keySegments() async throws {
         let service = OddService()
         let store = try await service.clone()
@@ -165,7 +165,7 @@ struct LenientUploadTests {
         #expect(service.lines.contains("PATCH Items(1)"))
     }
 
-    @Test("An answer that is no success is not taken for one", arguments: [202, 304])
+    @Test("An answer that is no success is not mistaken for one", arguments: [202, 304])
     func noSuccess(_ status: Int) async throws {
         let service = OddService()
         let store = try await service.clone()

@@ -3,6 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import Synchronization
 import Testing
 
 /// While a service is redeployed, a router answers all requests with 404 and its own text. Some services do so
@@ -22,12 +23,22 @@ struct MissTests {
     }
 
     @Test(
-        "of who answers so to everything decides nothing",
+        "of a gateway that reports everything as missing decides nothing",
         arguments: ["delete", "update", "create", "set"], [404, 410])
     func ofRouter(change: String, status: Int) async throws {
         let shop = try await Shop()
         let isGone = LockedFlag()
-        let store = try await shop.clone(through: routed(try shop.client(), status, isGone))
+        // A second goes by between the requests of a change set that are sent one by one.
+        let seconds = Mutex(EngineEnvironment.system.now().seconds)
+        var options = OfflineStore.Options()
+        options.runtime.environment.now = {
+            ODataDateTimeOffset(
+                seconds: seconds.withLock {
+                    $0 += 1
+                    return $0
+                })
+        }
+        let store = try await shop.clone(options: options, through: routed(try shop.client(), status, isGone))
         switch change {
         case "delete": try await store.delete(Self.line)
         case "update": try await store.update(Self.line, ["Quantity": 7])
@@ -50,7 +61,7 @@ struct MissTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("of who answers so to everything decides nothing where the entity is looked at before, either")
+    @Test("of a gateway that reports everything as missing decides nothing before a comparison, either")
     func beforeSending() async throws {
         let shop = try await Shop()
         let isGone = LockedFlag()
@@ -66,7 +77,7 @@ struct MissTests {
         #expect(try await store.rows(Self.line).first?["Quantity"] == 7)
     }
 
-    @Test("is believed where the service answers, though not in words of OData", arguments: [true, false])
+    @Test("is believed if the service answers, though not in words of OData", arguments: [true, false])
     func ofService(heedsETags: Bool) async throws {
         let shop = try await Shop()
         let asked = LockedList()

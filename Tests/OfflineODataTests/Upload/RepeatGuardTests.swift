@@ -4,7 +4,7 @@ import ODataService
 import OfflineOData
 import Testing
 
-@Suite("A change whose version was not known here, and whose first sending was lost")
+@Suite("A change without a known version, and with a lost first transmission")
 struct RepeatGuardTests {
     enum Way: CaseIterable { case alone, together, whole }
 

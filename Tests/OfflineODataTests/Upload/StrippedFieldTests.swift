@@ -44,7 +44,7 @@ struct StrippedFieldTests {
         try store.close()
     }
 
-    @Test("Once a response has confirmed it, a change whose response is lost is sent again and recognised")
+    @Test("Once a response has confirmed it, a change with a lost response is sent again and recognised")
     func confirmed() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: try shop.client())

@@ -5,7 +5,7 @@ import OfflineOData
 import Testing
 
 /// The second entity has its own row, but the key of the first one.
-@Suite("What is made here under the key of what was made and deleted here")
+@Suite("A local creation under the key of a locally created and deleted entity")
 struct SuccessorTests {
     private static let entity = "Customers('NEWCO')"
 
@@ -94,7 +94,7 @@ struct SuccessorTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("stays when an upload ends between the three, whatever a download brings then", arguments: 1...3)
+    @Test("stays when an upload ends between the three, after any download", arguments: 1...3)
     func cut(count: Int) async throws {
         let shop = try await Shop()
         let store = try await made(shop, again: "Other")

@@ -54,7 +54,7 @@ struct TwinRelationTests {
         return (studio, store)
     }
 
-    @Test("They are what the last of them made, and each gives back what it took the place of")
+    @Test("They are those of the last request, and each restores the relation that it replaced")
     func takenBack() async throws {
         let (_, store) = try await twins()
         #expect(try await motto(store) == ["green"])
@@ -66,7 +66,7 @@ struct TwinRelationTests {
         #expect(try await motto(store) == ["blue"], "what the service has")
     }
 
-    @Test("They come back at once, too, when all changes of the entity are taken back")
+    @Test("They come back at once, too, when all changes of the entity are undone")
     func undone() async throws {
         let (_, store) = try await twins()
         #expect(try await store.changes.undo([ODataURL(parsing: "Albums(3)")]) == 1)

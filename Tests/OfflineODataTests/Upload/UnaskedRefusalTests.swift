@@ -6,7 +6,7 @@ import OfflineOData
 import Synchronization
 import Testing
 
-@Suite("What was refused where the question why was lost")
+@Suite("A refusal with a lost question for the reason")
 struct UnaskedRefusalTests {
     @Test(
         "Rule 1: one change and a change set are refused and in no doubt, though the service remembers nothing of them",

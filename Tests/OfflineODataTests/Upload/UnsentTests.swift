@@ -96,7 +96,7 @@ struct UnsentTests {
         #expect(try await shop.count("SELECT COUNT(*) FROM Orders") == 201)
     }
 
-    @Test("waits where what the service has of the entity cannot be read, which is to be put as a whole")
+    @Test("waits if the current entity cannot be read, which must be sent as a whole")
     func unreadable() async throws {
         let shop = try await Shop()
         let isUploading = LockedFlag()
@@ -117,7 +117,7 @@ struct UnsentTests {
         #expect(try await store.changes.undoAll() == 1, "it was not sent")
     }
 
-    @Test("is one that may have acted where an earlier try of the same client left", arguments: [1, 4])
+    @Test("is one that may have acted if an earlier try of the same client left", arguments: [1, 4])
     func retried(attempts: Int) async throws {
         let shop = try await Shop()
         let session = try HTTPSession(

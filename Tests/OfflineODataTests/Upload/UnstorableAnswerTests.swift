@@ -75,7 +75,7 @@ struct UnstorableAnswerTests {
         try await expectEqual(store, service)
     }
 
-    @Test("in the version of a conflict does not hold up the queue: the conflict is archived, and can be taken back")
+    @Test("in the version of a conflict does not hold up the queue: the conflict is archived, and can be undone")
     func conflict() async throws {
         let isUploading = LockedFlag()
         let (service, store, folder) = try await parts(isUploading)

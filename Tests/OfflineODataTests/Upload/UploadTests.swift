@@ -33,7 +33,7 @@ struct UploadTests {
         #expect(report.accepted.first?.changes["CompanyName"] == nil)
     }
 
-    @Test("gives keys of the service to what was made here, and to what refers to it (rule 11)")
+    @Test("gives keys of the service to local creations, and to references to them (rule 11)")
     func serverKeys() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -59,7 +59,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("goes on after a refusal, and what depends on the refused request waits (rule 6)")
+    @Test("goes on after a refusal, and dependents of the refused request wait (rule 6)")
     func refusal() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -154,7 +154,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("never repeats a create silently where the service cannot recognise it: it is in doubt (rule 1)")
+    @Test("never repeats a create silently if the service cannot recognise it: it is in doubt (rule 1)")
     func inDoubt() async throws {
         let shop = try await Shop()
         let store = try await shop.clone(through: PlainService(base: shop.client()))
@@ -184,7 +184,7 @@ struct UploadTests {
     }
 
     @Test(
-        "Rule 8: compares what each change of one entity was made of, also behind another of ours",
+        "Rule 8: compares the base version of each change of one entity, also behind another of ours",
         arguments: [ODataRequest.Method.update, .delete])
     func withoutETagsChain(last: ODataRequest.Method) async throws {
         let shop = try await Shop()
@@ -206,7 +206,7 @@ struct UploadTests {
     }
 
     @Test(
-        "Rule 8: takes what the service itself makes of a change for its work, and the next change is made of that",
+        "Rule 8: takes side effects of a change for its own work, and bases the next change on them",
         arguments: [false, true])
     func withoutETagsOwnWork(isTold: Bool) async throws {
         let shop = try await Shop()
@@ -238,7 +238,7 @@ struct UploadTests {
         #expect(try await shop.database.rows("Order_Lines?$filter=OrderID eq 1003 and LineNumber eq 1").isEmpty)
     }
 
-    @Test("Rule 8: all that the service makes of a creation is what the changes behind it were made of")
+    @Test("Rule 8: bases the changes behind a creation on all values that the service gave it")
     func withoutETagsBehindCreation() async throws {
         let shop = try await Shop(
             with: """
@@ -287,7 +287,7 @@ struct UploadTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("deletes what somebody else has deleted without complaint")
+    @Test("deletes an entity that another client has deleted without complaint")
     func deletedTwice() async throws {
         let shop = try await Shop()
         let store = try await shop.clone()
@@ -302,7 +302,7 @@ struct UploadTests {
     /// Cancels the current task, which continues until it checks for cancellation.
     private static func cancelCurrentTask() { withUnsafeCurrentTask { $0?.cancel() } }
 
-    @Test("that ends early tells what came through before, in the event log too", arguments: [false, true])
+    @Test("that ends early reports the accepted changes before, in the event log too", arguments: [false, true])
     func endsEarly(isCancelled: Bool) async throws {
         let shop = try await Shop()
         let hasEnded = LockedFlag()

@@ -25,7 +25,7 @@ struct SharedQueryTests {
         return store
     }
 
-    @Test("Their rows stay for the next user, and the next download brings only what changed of them")
+    @Test("Their rows stay for the next user, and the next download brings only their changes")
     func kept() async throws {
         let shop = try await Shop()
         let store = try await store(shop)
@@ -44,7 +44,7 @@ struct SharedQueryTests {
         #expect(try await store.rows("Orders").count == shop.count("SELECT COUNT(*) FROM Orders"))
     }
 
-    @Test("What a private query has brought of a shared row goes: the row has what the shared query brings")
+    @Test("Properties of a shared row that a private query has brought go: the row has those of the shared query")
     func columns() async throws {
         let shop = try await Shop()
         let store = try await store(shop)
@@ -61,7 +61,7 @@ struct SharedQueryTests {
         #expect(try await store.rows("Customers('\(norwegian)')").first?["City"] != nil)
     }
 
-    @Test("What an answer to a change of the previous user has brought besides goes too")
+    @Test("Properties from the response to a change of the previous user go too")
     func answers() async throws {
         let shop = try await Shop()
         let store = try await store(
@@ -73,7 +73,7 @@ struct SharedQueryTests {
         await #expect(throws: (any Error).self) { try await store.rows("Customers('C0002')/City") }
     }
 
-    @Test("What only the previous user may see is in no file of the store any more")
+    @Test("Data that only the previous user may see are in no file of the store any more")
     func overwritten() async throws {
         let shop = try await Shop()
         try await shop.sql("UPDATE Customers SET City = 'MARKER-OF-ADA' WHERE Country = 'Norway'")
@@ -95,7 +95,7 @@ struct SharedQueryTests {
         #expect(try await !store.rows("Products?$search=\(word)").isEmpty, "the search index is there")
     }
 
-    @Test("Changes of shared rows that are given up are taken back", arguments: [true, false])
+    @Test("Changes of shared rows that are withdrawn are undone", arguments: [true, false])
     func discarded(isSent: Bool) async throws {
         let shop = try await Shop()
         let isCut = LockedFlag()
@@ -168,7 +168,7 @@ struct SharedQueryTests {
             pending: pending, connect: { _, _ in client })
     }
 
-    @Test("Opening a store as another user hands it over, and says what becomes of the previous user's changes")
+    @Test("Opening a store as another user hands it over, with a treatment for the previous user's changes")
     func opening() async throws {
         let shop = try await Shop()
         let store = try await store(shop)

@@ -52,7 +52,7 @@ struct StoreSessionTests {
         try await setting.shop.expectEqual(try #require(await session.store))
     }
 
-    @Test("Who leaves while the store is being opened has nothing open when that is done")
+    @Test("An app that leaves while the store is being opened has nothing open afterwards")
     func leavingWhileOpening() async throws {
         let setting = try await Setting()
         let (path, directory) = (setting.path, setting.shop.directory.appendingPathComponent("clone").path)

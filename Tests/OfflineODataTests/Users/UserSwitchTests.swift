@@ -34,7 +34,25 @@ struct UserSwitchTests {
         try await shop.expectEqual(store)
     }
 
-    @Test("What was removed is in no file of the store any more")
+    @Test("A store that is taken from its user has no rows, and the next user is a first one")
+    func removedUser() async throws {
+        let shop = try await Shop()
+        let store = try await shop.clone()
+        #expect(try await !store.users.remove(), "the store has no user yet")
+        try await shop.expectEqual(store)
+        try await store.users.switch(to: "ada")
+        try await store.update("Orders(1001)", ["Freight": .decimal(ODataDecimal(9))])
+        await #expect(throws: UserSwitchError.self) { try await store.users.remove() }
+        #expect(try await store.users.current() == "ada")
+        #expect(try await store.users.remove(pending: .discard))
+        #expect(try await store.users.current() == nil)
+        #expect(try await store.rows("Orders").isEmpty)
+        #expect(try await !store.users.switch(to: "ben"))
+        try await store.download()
+        try await shop.expectEqual(store)
+    }
+
+    @Test("Removed data are in no file of the store any more")
     func overwritten() async throws {
         let shop = try await Shop()
         try await shop.sql("UPDATE Customers SET CompanyName = 'MARKER-OF-ADA' WHERE CustomerID = 'C0001'")
@@ -68,7 +86,7 @@ struct UserSwitchTests {
         #expect(try await store.observe.status().pending.isEmpty)
     }
 
-    @Test("Drafts, and what else only the store has, are not lost unasked", arguments: [true, false])
+    @Test("Drafts, and other data that only the store has, are not lost unasked", arguments: [true, false])
     func localEntities(isDraft: Bool) async throws {
         let shop = try await Shop()
         let store = try await shop.store(options: try ClientOnlyTests.options())
@@ -146,7 +164,7 @@ struct UserSwitchTests {
         #expect(sent.requests.contains { $0.method == .read }, "what came of the one without an answer")
     }
 
-    @Test("Answers are read as the options of the store say, where the service leaves offsets out")
+    @Test("Responses are read by the options of the store, if the service leaves offsets out")
     func forcedUploadOffsets() async throws {
         let shop = try await Shop()
         var options = OfflineStore.Options()

@@ -6,8 +6,8 @@ import ODataServer
 import ODataService
 import ODataStore
 
-/// A service with albums, which contain pages; with tags, to which no foreign key leads; with notes, to which one does; and with a
-/// company, of which there is one.
+/// A service with albums, which contain pages; with tags, to which no foreign key leads; with notes, to which one
+/// does; and with a company, of which there is one.
 final class AlbumService: Sendable {
     let service: StoreService
 

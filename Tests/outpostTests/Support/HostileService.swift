@@ -3,13 +3,14 @@ import HTTPTypes
 import ODataServer
 import ODataService
 
-/// A service whose names, codes, messages and values hold what may harm a terminal, and the words that it is given.
+/// A service with names, codes, messages and values that may harm a terminal, and with given words.
 struct HostileService: Sendable {
-    /// What may harm: an escape sequence, a bell, its C1 form, marks of direction, what has no width, ends of lines.
+    /// Harmful characters: an escape sequence, a bell, its C1 form, direction marks, zero-width characters, ends
+    /// of lines.
     static let harm =
         "a\u{1B}[31mb\u{07}c\u{9B}32md\u{202E}e\u{2066}f\u{200B}g\u{200F}h\u{061C}i\u{FEFF}j\r\nFAKE LINE\u{2028}k\u{7F}l"
 
-    /// What stands in messages besides.
+    /// The harmless part of the messages.
     var words = "no"
 
     private static let metadata = """

@@ -5,12 +5,18 @@ final class PseudoTerminal {
     private let master: Int32
     private let slave: Int32
 
-    init() throws {
+    /// - Parameter columns: the width of the terminal; 0 for an unknown one.
+    init(columns: Int = 0) throws {
         guard let (master, name) = Self.make() else { throw POSIXError(.ENXIO) }
         self.master = master
         slave = open(name, O_RDWR | O_NOCTTY)
-        // What it shows is read without waiting for more.
+        // The output is read without waiting for more.
         guard slave >= 0, fcntl(master, F_SETFL, O_NONBLOCK) == 0 else { throw POSIXError(.ENXIO) }
+        guard columns > 0 else { return }
+        var size = winsize()
+        size.ws_col = UInt16(columns)
+        size.ws_row = 25
+        guard ioctl(slave, UInt(TIOCSWINSZ), &size) == 0 else { throw POSIXError(.ENXIO) }
     }
 
     /// The side of the person, and the name of the side of the program.
@@ -22,7 +28,8 @@ final class PseudoTerminal {
             }
             return (master, String(cString: name))
         #else
-            // What `unlockpt` and `ptsname` do: Swift is not shown them here (TIOCSPTLCK and TIOCGPTN of <asm/ioctls.h>).
+            // The system calls behind `unlockpt` and `ptsname`, which Swift does not import (TIOCSPTLCK and
+            // TIOCGPTN of <asm/ioctls.h>).
             let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
             var (isLocked, number): (Int32, UInt32) = (0, 0)
             guard master >= 0, ioctl(master, 0x4004_5431, &isLocked) == 0, ioctl(master, 0x8004_5430, &number) == 0
@@ -38,10 +45,10 @@ final class PseudoTerminal {
         close(master)
     }
 
-    /// What a program has as its input or output.
+    /// The input or output of a program.
     var handle: FileHandle { FileHandle(fileDescriptor: slave, closeOnDealloc: false) }
 
-    /// Whether it shows what is typed.
+    /// Whether it shows typed input.
     var echoes: Bool {
         var settings = termios()
         return tcgetattr(slave, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
@@ -53,7 +60,7 @@ final class PseudoTerminal {
         _ = write(master, bytes, bytes.count)
     }
 
-    /// What it has shown since the last time.
+    /// The output since the last call.
     func read() -> String {
         var all: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -66,7 +73,7 @@ final class PseudoTerminal {
 }
 
 extension Tool {
-    /// Runs a command at a terminal, with its input and what it says of errors there.
+    /// Runs a command at a terminal, with its input and standard error there.
     func run(
         _ arguments: String..., at terminal: PseudoTerminal, _ meanwhile: (Process) async throws -> Void = { _ in }
     ) async throws -> Result {

@@ -5,8 +5,8 @@ import ODataService
 import Synchronization
 import WireFaults
 
-/// A service of one set that gives keys and recognises no repeat, behind a proxy that can lose its answers. It refuses to
-/// create what is named `unwanted`, and does not let in who creates a `stranger`.
+/// A service of one set that assigns keys and recognises no repeat, behind a proxy that can lose its responses.
+/// It refuses to create entities named `unwanted`, and rejects users that create a `stranger`.
 final class ThingService: Sendable {
     private struct State {
         var names: [String] = []
@@ -17,9 +17,9 @@ final class ThingService: Sendable {
 
     /// The names of further sets.
     private let others: [String]
-    /// The names of sets whose type the metadata do not declare.
+    /// The names of sets without a declared type.
     private let untyped: [String]
-    /// What it says when it is asked how many there are; the truth unless given.
+    /// The answer to a count; the true number by default.
     private let count: String?
     /// How long it thinks about that.
     private let thinking: Duration
@@ -49,7 +49,7 @@ final class ThingService: Sendable {
 
     private let state = Mutex(State())
 
-    /// The names of what was created; the first has the key 1.
+    /// The names of the created entities; the first has the key 1.
     var names: [String] { state.withLock { $0.names } }
     /// The paths that were changed.
     var changed: [String] { state.withLock { $0.changed } }

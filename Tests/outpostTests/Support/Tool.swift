@@ -3,7 +3,7 @@ import Testing
 
 /// The tool as a person runs it: a process of its own.
 struct Tool {
-    /// What a finished command left.
+    /// The result of a finished command.
     struct Result {
         var code: Int32
         var output: String
@@ -13,9 +13,14 @@ struct Tool {
     /// Where the vault of the tests is.
     let home: URL
 
-    /// The executable stands beside the tests.
+    /// The executable stands beside the tests, or where `OUTPOST_TOOL` (its path) or `OUTPOST_BIN` (its folder) says.
     static let executable: URL = {
-        if let path = ProcessInfo.processInfo.environment["OUTPOST_TOOL"] { return URL(fileURLWithPath: path) }
+        let environment = ProcessInfo.processInfo.environment
+        if let path = environment["OUTPOST_TOOL"] { return URL(fileURLWithPath: path) }
+        if let folder = environment["OUTPOST_BIN"] {
+            let tool = URL(fileURLWithPath: folder).appendingPathComponent("outpost")
+            if FileManager.default.isExecutableFile(atPath: tool.path) { return tool }
+        }
         let candidates = [CommandLine.arguments[0], Bundle.main.bundlePath] + Bundle.allBundles.map(\.bundlePath)
         for candidate in candidates {
             let tool = URL(fileURLWithPath: candidate).deletingLastPathComponent().appendingPathComponent("outpost")
@@ -114,7 +119,7 @@ final class Site {
 
     var database: String { path("shop.db") }
 
-    /// The text of a key file, whose key is one digit again and again.
+    /// The text of a key file with a key of one repeated digit.
     static func keyText(_ digit: String) -> String { "outpost key 1\n\(String(repeating: digit, count: 64))\n" }
 
     /// Makes a key file.
@@ -152,7 +157,7 @@ final class Site {
         try await serve(path: database, arguments + ["--port", String(port)])
     }
 
-    /// Serves what is at a path.
+    /// Serves the file or clone at a path.
     func serve(path: String, _ arguments: String...) async throws { try await serve(path: path, arguments) }
 
     func serve(path: String, _ arguments: [String]) async throws {
@@ -183,7 +188,7 @@ final class Site {
         }
     }
 
-    /// What the server wrote to its standard error.
+    /// The standard error of the server.
     var errors: String { (try? String(contentsOfFile: path("serve.log"), encoding: .utf8)) ?? "" }
 
     /// The process that serves, while it does.
@@ -202,7 +207,7 @@ final class Site {
     }
 }
 
-/// What `outpost serve --json` says.
+/// The report of `outpost serve --json`.
 struct ServeReport: Decodable {
     let url: String
     let entitySets: [String]

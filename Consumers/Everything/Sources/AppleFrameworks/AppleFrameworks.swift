@@ -1,5 +1,5 @@
-// Declarations with the names and the kinds of Apple's, as far as the app beside uses them. scripts/consumers.sh adds a type for
-// every other name of Tests/ArchitectureTests/AppleNames.txt.
+// Declarations with the names and the kinds of Apple's, as far as the app beside uses them. scripts/consumers.sh
+// adds a type for every other name of Tests/ArchitectureTests/AppleNames.txt.
 
 /// As in SwiftUI.
 public protocol View {}

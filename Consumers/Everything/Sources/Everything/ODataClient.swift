@@ -32,7 +32,7 @@ func usesODataClient() async throws {
     }
     print(Authentication.basic(user: "me", password: "never printed"))
 
-    // A session around a transport in memory: what an app does around one with sockets.
+    // A session around a transport in memory, as an app has one around a transport with sockets.
     let loopback = LoopbackTransport { request, _ in
         (HTTPResponse(status: .ok), ByteStream(Array((request.headerFields[.cookie] ?? "no cookie").utf8)))
     }

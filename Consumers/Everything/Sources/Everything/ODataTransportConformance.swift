@@ -3,7 +3,7 @@ import ODataHTTP
 import ODataTransportConformance
 
 func usesODataTransportConformance() async throws {
-    // What somebody who writes a transport does: run the checks on it.
+    // The author of a transport runs the checks on it.
     let subject = TransportSubject(inMemory: { handler in LoopbackTransport(handle: handler) })
     let abilities: Set<TransportAbility> = [.streamsDownloads, .holdsBack, .streamsUploads, .keepsRepeatedFields]
     for check in TransportCheck.all(for: abilities) {

@@ -46,7 +46,7 @@ for ship in try await long.all() {
 let costly = try await harbour.ships.filter { $0.calls.any { $0.dues > 1000 } }.count()
 print("\(costly) ship paid more than 1000")
 
-// Changing: what changed is sent, and nothing else.
+// Changing: only changed properties are sent.
 let named = harbour.ships.filter { $0.name.startsWith("Fr") }
 if var fram = try await named.first() {
     fram.isLaidUp = true

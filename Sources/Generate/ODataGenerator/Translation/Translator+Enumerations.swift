@@ -49,7 +49,7 @@ extension Translator {
             SwiftType(
                 kind: isOptionSet ? .struct : .enum,
                 documentation: Self.documentation(
-                    type, "\(Self.code(type.name))\(type.isFlags ? ", whose values combine members" : "")."),
+                    type, "\(Self.code(type.name))\(type.isFlags ? ", with values that combine members" : "")."),
                 name: names.type(type.name),
                 inherits: isOptionSet ? ["TypedFlags"] : ["Int64", "TypedEnumeration", "CaseIterable"],
                 members: members + requirements + aliases))

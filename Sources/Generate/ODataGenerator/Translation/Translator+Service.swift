@@ -29,7 +29,7 @@ extension Translator {
         let service = SwiftType(
             kind: .struct,
             documentation: Self.documentation(
-                model.container, "\(Self.code(model.container.name)): what the service has."),
+                model.container, "\(Self.code(model.container.name)): the resources of the service."),
             name: names.service, inherits: ["TypedService"], members: members)
         return [.type(service)]
     }

@@ -17,13 +17,13 @@ extension Translator {
             result.append(
                 .type(
                     SwiftType(
-                        kind: .protocol, documentation: ["\(Self.code(type.name)) and what derives from it."],
+                        kind: .protocol, documentation: ["\(Self.code(type.name)) and its derived types."],
                         name: own, inherits: inherits, constraint: "Paths: \(ownPaths)")))
             result.append(
                 .type(
                     SwiftType(
                         kind: .protocol,
-                        documentation: ["The paths of \(Self.code(type.name)) and of what derives from it."],
+                        documentation: ["The paths of \(Self.code(type.name)) and of its derived types."],
                         name: ownPaths, inherits: pathInherits)))
             if !properties.isEmpty {
                 result.append(.type(SwiftType(kind: .extension, name: own, members: properties)))
@@ -152,7 +152,7 @@ extension Translator {
         let target = names.type(property.target)
         let (accessor, swift) =
             property.isCollection ? ("RelatedCollection", "[\(target)]?") : ("Related", "\(target)?")
-        let facts = "\(Self.code(property.name)), where it was expanded\(property.isContainment ? "; contained" : "")."
+        let facts = "\(Self.code(property.name)), if it was expanded\(property.isContainment ? "; contained" : "")."
         return SwiftProperty(
             documentation: Self.documentation(property, facts),
             name: names.member(property.name, of: type.name), type: swift,

@@ -53,7 +53,8 @@ public struct SystemLogSink: LogSink {
         static func priority(of severity: LogSeverity) -> Int32 { Int32(1 << 3) | Int32(severity.rawValue) }
     #endif
 
-    /// One line: message, metadata, correlation id and location. The location is last, since the system cuts long lines.
+    /// One line: message, metadata, correlation id and location. The location is last, since the system cuts long
+    /// lines.
     static func text(of record: LogRecord) -> String {
         let content = PlainTextLogFormatter.content(of: record)
         return record.location == nil ? content : "\(content) \(PlainTextLogFormatter.text(of: record.location))"

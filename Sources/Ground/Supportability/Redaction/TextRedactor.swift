@@ -167,8 +167,8 @@ struct TextRedactor {
         }
     }
 
-    /// Whether the word that ends here is an attribute of an element with secret content, and may hold some of it. Names
-    /// of namespaces and of types do not, nor does the mark of a value that is null.
+    /// Whether the word that ends here is an attribute of an element with secret content, and may hold some of
+    /// it. Names of namespaces and of types do not, nor does the mark of a value that is null.
     private func isSecretAttribute(_ word: ArraySlice<UInt8>) -> Bool {
         guard element != nil else { return false }
         let next = end(from: position) { !Self.isSpace($0) }
@@ -277,8 +277,8 @@ struct TextRedactor {
         return unquotedEnd(from: start) { Self.isLineEnd($0) || ",;&}]".utf8.contains($0) }
     }
 
-    /// Where a value without quotes ends: at the latest where an element with secret content begins, which has an end of
-    /// its own.
+    /// Where a value without quotes ends: at the latest where an element with secret content begins, which has an
+    /// end of its own.
     private func unquotedEnd(from start: Int, where isEnd: (UInt8) -> Bool) -> Int {
         var index = start
         while index < bytes.count, !isEnd(bytes[index]), !beginsSecretElement(index) { index += 1 }

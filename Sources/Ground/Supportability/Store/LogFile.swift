@@ -82,8 +82,8 @@ final class LogFile: Sendable {
 
     /// Writes the rest again and again until nothing of it is left.
     ///
-    /// - Parameter write: Writes some of the rest, and gets the number of bytes before it. It returns the number that it
-    ///   has written, or a negative one and an `errno`.
+    /// - Parameter write: Writes some of the rest, and gets the number of bytes before it. It returns the number
+    ///   that it has written, or a negative one and an `errno`.
     static func writeAll(
         _ bytes: [UInt8], path: String, _ write: (UnsafeRawBufferPointer, Int) -> Int
     ) throws(StoredLogError) {

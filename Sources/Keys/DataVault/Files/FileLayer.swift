@@ -10,8 +10,8 @@ package protocol FileLayer: Sendable {
     /// Reads a file, at most one byte more than `limit`; returns `nil` if it is missing. Throws if other users
     /// can access it.
     func read(_ path: String, limit: Int) throws(DataVaultError) -> [UInt8]?
-    /// Makes a file of mode 0600 that did not exist, with content. While the lock is held, ``removeUnfinished(_:in:)`` leaves
-    /// the file alone.
+    /// Makes a file of mode 0600 that did not exist, with content. While the lock is held,
+    /// ``removeUnfinished(_:in:)`` leaves the file alone.
     func create(_ path: String, _ bytes: [UInt8]) throws(DataVaultError) -> FileLock
     /// Makes the content of a file durable.
     func sync(_ path: String) throws(DataVaultError)

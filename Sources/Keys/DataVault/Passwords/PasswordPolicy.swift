@@ -3,6 +3,12 @@ import Foundation
 /// The requirements for a vault's password, as set by an administrator.
 ///
 /// The defaults require a password, but no properties of it: ``defaultPasswordAllowed`` is `false`.
+///
+/// ```swift
+/// var policy = PasswordPolicy()
+/// policy.minLength = 8
+/// policy.hasDigits = true
+/// ```
 public struct PasswordPolicy: Equatable, Codable, Sendable {
     /// Whether the vault may be opened with the platform's key alone. Length and kinds of characters are then
     /// not checked; ``minUniqueChars`` and ``expirationDays`` are.

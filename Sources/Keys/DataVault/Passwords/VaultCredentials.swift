@@ -6,9 +6,9 @@ public import Secrets
 /// the platform's key store, and needs no knowledge of a person.
 ///
 /// ```swift
-/// let credentials = VaultCredentials(password: pin, salt: deviceName)
+/// let credentials = VaultCredentials(password: password, salt: "device 7")
 /// try await vault.unlock(credentials)
-/// try await other.unlock(.platformKey)
+/// let withoutPassword = VaultCredentials.platformKey
 /// ```
 public struct VaultCredentials: Sendable {
     /// The password, or `nil`.

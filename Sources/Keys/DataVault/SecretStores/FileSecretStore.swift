@@ -6,6 +6,12 @@ public import Secrets
 /// Each secret is one file with its name. A file created by ``generateKey(named:)`` is also a key file, so that
 /// `--key-file` can name it. Files are replaced atomically. A file or folder that other users can access is
 /// refused.
+///
+/// ```swift
+/// let keys = try FileSecretStore(directory: folder)
+/// let name = try SecretName("orders")
+/// let key = try keys.key(named: name) ?? keys.generateKey(named: name)
+/// ```
 public struct FileSecretStore: SecretStore {
     /// The folder that holds the files.
     public let directory: String

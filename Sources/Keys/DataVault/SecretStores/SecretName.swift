@@ -3,6 +3,11 @@
 ///
 /// Every name is a safe file name. On file systems that ignore case, two names that differ only in case refer
 /// to the same secret.
+///
+/// ```swift
+/// let name = try SecretName("orders")
+/// let key = try keys.key(named: name)
+/// ```
 public struct SecretName: Hashable, Sendable, CustomStringConvertible {
     /// The longest name, in characters.
     public static let maximumLength = 128

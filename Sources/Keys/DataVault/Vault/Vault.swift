@@ -5,10 +5,10 @@ import Secrets
 ///
 /// ```swift
 /// let vaults = try VaultFolder()
-/// let vault = try await vaults.create("login", VaultCredentials(password: pin))
+/// let vault = try await vaults.create("login", VaultCredentials(password: password))
 /// try await vault.setString("ada", named: "user")
 /// await vault.lock()
-/// try await vault.unlock(VaultCredentials(password: pin))
+/// try await vault.unlock(VaultCredentials(password: password))
 /// let user = try await vault.string(named: "user")
 /// ```
 ///

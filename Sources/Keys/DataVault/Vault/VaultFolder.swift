@@ -5,7 +5,7 @@ public import Secrets
 ///
 /// ```swift
 /// let vaults = try VaultFolder()
-/// let vault = try vaults.contains("login") ? vaults.open("login") : await vaults.create("login", pin)
+/// let vault = try vaults.contains("login") ? vaults.open("login") : await vaults.create("login")
 /// ```
 ///
 /// Each vault is one file, `NAME.vault`, that only its owner can read. Its random *device key* and its count of

@@ -1,4 +1,8 @@
 /// The name and the type of a value in a vault, without the value.
+///
+/// ```swift
+/// for item in try await vault.items { show(item.name, item.type) }
+/// ```
 public struct VaultItem: Hashable, Sendable {
     /// The name.
     public let name: String

@@ -154,14 +154,14 @@ public struct AtomServiceDocument: Hashable, Sendable {
 
     /// Reads a document from chunks of bytes as they arrive.
     ///
-    /// The document is parsed chunk by chunk, and its bytes are never held as a whole. A chunk may end at any byte.
-    /// After an error, no further chunk is requested.
+    /// The document is parsed chunk by chunk, and its bytes are never held as a whole. A chunk may end at any
+    /// byte. After an error, no further chunk is requested.
     ///
     /// - Parameters:
     ///   - chunks: the chunks, such as the body of a response or the content of a file.
     ///   - maxBytes: the maximum size of the document, in bytes.
-    /// - Throws: ``PayloadError`` as in ``init(xml:)``; ``PayloadError/tooLarge(limit:)`` if the document is larger than
-    ///   `maxBytes`; `CancellationError`; errors of `chunks`.
+    /// - Throws: ``PayloadError`` as in ``init(xml:)``; ``PayloadError/tooLarge(limit:)`` if the document is
+    ///   larger than `maxBytes`; `CancellationError`; errors of `chunks`.
     public init<Chunks: AsyncSequence>(
         xmlChunks chunks: Chunks, maxBytes: Int = XMLPayloadLimits.maxElementBytes
     ) async throws where Chunks.Element: Swift.Collection<UInt8> {

@@ -65,14 +65,14 @@ public struct PayloadDecoder: Sendable {
 
     /// Reads a service document from chunks of bytes as they arrive.
     ///
-    /// The decoder parses Atom chunk by chunk and never holds all bytes of the document. It holds JSON until the document
-    /// is complete. A chunk may end at any byte. After an error, no further chunk is requested.
+    /// The decoder parses Atom chunk by chunk and never holds all bytes of the document. It holds JSON until the
+    /// document is complete. A chunk may end at any byte. After an error, no further chunk is requested.
     ///
     /// - Parameters:
     ///   - chunks: the chunks, such as the body of a response or the content of a file.
     ///   - maxBytes: the maximum size of the document, in bytes.
-    /// - Throws: ``PayloadError`` as in ``serviceDocument(_:)``; ``PayloadError/tooLarge(limit:)`` if the document is
-    ///   larger than `maxBytes`; `CancellationError`; errors of `chunks`.
+    /// - Throws: ``PayloadError`` as in ``serviceDocument(_:)``; ``PayloadError/tooLarge(limit:)`` if the
+    ///   document is larger than `maxBytes`; `CancellationError`; errors of `chunks`.
     public func serviceDocument<Chunks: AsyncSequence>(
         chunks: Chunks, maxBytes: Int = XMLPayloadLimits.maxElementBytes
     ) async throws -> ServiceDocument where Chunks.Element: Collection<UInt8> {

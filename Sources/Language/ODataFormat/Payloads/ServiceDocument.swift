@@ -101,8 +101,8 @@ public struct ServiceDocument: Hashable, Sendable {
     /// - Parameters:
     ///   - chunks: the chunks, such as the body of a response or the content of a file.
     ///   - maxBytes: the maximum size of the document, in bytes. Beyond that size, no further chunk is requested.
-    /// - Throws: ``PayloadError`` as in ``init(json:)``; ``PayloadError/tooLarge(limit:)`` if the document is larger than
-    ///   `maxBytes`; `CancellationError`; errors of `chunks`.
+    /// - Throws: ``PayloadError`` as in ``init(json:)``; ``PayloadError/tooLarge(limit:)`` if the document is
+    ///   larger than `maxBytes`; `CancellationError`; errors of `chunks`.
     public init<Chunks: AsyncSequence>(
         jsonChunks chunks: Chunks, maxBytes: Int = XMLPayloadLimits.maxElementBytes
     ) async throws where Chunks.Element: Collection<UInt8> {

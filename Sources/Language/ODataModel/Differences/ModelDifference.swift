@@ -1,5 +1,11 @@
 /// A difference between two versions of a model, and whether clients of the older version work with the newer
 /// version (OData Protocol 4.01, 5.2 *Model Versioning*).
+///
+/// ```swift
+/// for difference in try await client.model.differences(from: store.model) where !difference.isCompatible {
+///     show(difference.path, difference.reason)
+/// }
+/// ```
 public struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     /// The kinds of difference.
     public enum Kind: String, Hashable, Sendable {
@@ -42,7 +48,8 @@ extension EntityDataModel {
     /// Additions come last.
     ///
     /// ```swift
-    /// let breaking = newer.differences(from: older).filter { !$0.isCompatible }
+    /// let older = store.model  // the client has read the newer one
+    /// let breaking = try await client.model.differences(from: older).filter { !$0.isCompatible }
     /// ```
     public func differences(from older: EntityDataModel) -> [ModelDifference] {
         var comparison = ModelComparison(old: older, new: self)

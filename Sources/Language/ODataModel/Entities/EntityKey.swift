@@ -1,4 +1,10 @@
 /// The key of an entity: named values in the order that the type declares.
+///
+/// ```swift
+/// let order = EntityKey("OrderID", 10248)
+/// let line = EntityKey([.init(name: "OrderID", value: 10248), .init(name: "LineNumber", value: 1)])
+/// let first = try await service.entity("Order_Lines", key: line)
+/// ```
 public struct EntityKey: Hashable, Sendable {
     /// One key property with its value.
     public struct Part: Hashable, Sendable {

@@ -40,6 +40,24 @@ extension EntityRepresentable {
 }
 
 /// A source of the properties of one row: an ``ODataEntity``, a database statement or a JSON reader.
+///
+/// ```swift
+/// struct Order: EntityRepresentable {
+///     static let typeName = QualifiedName("Shop", "Order")
+///     var id: Int64
+///     var city: String?
+///
+///     init(row: borrowing some PropertyReader) throws {
+///         id = try row.read("OrderID")
+///         city = try row.read("ShipCity")  // nil for null
+///     }
+///
+///     func write(to row: inout some PropertyWriter) throws {
+///         try row.write("OrderID", id)
+///         try row.write("ShipCity", city)
+///     }
+/// }
+/// ```
 public protocol PropertyReader: ~Copyable {
     /// Returns the value of a property.
     ///
@@ -56,6 +74,14 @@ public protocol PropertyReader: ~Copyable {
 }
 
 /// A destination for the properties of one row.
+///
+/// ```swift
+/// struct Address: Sendable {
+///     var city: String?
+///
+///     func write(to row: inout some PropertyWriter) throws { try row.write("City", city) }
+/// }
+/// ```
 public protocol PropertyWriter {
     /// Sets a property.
     ///

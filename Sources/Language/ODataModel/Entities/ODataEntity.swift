@@ -7,6 +7,7 @@ import ErrorCodes
 /// these.
 ///
 /// ```swift
+/// guard let shape = model.shape(ofSet: "Orders") else { return }
 /// var order = ODataEntity(shape: shape)
 /// order["Freight"] = .decimal(ODataDecimal(12))
 /// ```
@@ -168,6 +169,13 @@ extension ODataEntity: Hashable {
 }
 
 /// The content of an expanded navigation property.
+///
+/// ```swift
+/// let query = try ODataURL(parsing: "Orders?$expand=Customer")
+/// for order in try await service.entities(query) {
+///     if case .one(let customer)? = order.related["Customer"] { show(customer) }
+/// }
+/// ```
 public enum RelatedEntities: Hashable, Sendable {
     /// No entity, for a single-valued property.
     case none

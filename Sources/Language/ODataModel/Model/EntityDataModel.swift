@@ -6,7 +6,7 @@ import Synchronization
 /// A model is immutable. It is created by the CSDL readers or from schemas in code.
 ///
 /// ```swift
-/// let model = try EntityDataModel(schemas: [schema])
+/// let model = try await client.model
 /// let orders = model.entitySet("Orders")
 /// let shape = model.shape(ofSet: "Orders")
 /// ```
@@ -131,8 +131,8 @@ public final class EntityDataModel: Sendable {
     /// References to these schemas are removed, so that a written document needs no other document.
     ///
     /// ```swift
-    /// let result = try await CSDLReader.parse(bytes, loader: load)
-    /// let resolved = CSDLWriter.xml(try result.model.resolved())
+    /// let whole = try await client.model.resolved()
+    /// let text = CSDLWriter.xml(whole)
     /// ```
     /// - Throws: errors of the initializer; never for a model from a reader.
     public func resolved() throws(ModelError) -> EntityDataModel {

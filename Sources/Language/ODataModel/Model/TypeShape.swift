@@ -4,6 +4,12 @@
 /// Dynamic entities, generated types and storage mappings address properties by ordinal, which avoids lookups by
 /// name in loops over rows. Properties of base types come first, so that ordinals are the same in the type and its
 /// base types.
+///
+/// ```swift
+/// guard let shape = model.shape(ofSet: "Orders") else { return }
+/// for property in shape.properties { print(property.name, property.type) }
+/// let order = ODataEntity(shape: shape)
+/// ```
 public final class TypeShape: Sendable, Hashable, CustomStringConvertible {
     /// The qualified name of the type.
     public let name: QualifiedName

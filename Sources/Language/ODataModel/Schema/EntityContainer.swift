@@ -32,6 +32,10 @@ public struct EntityContainer: Hashable, Sendable {
 }
 
 /// A named collection of entities (OData CSDL 4.01, 13.2 *Entity Set*).
+///
+/// ```swift
+/// for set in model.container.entitySets { show(set.name, set.isCreatable, set.maxPageSize ?? 0) }
+/// ```
 public struct EntitySet: Hashable, Sendable {
     /// The name, unique within the container.
     public var name: String

@@ -1,4 +1,9 @@
 /// A structural property (OData CSDL 4.01, 7 *Structural Property*).
+///
+/// ```swift
+/// guard let shape = model.shape(ofSet: "Orders") else { return }
+/// for property in shape.properties where property.isUpdatable { show(property.name, property.type) }
+/// ```
 public struct Property: Hashable, Sendable {
     /// The name, unique within its type and all base types.
     public var name: String
@@ -31,6 +36,11 @@ public struct Property: Hashable, Sendable {
 }
 
 /// A property that leads to related entities (OData CSDL 4.01, 8 *Navigation Property*).
+///
+/// ```swift
+/// guard let shape = model.shape(ofSet: "Orders") else { return }
+/// for navigation in shape.navigationProperties { show(navigation.name, navigation.target, navigation.isCollection) }
+/// ```
 public struct NavigationProperty: Hashable, Sendable {
     /// The name, unique within its type and all base types.
     public var name: String

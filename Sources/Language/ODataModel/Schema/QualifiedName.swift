@@ -1,5 +1,11 @@
 /// The name of a schema element with its namespace, such as `Northwind.Order` (OData CSDL 4.01, 15.2
 /// *QualifiedName*).
+///
+/// ```swift
+/// let name = QualifiedName("Shop", "Order")
+/// print(name)  // Shop.Order
+/// let parsed = QualifiedName("Shop.Order")
+/// ```
 public struct QualifiedName: Hashable, Sendable, CustomStringConvertible {
     /// The namespace of the schema, which may contain dots. Readers resolve aliases, so that this is never an
     /// alias.

@@ -52,8 +52,8 @@ extension StringProtocol {
         return name.has(".") ? nil : name
     }
 
-    /// A term and its qualifier, as `term#qualifier` has them in JSON and in paths (OData CSDL JSON 4.01, 14.2). An empty
-    /// qualifier, which the standard does not have, is one too.
+    /// A term and its qualifier, as `term#qualifier` has them in JSON and in paths (OData CSDL JSON 4.01, 14.2).
+    /// An empty qualifier, which the standard does not have, is one too.
     var termAndQualifier: (term: Substring, qualifier: Substring?) {
         let text = Substring(self)
         guard let hash = text.utf8.dropFirst().firstIndex(of: UInt8(ascii: "#")) else { return (text, nil) }

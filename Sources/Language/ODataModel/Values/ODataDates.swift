@@ -1,4 +1,10 @@
 /// A calendar date with a year from −999,999 to 999,999 (`Edm.Date`), in the proleptic Gregorian calendar.
+///
+/// ```swift
+/// let shipped = ODataDate(year: 2026, month: 3, day: 31)
+/// print(shipped?.description ?? "")  // 2026-03-31
+/// order["ShippedDate"] = shipped.map { .date($0) } ?? .null
+/// ```
 public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertible {
     /// The number of days since 1970-01-01.
     public let daysSinceEpoch: Int64
@@ -68,6 +74,11 @@ public struct ODataDate: Hashable, Sendable, Comparable, LosslessStringConvertib
 }
 
 /// A time of day with up to 12 fractional digits (`Edm.TimeOfDay`).
+///
+/// ```swift
+/// let opening = ODataTimeOfDay("08:30")
+/// print(opening?.description ?? "")  // 08:30:00
+/// ```
 public struct ODataTimeOfDay: Hashable, Sendable, Comparable, LosslessStringConvertible {
     /// The number of picoseconds since midnight, 0 to 86,400 × 10^12 − 1.
     public let picoseconds: Int64
@@ -107,6 +118,11 @@ public struct ODataTimeOfDay: Hashable, Sendable, Comparable, LosslessStringConv
 }
 
 /// A date and time without a time zone (`Edm.DateTime` of V2 and V3).
+///
+/// ```swift
+/// let ordered = ODataDateTime("2026-03-31T08:30:00")
+/// print(ordered?.seconds ?? 0)
+/// ```
 public struct ODataDateTime: Hashable, Sendable, Comparable, LosslessStringConvertible {
     /// The number of whole seconds since 1970-01-01T00:00:00 in the same time zone.
     public let seconds: Int64
@@ -153,6 +169,12 @@ public struct ODataDateTime: Hashable, Sendable, Comparable, LosslessStringConve
 ///
 /// Values are ordered by instant, then by offset, so that the order is total. Values are equal only if instant and
 /// offset agree, but `eq` of OData compares only the instants.
+///
+/// ```swift
+/// let ordered = ODataDateTimeOffset("2026-03-31T08:30:00+02:00")
+/// print(ordered?.offsetMinutes ?? 0)  // 120
+/// order["OrderedAt"] = .dateTimeOffset(ODataDateTimeOffset(seconds: Int64(Date().timeIntervalSince1970)))
+/// ```
 public struct ODataDateTimeOffset: Hashable, Sendable, Comparable, LosslessStringConvertible {
     /// The number of whole seconds since 1970-01-01T00:00:00Z.
     public let seconds: Int64
@@ -202,6 +224,11 @@ public struct ODataDateTimeOffset: Hashable, Sendable, Comparable, LosslessStrin
 }
 
 /// A signed duration in days, hours, minutes and seconds (`Edm.Duration`), with up to 12 fractional digits.
+///
+/// ```swift
+/// let breakTime = ODataDuration("PT1H30M")
+/// print(breakTime?.seconds ?? 0)  // 5400
+/// ```
 public struct ODataDuration: Hashable, Sendable, Comparable, LosslessStringConvertible {
     /// The number of whole seconds, rounded towards negative infinity.
     public let seconds: Int64

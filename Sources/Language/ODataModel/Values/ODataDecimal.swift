@@ -6,6 +6,12 @@
 /// `INF`, `-INF` and `NaN`, which are allowed with `Scale="floating"` (OData CSDL 4.01, 7.2.4), are not decimal
 /// numbers. A property of type `Edm.Decimal` represents them as ``ODataValue/double(_:)``, which can be compared
 /// with decimals.
+///
+/// ```swift
+/// let freight = ODataDecimal("32.38")
+/// print(freight?.scale ?? 0, freight?.doubleValue ?? 0)  // 2 32.38
+/// order["Freight"] = .decimal(ODataDecimal(40))
+/// ```
 public struct ODataDecimal: Sendable {
     /// The maximum number of significant digits.
     public static let maxDigits = 38

@@ -1,4 +1,10 @@
 /// A GUID (`Edm.Guid`), ordered by its bytes in the order of the text form.
+///
+/// ```swift
+/// let id = ODataGuid.random()
+/// order["ID"] = .guid(id)
+/// print(id.description, ODataGuid(id.description) == id)
+/// ```
 public struct ODataGuid: Hashable, Sendable, Comparable, LosslessStringConvertible {
     /// The first eight bytes, most significant first.
     public let high: UInt64

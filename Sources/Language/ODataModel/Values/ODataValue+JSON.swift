@@ -131,8 +131,8 @@ private struct StatedTypes {
 }
 
 extension TypeReference {
-    /// The type to read a value of this type with if the payload states one: V3 states the type of a complex value beside
-    /// the property.
+    /// The type to read a value of this type with if the payload states one: V3 states the type of a complex
+    /// value beside the property.
     package func narrowed(by stated: TypeReference?) -> TypeReference {
         guard let stated else { return self }
         switch (self, stated) {
@@ -143,7 +143,8 @@ extension TypeReference {
 }
 
 extension EntityDataModel {
-    /// The shape of the structured type that a payload states; `nil` for other types and for types that the model lacks.
+    /// The shape of the structured type that a payload states; `nil` for other types and for types that the model
+    /// lacks.
     package func shape(stated type: TypeReference) -> TypeShape? {
         switch type {
         case .entity(let name?), .complex(let name?): shape(name)

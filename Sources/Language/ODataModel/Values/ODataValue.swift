@@ -6,6 +6,13 @@
 /// A value takes 24 bytes, and needs additional memory only for long strings, bytes, collections, instances and
 /// shapes. There is no `nil` literal for null, because the expression `isKnown ? value : nil` would then silently
 /// produce null instead of an absent value.
+///
+/// ```swift
+/// order["Freight"] = .decimal(ODataDecimal(12))
+/// order["ShipCity"] = "Bern"  // literals of strings, integers, booleans, doubles and arrays
+/// order["ShippedDate"] = .null
+/// if case .string(let city)? = order["ShipCity"] { print(city) }
+/// ```
 public enum ODataValue: Hashable, Sendable {
     /// The null value.
     case null

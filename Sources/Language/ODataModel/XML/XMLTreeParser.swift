@@ -18,8 +18,8 @@ extension XMLTree {
     ///   - chunks: the chunks, such as the body of a response.
     ///   - maxBytes: the maximum size of the document, in bytes. Values above ``maxBytes`` have no effect.
     /// - Throws: ``XMLTreeError`` with the line, the column and the expected content;
-    ///   ``XMLTreeError/Reason/tooLarge(limit:)`` if the document is larger than `maxBytes`; `CancellationError`; errors
-    ///   of `chunks`.
+    ///   ``XMLTreeError/Reason/tooLarge(limit:)`` if the document is larger than `maxBytes`; `CancellationError`;
+    ///   errors of `chunks`.
     public init<Chunks: AsyncSequence>(
         parsing chunks: Chunks, maxBytes: Int = XMLTree.maxBytes
     ) async throws where Chunks.Element: Collection<UInt8> {

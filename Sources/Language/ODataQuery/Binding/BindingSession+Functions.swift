@@ -13,10 +13,7 @@ extension BindingSession {
             if arguments.isEmpty, let call = try declared(name, on: Self.current(of: scope), [], in: scope) {
                 return call
             }
-            let names = CanonicalFunction.allCases.map(\.rawValue) + functions.scalar.keys + functions.expressions.keys
-            throw QueryError(
-                .unknownName, "There is no function \(name).", offset: name.offset,
-                suggestions: nearest(to: name.text, among: names))
+            throw unknownFunction(name)
         }
         if function == .case { return try conditional(arguments, at: name.offset, in: scope) }
         let counts = function.argumentCounts
@@ -28,8 +25,17 @@ extension BindingSession {
         }
         var bound: [BoundExpression] = []
         bound.reserveCapacity(arguments.count)
-        for argument in arguments { bound.append(try bind(argument, in: scope)) }
+        for argument in arguments { bound.append(try bind(operand: argument, in: scope)) }
         return try apply(function, to: bound, Call(name: name, arguments: arguments))
+    }
+
+    /// Returns the error for an unknown function, with similar names.
+    func unknownFunction(_ name: Identifier) -> QueryError {
+        let names = CanonicalFunction.allCases.map(\.rawValue) + functions.scalar.keys + functions.expressions.keys
+        let hint = ForeignSyntax.function(name.text)
+        return QueryError(
+            .unknownName, "There is no function \(name).", offset: name.offset,
+            suggestions: hint == nil ? nearest(to: name.text, among: names) : [], hint: hint)
     }
 
     private func isDefined(
@@ -164,10 +170,10 @@ extension BindingSession {
         case .tolower, .toupper, .trim:
             try require(.string, &bound, indices: 0...0, of: call)
             result = .string
-        case .year, .month, .day, .years:
+        case .year, .month, .day, .years, .months, .days:
             try require([.dateTimeOffset, .date, .dateTime], &bound, index: 0, of: call)
             result = .int32
-        case .hour, .minute, .second, .minutes:
+        case .hour, .minute, .second, .hours, .minutes, .seconds:
             try require([.dateTimeOffset, .timeOfDay, .dateTime, .time], &bound, index: 0, of: call)
             result = .int32
         case .fractionalseconds:

@@ -25,8 +25,22 @@ extension BindingSession {
     ) throws(QueryError) -> BoundExpression {
         if isJSON(left) || isJSON(right) { return try bindJSON(symbol, left: left, right: right, in: scope) }
         let first = try bind(left, in: scope)
-        let second = try bind(right, in: scope)
+        let second = try bind(operand: right, in: scope)
         return try combine(symbol, left: (left, first), right: (right, second))
+    }
+
+    /// Resolves an operand. The error for a single unknown word says how a text or null is written.
+    func bind(operand: CommonExpression, in scope: Scope) throws(QueryError) -> BoundExpression {
+        do throws(QueryError) {
+            return try bind(operand, in: scope)
+        } catch {
+            guard error.kind == .unknownName, error.hint == nil, case .path(let steps) = operand, steps.count == 1,
+                case .name(let name) = steps[0], name.offset == error.offset, !name.isAnnotation
+            else { throw error }
+            var error = error
+            error.hint = ForeignSyntax.value(name.text)
+            throw error
+        }
     }
 
     /// Resolves an operation with a JSON object, which takes the type of the other operand.
@@ -83,7 +97,9 @@ extension BindingSession {
             return .binary(symbol, .constant(.null, right.type), right, .primitive(.boolean))
         }
         guard let (first, second) = unify(left, right) else {
-            throw typeError("\(symbol.rawValue) cannot compare \(left.type) with \(right.type).", at: offset())
+            var error = typeError("\(symbol.rawValue) cannot compare \(left.type) with \(right.type).", at: offset())
+            error.hint = Self.quotingHint(left, right)
+            throw error
         }
         try requireComparable(first.type, isEquality: isEquality, at: offset())
         try requireComparable(second.type, isEquality: isEquality, at: offset())
@@ -94,6 +110,30 @@ extension BindingSession {
             return .binary(symbol, first, second, .primitive(.boolean))
         }
         return .binary(symbol, comparable(first), comparable(second), .primitive(.boolean))
+    }
+
+    /// Returns the advice for a comparison of a text with a value of another type.
+    ///
+    /// A text in quotes is compared with a value that stands without quotes, or a text with a value that needs them.
+    private static func quotingHint(_ left: BoundExpression, _ right: BoundExpression) -> String? {
+        for (constant, other) in [(right, left), (left, right)] {
+            guard case .constant(let value, _) = constant else { continue }
+            if case .string(let text) = value, let type = other.type.primitive {
+                switch type {
+                case .date, .timeOfDay, .dateTimeOffset, .guid, .boolean, .byte, .sbyte, .int16, .int32, .int64,
+                    .single,
+                    .double, .decimal:
+                    return (try? ODataValue(lexical: text, type: type)) == nil && ODataDate(text) == nil
+                        ? nil : "Write it without quotes: \(text)."
+                case .duration: return "Write duration'\(text)'."
+                default: return nil
+                }
+            }
+            if other.type.primitive == .string, let text = value.lexicalText {
+                return "A text stands in single quotes: '\(text)'."
+            }
+        }
+        return nil
     }
 
     private func requireComparable(
@@ -273,7 +313,12 @@ extension BindingSession {
         var bound: [BoundExpression] = []
         var common = value.type
         for item in items {
-            let member = try bind(item, expecting: value.type, in: scope)
+            let member =
+                if case .path = item {
+                    try bind(operand: item, in: scope)
+                } else {
+                    try bind(item, expecting: value.type, in: scope)
+                }
             if let adapted = adapted(member, to: common) {
                 bound.append(adapted)
                 continue

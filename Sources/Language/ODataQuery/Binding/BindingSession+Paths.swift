@@ -39,6 +39,7 @@ extension BindingSession {
                     BoundPath(variable: scope.current, steps: [.computed(name.text, type)], type: type))
             } else {
                 state = Self.current(of: scope)
+                try requireNoFunction(name, steps, in: state)
             }
         case .call(let name, let arguments)?:
             if let node = try rollupNode(name, arguments, in: scope) {
@@ -62,6 +63,14 @@ extension BindingSession {
         }
         try flushFilters(&state, in: scope)
         return annotated(state.path) ?? .path(state.path)
+    }
+
+    /// Refuses a call of an unknown function with a single argument, which the grammar cannot tell from a key.
+    private func requireNoFunction(_ name: Identifier, _ steps: [PathStep], in state: PathState) throws(QueryError) {
+        guard steps.count > 1, case .key = steps[1], let shape = state.shape, !shape.isOpen, !state.isCollection,
+            !name.text.contains("."), shape.ordinal(of: name.text) == nil, shape.navigationProperty(name.text) == nil
+        else { return }
+        throw unknownFunction(name)
     }
 
     /// Resolves a path that is the name of a property of the current instance, the most frequent case, without a

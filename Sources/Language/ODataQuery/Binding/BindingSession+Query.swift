@@ -297,7 +297,7 @@ extension BindingSession {
         if shape.navigationProperty(first.text) != nil {
             guard path.count == 1 else {
                 throw typeError(
-                    "What is selected of \(first) stands within $expand: $expand=\(first)($select=…).", at: first.offset
+                    "Select properties of \(first) within $expand: $expand=\(first)($select=…).", at: first.offset
                 )
             }
             // A property that a transformation created is returned like any other.

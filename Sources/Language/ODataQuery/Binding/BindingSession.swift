@@ -195,9 +195,12 @@ final class BindingSession {
     /// Returns the error for an unknown property, with similar names.
     func unknownProperty(_ name: Identifier, of shape: TypeShape, also more: some Sequence<String> = []) -> QueryError {
         let names = shape.properties.map(\.name) + shape.navigationProperties.map(\.name) + more
+        let steps = name.text.split(separator: ".").map(String.init)
+        let isPath = steps.count > 1 && names.contains(steps[0])
         return QueryError(
             .unknownName, "\(shape.name) has no property \(name.text).", offset: name.offset,
-            suggestions: nearest(to: name.text, among: names))
+            suggestions: isPath ? [] : nearest(to: name.text, among: names),
+            hint: isPath ? "Write \(steps.joined(separator: "/"))." : nil)
     }
 
     func unsupported(_ feature: String, at offset: Int?) -> QueryError {

@@ -157,7 +157,7 @@ public enum CanonicalFunction: String, Hashable, Sendable, CaseIterable {
     /// The conditional function: pairs of a condition and a value, flattened.
     case `case`
     /// Functions of V2 and V3.
-    case substringof, replace, years, minutes
+    case substringof, replace, years, months, days, hours, minutes, seconds
 }
 
 extension BoundStep {

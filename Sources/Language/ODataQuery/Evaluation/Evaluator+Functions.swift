@@ -18,7 +18,7 @@ extension Evaluator {
         case .round, .floor, .ceiling: return try Self.rounded(function, arguments[0])
         case .geoDistance, .geoIntersects, .geoLength: return try Self.geo(function, arguments)
         case .year, .month, .day, .hour, .minute, .second, .fractionalseconds, .date, .time, .totaloffsetminutes,
-            .totalseconds, .years, .minutes:
+            .totalseconds, .years, .months, .days, .hours, .minutes, .seconds:
             return try Self.part(function, arguments[0])
         case .hassubset, .hassubsequence: return try Self.collection(function, arguments)
         case .case: return .null
@@ -148,11 +148,11 @@ extension Evaluator {
         case .date: if let local { return .date(local.date) }
         case .time: if let local { return .timeOfDay(local.timeOfDay) }
         case .year, .years: if let date { return .integer(Int64(date.components.year)) }
-        case .month: if let date { return .integer(Int64(date.components.month)) }
-        case .day: if let date { return .integer(Int64(date.components.day)) }
-        case .hour: if let time { return .integer(time / second / 3600) }
+        case .month, .months: if let date { return .integer(Int64(date.components.month)) }
+        case .day, .days: if let date { return .integer(Int64(date.components.day)) }
+        case .hour, .hours: if let time { return .integer(time / second / 3600) }
         case .minute, .minutes: if let time { return .integer(time / second / 60 % 60) }
-        case .second: if let time { return .integer(time / second % 60) }
+        case .second, .seconds: if let time { return .integer(time / second % 60) }
         case .fractionalseconds:
             if let time { return DateArithmetic.seconds(of: Int128(time % second)).map { .decimal($0) } ?? .null }
         default: break

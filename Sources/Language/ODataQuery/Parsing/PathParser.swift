@@ -94,6 +94,11 @@ struct PathParser {
         }
         // Other texts can only be keys by the key-as-segment convention, which needs a collection before them.
         guard !segments.isEmpty else {
+            if let finding = ForeignSyntax.path(parser.text(0..<min(parser.source.bytes.count, 200))) {
+                throw QueryError(
+                    .syntax, "Expected the path of a resource, found \u{201C}\(finding.found)\u{201D}.",
+                    offset: offset + finding.offset, hint: finding.hint)
+            }
             throw parser.failure(expected: "an entity set, a singleton, an operation or a system resource")
         }
         segments.append(.literal(Identifier(String(decoding: source.bytes, as: UTF8.self), at: offset)))

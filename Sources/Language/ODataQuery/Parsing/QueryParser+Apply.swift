@@ -41,7 +41,7 @@ extension QueryParser {
         case "skip": result = .skip(try numberArgument())
         case "topcount", "topsum", "toppercent", "bottomcount", "bottomsum", "bottompercent":
             let amount = try expression()
-            guard takeSeparator(",") else { throw failure(expected: "\u{201C},\u{201D} and what to rank by") }
+            guard takeSeparator(",") else { throw failure(expected: "\u{201C},\u{201D} and the ranked value") }
             result = .ranked(name.text, amount, try expression())
         case "concat":
             let sequences = try list { parser throws(QueryError) in try parser.transformations() }

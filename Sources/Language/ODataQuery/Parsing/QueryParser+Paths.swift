@@ -234,7 +234,10 @@ extension QueryParser {
             position = end
             var error = failure(expected: "\u{201C},\u{201D} or \u{201C})\u{201D}")
             let functions = CanonicalFunction.allCases.map(\.rawValue)
-            if error.suggestions.isEmpty { error.suggestions = nearest(to: name.text, among: functions) }
+            error.hint = ForeignSyntax.function(name.text)
+            if error.suggestions.isEmpty, error.hint == nil {
+                error.suggestions = nearest(to: name.text, among: functions)
+            }
             throw error
         }
         height = tallest

@@ -130,12 +130,7 @@ struct QueryParser {
 
     /// Checks that all text was read.
     func requireEnd(expected: String = "the end") throws(QueryError) {
-        guard !isAtEnd else { return }
-        // If no operator can follow, the error is at the white space before the word.
-        guard expected.contains("operator") else {
-            throw failure("Expected \(expected), found \(found).", at: position)
-        }
-        throw failure(expected: expected)
+        guard isAtEnd else { throw failure(expected: expected) }
     }
 
     // MARK: Names
@@ -247,21 +242,39 @@ struct QueryParser {
             .limit(name: "maxDepth"), "The query is nested deeper than \(QueryLimits.maxDepth) levels.", offset: offset)
     }
 
-    /// Returns an error with the expected and the found text. The error is at the next word if it may be a misspelt
-    /// operator or keyword.
+    /// Returns an error with the expected and the found text. The error is at the next word, which may be a misspelt
+    /// operator or keyword, or one of another language.
     func failure(expected: String) -> QueryError {
-        var word = self
-        word.skipSpace()
+        var place = self
+        place.skipSpace()
+        if place.isAtEnd, !isAtEnd {
+            return QueryError(
+                .syntax, "Expected \(expected), found a space.", offset: offset, hint: "Remove the space at the end.")
+        }
+        let followsOperand = expected.contains("operator") || expected.contains("\u{201C})\u{201D}")
+        let rest = place.text(place.position..<min(place.position + 200, source.bytes.count))
+        let left = text(max(0, position - 200)..<position)
+        var finding: ForeignSyntax.Finding?
+        if followsOperand {
+            finding = ForeignSyntax.afterOperand(rest, after: left)
+        } else if expected.contains("expression") {
+            finding = ForeignSyntax.operandPlace(rest)
+        }
+        if let finding {
+            return QueryError(
+                .syntax, "Expected \(expected), found \u{201C}\(finding.found)\u{201D}.", offset: place.offset,
+                hint: finding.hint)
+        }
         // The caller may have skipped the white space already.
-        let isAfterSpace = word.position > 0 && word.source.bytes[word.position - 1] == 32
-        if isAfterSpace, word.isNameStart(at: word.position),
-            let end = try? word.endOfName(from: word.position)
+        let isAfterSpace = place.position > 0 && place.source.bytes[place.position - 1] == 32
+        if isAfterSpace, place.isNameStart(at: place.position),
+            let end = try? place.endOfName(from: place.position)
         {
-            let suggestions = Self.keywords(near: text(word.position..<end))
-            if !suggestions.isEmpty {
+            let suggestions = Self.keywords(near: text(place.position..<end))
+            if !suggestions.isEmpty || followsOperand {
                 return QueryError(
-                    .syntax, "Expected \(expected), found \(word.found).", offset: word.offset, suggestions: suggestions
-                )
+                    .syntax, "Expected \(expected), found \(place.found).", offset: place.offset,
+                    suggestions: suggestions)
             }
         }
         return QueryError(.syntax, "Expected \(expected), found \(found).", offset: offset)

@@ -45,7 +45,9 @@ struct SourceText {
                 guard index + 2 < source.endIndex, let high = source[index + 1].hexadecimalDigit,
                     let low = source[index + 2].hexadecimalDigit
                 else {
-                    throw QueryError(.syntax, "Expected two hexadecimal digits after %.", offset: offset)
+                    throw QueryError(
+                        .syntax, "Expected two hexadecimal digits after %.", offset: offset,
+                        hint: "Write %25 for the character %.")
                 }
                 decoded.append(high << 4 | low)
                 index += 3

@@ -128,7 +128,18 @@ struct URLParser {
         while true {
             let end = query[start...].firstIndex(of: UInt8(ascii: "&")) ?? query.endIndex
             let pair = query[start..<end]
-            try option(pair, offset: offset, seen: &seen, into: &options)
+            let isDoubled = query[end...].starts(with: "&&".utf8)
+            do throws(QueryError) {
+                try option(pair, offset: offset, seen: &seen, into: &options)
+            } catch {
+                let operand = pair.characterCount - pair.reversed().prefix { $0 == 32 }.count
+                guard isDoubled, error.offset.map({ $0 >= offset + operand }) ?? false else { throw error }
+            }
+            guard !isDoubled else {
+                throw QueryError(
+                    .syntax, "Expected a query option after \u{201C}&\u{201D}, found \u{201C}&\u{201D}.",
+                    offset: offset + pair.characterCount, hint: "Write and for && in a condition.")
+            }
             guard end < query.endIndex else { return options }
             offset += pair.characterCount + 1
             start = end + 1
@@ -149,7 +160,9 @@ struct URLParser {
         let valueOffset = offset + nameBytes.characterCount + 1
         let value = equals.map { pair[($0 + 1)...] }
         guard !decoded.isEmpty else {
-            throw QueryError(.syntax, "Expected the name of a query option before =.", offset: offset)
+            throw QueryError(
+                .syntax, "Expected the name of a query option before =.", offset: offset,
+                hint: "A name that begins with $ may have been replaced by a shell: use single quotes there.")
         }
         guard let (option, alias) = try recognize(decoded, at: offset) else {
             let source = try part(name) { () throws(QueryError) in
@@ -169,12 +182,32 @@ struct URLParser {
         let nodesBefore = nodes
         let dialect = settings.dialect
         nodes = try part(title) { () throws(QueryError) in
-            let source = try SourceText(value, base: valueOffset, isPercentEncoded: true, plusIsSpace: plusIsSpace)
+            let source: SourceText
+            do throws(QueryError) {
+                source = try SourceText(value, base: valueOffset, isPercentEncoded: true, plusIsSpace: plusIsSpace)
+            } catch {
+                throw Self.earlierError(in: value, of: option, alias, at: valueOffset, dialect) ?? error
+            }
             var parser = QueryParser(source, dialect: dialect, nodes: nodesBefore)
             try parser.value(of: option, named: alias, into: &options)
-            try parser.requireEnd(
-                expected: option.isExpression ? "an operator, \u{201C},\u{201D} or the end" : "the end")
+            try parser.requireEnd(expected: option.expectedEnd)
             return parser.nodes
+        }
+    }
+
+    /// Returns the error of a value in which a `%` is no percent-encoding, if the text before it is wrong already.
+    private static func earlierError(
+        in value: ArraySlice<UInt8>, of option: OptionName, _ alias: String, at offset: Int, _ dialect: QueryDialect
+    ) -> QueryError? {
+        guard let source = try? SourceText(value, base: offset, isPercentEncoded: false) else { return nil }
+        var parser = QueryParser(source, dialect: dialect)
+        var options = QueryOptions()
+        do throws(QueryError) {
+            try parser.value(of: option, named: alias, into: &options)
+            try parser.requireEnd(expected: option.expectedEnd)
+            return nil
+        } catch {
+            return error.hint == nil ? nil : error
         }
     }
 
@@ -217,7 +250,8 @@ struct URLParser {
         let names = OptionName.allCases.filter { $0 != .alias && $0 != .levels && $0 != .inlinecount }.map(\.written)
         throw QueryError(
             .syntax, "There is no system query option \(name).", offset: offset,
-            suggestions: nearest(to: name, among: names))
+            suggestions: ForeignSyntax.option(name) == nil ? nearest(to: name, among: names) : [],
+            hint: ForeignSyntax.option(name))
     }
 
     /// Adds the name of the URL's part to errors that do not have one.
@@ -251,11 +285,12 @@ private struct SeenOptions {
 }
 
 extension OptionName {
-    /// Whether the value ends with an expression, after which an operator may follow.
-    fileprivate var isExpression: Bool {
+    /// The description of the text that may follow the value, for errors.
+    fileprivate var expectedEnd: String {
         switch self {
-        case .filter, .orderby, .alias: true
-        default: false
+        case .orderby: "an operator, \u{201C},\u{201D} or the end"
+        case .filter, .alias: "an operator or the end"
+        default: "the end"
         }
     }
 }

@@ -112,8 +112,8 @@ private enum V2Translation {
     /// The functions that the older versions support.
     private static let functions: Set<CanonicalFunction> = [
         .substringof, .endswith, .startswith, .length, .indexof, .replace, .substring, .tolower, .toupper, .trim,
-        .concat, .day, .hour, .minute, .month, .second, .year, .round, .floor, .ceiling, .years, .minutes, .geoDistance,
-        .geoIntersects, .geoLength,
+        .concat, .day, .hour, .minute, .month, .second, .year, .round, .floor, .ceiling, .years, .months, .days,
+        .hours, .minutes, .seconds, .geoDistance, .geoIntersects, .geoLength,
     ]
 
     static func expression(_ expression: CommonExpression) throws(QueryError) -> CommonExpression {

@@ -1,6 +1,13 @@
 import ODataModel
 
 /// The query part of a URL (OData URL Conventions 4.01, 5).
+///
+/// ```swift
+/// var options = QueryOptions()
+/// options.top = 10
+/// options.skip = 20
+/// let page = try await service.entities("Orders", options)
+/// ```
 public struct QueryOptions: Hashable, Sendable {
     /// The condition of `$filter`.
     public var filter: CommonExpression?

@@ -67,6 +67,12 @@ public enum KeyPredicate: Hashable, Sendable {
 }
 
 /// A parsed URL below the service root: path and query.
+///
+/// ```swift
+/// let url = try ODataURL(parsing: "Orders?$filter=Freight gt 100&$expand=Customer&$top=10")
+/// let orders = try await service.entities(url)
+/// print(url.options.top ?? 0, url)
+/// ```
 public struct ODataURL: Hashable, Sendable {
     /// The resource path.
     public var path: ResourcePath

@@ -16,6 +16,10 @@ import ODataService
 /// exist nowhere else.
 public actor MemoryEntityCache: EntityCache {
     /// The limits of a cache.
+    ///
+    /// ```swift
+    /// let cache = try MemoryEntityCache(model: model, limits: .init(capacity: 5_000, bytes: 64 << 20))
+    /// ```
     public struct Limits: Hashable, Sendable {
         /// The maximum capacity of a collection.
         public static let maximumCapacity = 65_535

@@ -60,7 +60,8 @@ public actor MemoryMetadataCache: MetadataCache {
 /// A cache that keeps metadata in a store, encrypted according to its policy.
 ///
 /// ```swift
-/// let cache = PersistentMetadataCache(store)
+/// let files = PersistentStore(folder: folder, key: .generated(in: keys, named: try SecretName("cache")))
+/// let cache = PersistentMetadataCache(files)
 /// let client = try ODataClient(
 ///     serviceRoot: root, transport: transport, configuration: .init(metadataCache: cache))
 /// ```

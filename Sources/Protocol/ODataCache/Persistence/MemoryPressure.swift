@@ -79,6 +79,13 @@ public final class MemoryPressureSignal: MemoryPressureSource {
 /// Saves a cache after each memory warning and then removes part of its content.
 ///
 /// It works until it is deallocated or ``stop()`` is called.
+///
+/// ```swift
+/// let files = PersistentStore(folder: folder, key: .generated(in: keys, named: try SecretName("cache")))
+/// let pressure = MemoryPressureSignal()
+/// let saving = AutomaticSaving(cache, in: files, as: "orders", on: pressure)
+/// pressure.send(.warning)  // saves the cache, then drops half of it from memory
+/// ```
 public final class AutomaticSaving: Sendable {
     /// The results of automatic saving so far.
     public struct Report: Sendable {

@@ -74,7 +74,8 @@ extension PersistentStore {
     /// being read.
     ///
     /// ```swift
-    /// for try await step in store.load("orders", into: cache) {
+    /// let files = PersistentStore(folder: folder, key: .generated(in: keys, named: try SecretName("cache")))
+    /// for try await step in files.load("orders", into: cache) {
     ///     if case .entities("Orders", _, let total) = step { show(total) }
     /// }
     /// ```

@@ -7,8 +7,10 @@ import Secrets
 /// name, in a folder. Encryption can be disabled by the policy.
 ///
 /// ```swift
+/// struct Settings: Codable { var theme: String }
+///
 /// let name = try SecretName("cache")
-/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: name))
+/// let store = PersistentStore(folder: folder, key: .generated(in: keys, named: name))
 /// try await store.put(Settings(theme: "dark"), for: "settings")
 /// let settings = try await store.value(Settings.self, for: "settings")
 /// ```
@@ -21,6 +23,12 @@ import Secrets
 /// ``changeKey(to:)`` and ``move(to:)`` convert a store.
 public actor PersistentStore {
     /// The size limits of items.
+    ///
+    /// ```swift
+    /// let limits = PersistentStore.Limits(valueBytes: 1 << 20)
+    /// let files = PersistentStore(
+    ///     folder: folder, key: .generated(in: keys, named: try SecretName("cache")), limits: limits)
+    /// ```
     public struct Limits: Hashable, Sendable {
         /// The maximum number of bytes of a value or byte array, 64 MiB by default. Streams and snapshots have
         /// no limit.

@@ -1,4 +1,9 @@
 /// The conditions under which a ``CachingProvider`` answers from its cache.
+///
+/// ```swift
+/// let cached = DataService(CachingProvider(client, cache: cache, policy: .cached(for: .seconds(60))))
+/// let orders = try await cached.entities("Orders")
+/// ```
 public enum CachePolicy: Hashable, Sendable {
     /// Each request is sent to the service with the ETag of the cached entity. An unchanged entity is not
     /// transferred again (RFC 9110, 13.1.2).

@@ -31,6 +31,10 @@ import Synchronization
 ///   same store.
 public struct ResponseCache: Sendable {
     /// The settings of a cache.
+    ///
+    /// ```swift
+    /// let cache = ResponseCache(configuration: .init(user: "ann", serviceRoot: root, staleIfError: 3_600))
+    /// ```
     public struct Configuration: Sendable {
         /// The maximum number of bytes of a cached response; 4 MiB by default.
         public var maxBodySize: Int

@@ -56,7 +56,7 @@ public actor MemoryResponseStore: ResponseStore {
 ///
 /// ```swift
 /// let name = try SecretName("responses")
-/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: name))
+/// let store = PersistentStore(folder: folder, key: .generated(in: keys, named: name))
 /// let cache = ResponseCache(store: PersistentResponseStore(store))
 /// ```
 ///

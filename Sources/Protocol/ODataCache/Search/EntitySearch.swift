@@ -4,13 +4,13 @@ public import ODataModel
 /// A method of searching entities for a text. An app can provide its own implementation.
 ///
 /// ```swift
-/// struct Soundex: EntitySearch {
+/// struct PrefixSearch: EntitySearch {
 ///     func matcher(for text: String, locale: Locale) -> SearchMatcher {
-///         let wanted = soundex(text)
-///         return SearchMatcher { fields in fields.contains { soundex($0) == wanted } }
+///         let wanted = text.lowercased(with: locale)
+///         return SearchMatcher { fields in fields.contains { $0.lowercased(with: locale).hasPrefix(wanted) } }
 ///     }
 /// }
-/// let hits = try await cache.search("Meier", in: "Customers", by: Soundex())
+/// let hits = try await cache.search("Berg", in: "Customers", by: PrefixSearch())
 /// ```
 public protocol EntitySearch: Sendable {
     /// Returns the test for one text, which is applied to every entity.

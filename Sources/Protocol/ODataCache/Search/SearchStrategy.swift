@@ -14,6 +14,10 @@ public import Foundation
 /// | ``wordContains`` | yes | yes | yes |
 /// | ``fullContains`` | yes | no | no |
 /// | ``allWordsContained`` | yes | yes | yes |
+///
+/// ```swift
+/// let hits = try await cache.search("water", in: "Customers", by: SearchStrategy.wordPrefix)
+/// ```
 public enum SearchStrategy: String, Hashable, Sendable, CaseIterable, EntitySearch {
     /// A word of a property begins with one of the words of the text. This is the default.
     case wordPrefix

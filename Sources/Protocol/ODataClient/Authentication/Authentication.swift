@@ -9,7 +9,7 @@ import ODataHTTP
 /// printed value reveals no secret.
 ///
 /// ```swift
-/// let authentication = Authentication.bearer { try await tokens.current() }
+/// let authentication = Authentication.bearer { try await currentToken() }
 /// let both = authentication.then(.header("X-Tenant", "blue"))
 /// ```
 public struct Authentication: Sendable, CustomStringConvertible, CustomReflectable {

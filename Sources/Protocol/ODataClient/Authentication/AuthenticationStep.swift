@@ -7,8 +7,13 @@ import ODataHTTP
 /// it decides. A step receives only requests to its own origins; see ``AuthenticatingTransport``.
 ///
 /// ```swift
+/// import HTTPTypes
+///
 /// struct TenantKey: AuthenticationStep {
-///     func prepare(_ request: inout HTTPRequest) async throws { request.headerFields[.tenantKey] = key }
+///     var field: HTTPField.Name
+///     var key: String
+///
+///     func prepare(_ request: inout HTTPRequest) async throws { request.headerFields[field] = key }
 /// }
 /// ```
 public protocol AuthenticationStep: Sendable {

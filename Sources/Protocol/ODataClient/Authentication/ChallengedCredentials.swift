@@ -10,8 +10,8 @@ import Synchronization
 /// sent over HTTP. Without credentials, the caller receives the 401 or 407.
 ///
 /// ```swift
-/// let step = ChallengedCredentials(store: vault) { challenge, lastUser in
-///     await dialogue.ask(host: challenge.origin.host, realm: challenge.realm(), user: lastUser)
+/// let step = ChallengedCredentials(store: MemoryCredentialStore()) { challenge, lastUser in
+///     await ask("Sign in to \(challenge.origin.host)", lastUser)
 /// }
 /// ```
 public final class ChallengedCredentials: AuthenticationStep {
@@ -169,6 +169,11 @@ private actor Turn {
 }
 
 /// Sends a user name and a password for the proxy with each request, without waiting for a challenge.
+///
+/// ```swift
+/// let proxy = ProxyCredentials(UserCredentials(user: "ann", password: password))
+/// let client = try ODataClient(serviceRoot: root, transport: transport, authentication: Authentication(proxy))
+/// ```
 public struct ProxyCredentials: AuthenticationStep {
     private let credentials: UserCredentials
 

@@ -1,6 +1,12 @@
 import ODataHTTP
 
 /// The protection space of a user name and a password: a realm of a server or of a proxy (RFC 9110, 11.5).
+///
+/// ```swift
+/// let space = ProtectionSpace(host: "services.example", port: 443, scheme: "basic", realm: "Shop")
+/// let credentials = MemoryCredentialStore()
+/// await credentials.save(UserCredentials(user: "ann", password: password), for: space)
+/// ```
 public struct ProtectionSpace: Sendable, Hashable, Codable {
     /// The host in lower case.
     public let host: String
@@ -29,6 +35,11 @@ public struct ProtectionSpace: Sendable, Hashable, Codable {
 }
 
 /// A user name and a password. The printed value reveals neither.
+///
+/// ```swift
+/// let credentials = UserCredentials(user: "ann", password: password)
+/// let proxy = ProxyCredentials(credentials)  // for a proxy that asks for a user
+/// ```
 public struct UserCredentials: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The user name.
     public let user: String
@@ -53,7 +64,9 @@ public struct UserCredentials: Sendable, Hashable, CustomStringConvertible, Cust
 /// ```swift
 /// struct VaultStore: CredentialStore {
 ///     func credentials(for space: ProtectionSpace) async throws -> UserCredentials? { … }
-///     …
+///     func save(_ credentials: UserCredentials, for space: ProtectionSpace) async throws { … }
+///     func remove(for space: ProtectionSpace) async throws { … }
+///     func removeAll() async throws { … }
 /// }
 /// ```
 public protocol CredentialStore: Sendable {

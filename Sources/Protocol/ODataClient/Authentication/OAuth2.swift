@@ -13,9 +13,9 @@ import ODataService
 /// ```swift
 /// let oauth = try OAuth2(
 ///     .init(tokenEndpoint: "https://login.example/token", clientID: "app", grant: .clientCredentials,
-///         clientSecret: secret),
+///         clientSecret: password),
 ///     transport: transport)
-/// configuration.authentication = Authentication(oauth)
+/// let client = try ODataClient(serviceRoot: root, transport: transport, authentication: Authentication(oauth))
 /// ```
 public final class OAuth2: AuthenticationStep {
     /// The way in which the first token is obtained.
@@ -38,6 +38,12 @@ public final class OAuth2: AuthenticationStep {
     }
 
     /// The authorization server and the requested token.
+    ///
+    /// ```swift
+    /// let configuration = OAuth2.Configuration(
+    ///     tokenEndpoint: "https://login.example/token", clientID: "app", scopes: ["openid", "offline_access"])
+    /// let oauth = try OAuth2(configuration, transport: transport, store: tokenStore)
+    /// ```
     public struct Configuration: Sendable, CustomStringConvertible, CustomReflectable {
         /// The URL at which tokens are requested. It must use HTTPS, or be on this machine.
         public var tokenEndpoint: String
@@ -161,6 +167,12 @@ public final class OAuth2: AuthenticationStep {
 }
 
 /// The tokens that a token endpoint has issued (RFC 6749, 5.1).
+///
+/// ```swift
+/// if let tokens = try await tokenStore.tokens(), let expires = tokens.expires {
+///     show("signed in until \(Date(timeIntervalSince1970: Double(expires)))")
+/// }
+/// ```
 public struct OAuth2Tokens: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
     /// The token that is sent to services.
     public let accessToken: String

@@ -5,8 +5,8 @@ import ODataHTTP
 ///
 /// ```swift
 /// let flow = try OAuth2BrowserFlow(configuration, server: server, transport: transport)
-/// let tokens = try await flow.signIn(redirectURI: "app://back") { url in try await browser.open(url) }
-/// try await store.save(tokens)
+/// let tokens = try await flow.signIn(redirectURI: "app://back") { url in try await openBrowser(url) }
+/// try await tokenStore.save(tokens)
 /// ```
 public struct OAuth2BrowserFlow: Sendable {
     private let client: OAuth2Endpoint

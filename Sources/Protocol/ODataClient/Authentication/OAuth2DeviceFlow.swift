@@ -7,7 +7,7 @@ import ODataHTTP
 /// ```swift
 /// let flow = try OAuth2DeviceFlow(configuration, server: server, transport: transport)
 /// let tokens = try await flow.signIn { print("Open \($0.verificationURL) and enter \($0.userCode)") }
-/// try await store.save(tokens)
+/// try await tokenStore.save(tokens)
 /// ```
 public struct OAuth2DeviceFlow: Sendable {
     /// The page and the code that the person needs. Nobody else should see them.

@@ -27,7 +27,7 @@ public enum OAuth2Error: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .insecureEndpoint(let url): "\(url) is not an https URL."
         case .refused(let code, let text): "The authorization server refuses: \(code)\(text.map { " (\($0))" } ?? "")."
-        case .stateMismatch: "The answer to the sign-in belongs to another request."
+        case .stateMismatch: "The response to the sign-in belongs to another request."
         case .issuerMismatch: "The answer to the sign-in comes from another authorization server."
         case .noCode: "The sign-in ended without a code."
         case .invalidResponse(let status, let reason):

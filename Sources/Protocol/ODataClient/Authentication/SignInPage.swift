@@ -10,8 +10,8 @@ import ODataHTTP
 ///
 /// ```swift
 /// let step = SignInPage { challenge in
-///     guard let password = await dialogue.ask(challenge.origin.host) else { return .stop }
-///     try await postForm(challenge.page, password, jar)
+///     guard let credentials = await ask("Sign in to \(challenge.origin.host)", nil) else { return .stop }
+///     try await send(credentials, to: challenge)
 ///     return .retry
 /// }
 /// ```

@@ -3,6 +3,11 @@ import HTTPTypes
 import ODataHTTP
 
 /// The place of a token in a request.
+///
+/// ```swift
+/// let step = TokenAuthentication(.query("apikey"), key: password)
+/// let client = try ODataClient(serviceRoot: root, transport: transport, authentication: Authentication(step))
+/// ```
 public enum TokenPlacement: Sendable, Hashable {
     /// The field `Authorization`, after `Bearer` (RFC 6750, 2.1).
     case bearer
@@ -48,7 +53,7 @@ public enum TokenPlacement: Sendable, Hashable {
 /// After a 401, a new token is requested once, even if many requests are refused at the same time.
 ///
 /// ```swift
-/// let step = TokenAuthentication(.cookie("MYSAPSSO2")) { isRefused in try await portal.ticket(renewing: isRefused) }
+/// let step = TokenAuthentication(.cookie("MYSAPSSO2")) { isRefused in try await currentToken(renewing: isRefused) }
 /// ```
 public final class TokenAuthentication: AuthenticationStep {
     private let placement: TokenPlacement

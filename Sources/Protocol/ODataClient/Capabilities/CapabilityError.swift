@@ -2,6 +2,11 @@ import ErrorCodes
 import ODataModel
 
 /// The treatment of requests that the service cannot answer according to its metadata.
+///
+/// ```swift
+/// var configuration = ODataClient.Configuration()
+/// configuration.capabilities = .check  // requests that the metadata rule out are refused before they are sent
+/// ```
 public enum CapabilityPolicy: Hashable, Sendable {
     /// Sends all requests unchanged.
     case ignore

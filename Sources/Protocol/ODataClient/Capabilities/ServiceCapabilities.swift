@@ -8,7 +8,7 @@ import ODataQuery
 ///
 /// ```swift
 /// let capabilities = try await client.capabilities
-/// if capabilities.set("Orders").isInsertable { showNewButton() }
+/// if capabilities.set("Orders").isInsertable { show("New") }
 /// ```
 public struct ServiceCapabilities: Sendable {
     let model: EntityDataModel
@@ -79,6 +79,11 @@ public struct ServiceCapabilities: Sendable {
 }
 
 /// The capabilities that a service states for an entity set.
+///
+/// ```swift
+/// let orders = try await client.capabilities.set("Orders")
+/// show(orders.isInsertable, orders.isUpdatable, orders.isDeletable)
+/// ```
 public struct SetCapabilities: Sendable {
     let entitySet: EntitySet?
     let service: ServiceCapabilities

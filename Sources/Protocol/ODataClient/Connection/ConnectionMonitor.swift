@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// ```swift
 /// let monitor = ConnectionMonitor(probe: NetworkInterfaceProbe())
-/// Task { for await state in monitor.states { banner.isHidden = state == .connected } }
+/// Task { for await state in monitor.states { show(state == .connected) } }
 /// ```
 public final class ConnectionMonitor: Sendable {
     fileprivate struct State {

@@ -1,4 +1,9 @@
 /// The state of the connection between a client and its service.
+///
+/// ```swift
+/// let monitor = ConnectionMonitor(probe: NetworkInterfaceProbe())
+/// for await state in monitor.states where state == .connected { try await store.sync() }
+/// ```
 public enum ConnectionState: Int, Sendable, Hashable, CaseIterable {
     /// The service answers.
     case connected = 1

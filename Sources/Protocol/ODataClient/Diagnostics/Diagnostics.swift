@@ -12,6 +12,8 @@ import Tracing
 /// them.
 ///
 /// ```swift
+/// import Logging
+///
 /// var configuration = ODataClient.Configuration()
 /// configuration.diagnostics.logger = Logger(label: "shop.odata")
 /// configuration.diagnostics.traceLevel = .medium

@@ -8,6 +8,11 @@
 /// ```
 /// All durations are measured with a monotonic clock in nanoseconds. A repeat because of a CSRF token counts
 /// towards ``client``, but not towards ``transport``.
+///
+/// ```swift
+/// var configuration = ODataClient.Configuration()
+/// configuration.diagnostics.onTimings = { timings in show(timings.operation, timings.endToEnd, timings.status ?? 0) }
+/// ```
 public struct RequestTimings: Sendable, Hashable {
     /// A document that was parsed.
     public struct Document: Sendable, Hashable {

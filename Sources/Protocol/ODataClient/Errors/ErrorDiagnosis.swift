@@ -7,10 +7,12 @@ import ODataService
 /// Messages exist in English and German; an app can add other languages.
 ///
 /// ```swift
+/// do {
+///     try await store.sync()
 /// } catch {
 ///     let diagnosis = ErrorDiagnosis(error)
 ///     show(diagnosis.message(), diagnosis.recoveryHint())
-///     if diagnosis.recovery == .signIn { signIn() }
+///     if diagnosis.recovery == .signIn { show("Sign in") }
 /// }
 /// ```
 public struct ErrorDiagnosis: Sendable, CustomStringConvertible {
@@ -27,7 +29,7 @@ public struct ErrorDiagnosis: Sendable, CustomStringConvertible {
     public init(_ error: any Error) {
         self.error = error
         code = ErrorCode(error)
-        kind = (error as? any CodedError)?.failureKind ?? (error is CancellationError ? .cancelled : .unknown)
+        kind = FailureKind(error)
         serviceError =
             switch error {
             case let error as ODataError: error
@@ -54,15 +56,12 @@ public struct ErrorDiagnosis: Sendable, CustomStringConvertible {
     ///   - locale: An identifier such as `de_AT`; `nil` for the current locale.
     ///   - messages: The messages; by default, the installed ones.
     public func message(locale: String? = nil, messages: ErrorMessages = .current) -> String {
-        let arguments = (error as? any CodedError)?.errorArguments ?? ["reason": "\(error)"]
-        return messages.text(code.rawValue, locale: locale, arguments: arguments) ?? "\(error)"
+        messages.message(for: error, locale: locale)
     }
 
     /// Returns a description of the remedy for users.
     public func recoveryHint(locale: String? = nil, messages: ErrorMessages = .current) -> String {
-        let arguments = (error as? any CodedError)?.errorArguments ?? [:]
-        let own = messages.text("\(code.rawValue).recovery", locale: locale, arguments: arguments)
-        return own ?? messages.text("recovery.\(recovery.rawValue)", locale: locale, arguments: arguments) ?? ""
+        messages.recoveryHint(for: error, locale: locale) ?? ""
     }
 
     /// The code and the English message.

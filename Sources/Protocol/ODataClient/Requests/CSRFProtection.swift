@@ -4,6 +4,11 @@ import ODataService
 
 /// The use of tokens against cross-site request forgery: the service issues a token in response to a read, and
 /// the client sends it with each change.
+///
+/// ```swift
+/// var configuration = ODataClient.Configuration()
+/// configuration.csrf = .always
+/// ```
 public enum CSRFPolicy: Hashable, Sendable {
     /// Tokens are not used.
     case off

@@ -6,6 +6,13 @@ import ODataService
 
 extension ODataClient {
     /// The settings of a client other than address, transport and authentication.
+    ///
+    /// ```swift
+    /// var configuration = ODataClient.Configuration()
+    /// configuration.language = "de"
+    /// configuration.headers["X-Tenant"] = "blue"
+    /// let client = try ODataClient(serviceRoot: root, transport: transport, configuration: configuration)
+    /// ```
     public struct Configuration: Sendable {
         /// The value of `User-Agent`.
         public var userAgent: String
@@ -71,7 +78,7 @@ extension ODataClient {
 
         /// Creates a configuration.
         public init(
-            userAgent: String = "Outpost/1.0",
+            userAgent: String = OutpostProduct.token,
             requestID: (@Sendable () -> String)? = { ODataGuid.random().description },
             batchFormat: BatchFormat = .multipart, maxResponseSize: Int = 256 << 20, headers: [String: String] = [:],
             options: [String: String] = [:], language: String? = nil, sendsLanguageOption: Bool = false,

@@ -2,6 +2,10 @@ import HTTPTypes
 import ODataHTTP
 
 /// A cookie that a service has set (RFC 6265, 5.3).
+///
+/// ```swift
+/// for cookie in CookieJar().cookies where cookie.isSecure { show(cookie.name, cookie.domain) }
+/// ```
 public struct Cookie: Sendable, Hashable, Codable {
     /// The name of the cookie.
     public let name: String

@@ -8,6 +8,12 @@ import Synchronization
 ///
 /// A jar belongs to one session, unless the app shares it. Cookies are kept in memory. To persist them, an app
 /// stores ``cookies`` in its vault, because they are often as sensitive as passwords.
+///
+/// ```swift
+/// let jar = CookieJar()
+/// let session = try HTTPSession(transport, serviceRoot: root, configuration: .init(cookies: jar))
+/// jar.clear()
+/// ```
 public final class CookieJar: Sendable {
     /// The maximum number of cookies of one domain.
     public static let maxPerDomain = 50

@@ -16,13 +16,19 @@ import ODataService
 ///
 /// ```swift
 /// var configuration = HTTPSession.Configuration()
-/// configuration.authentication = Authentication(try OAuth2(…))
+/// configuration.authentication = .basic(user: "ann", password: password)
 /// let session = try HTTPSession(
-///     try NIOTransport(), serviceRoot: "https://services.example/Northwind/", configuration: configuration)
+///     URLSessionTransport(), serviceRoot: "https://services.example/Northwind/", configuration: configuration)
 /// let client = try ODataClient(serviceRoot: "https://services.example/Northwind/", transport: session)
 /// ```
 public final class HTTPSession: HTTPTransport {
     /// The settings of a session.
+    ///
+    /// ```swift
+    /// var configuration = HTTPSession.Configuration()
+    /// configuration.authentication = .basic(user: "ann", password: password)
+    /// configuration.wholeTimeout = .seconds(60)
+    /// ```
     public struct Configuration: Sendable {
         /// The authentication for the origin of the service and for ``furtherOrigins``.
         public var authentication: Authentication

@@ -8,10 +8,10 @@ import ODataService
 ///
 /// ```swift
 /// let name = try SecretName("responses")
-/// let store = PersistentStore(folder: folder, key: .generated(in: secrets, named: name))
+/// let store = PersistentStore(folder: folder, key: .generated(in: keys, named: name))
 /// let cache = ResponseCache(
 ///     store: PersistentResponseStore(store), configuration: .init(serviceRoot: root, staleIfError: 3600))
-/// let client = try ODataClient(serviceRoot: root, transport: CachingTransport(try NIOTransport(), cache: cache))
+/// let client = try ODataClient(serviceRoot: root, transport: CachingTransport(URLSessionTransport(), cache: cache))
 /// ```
 ///
 /// Pass it to a client as its transport, so that redirects and authentication are outside of the cache. A

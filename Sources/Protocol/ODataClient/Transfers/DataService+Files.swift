@@ -41,7 +41,7 @@ extension ByteStream {
     /// `application/octet-stream` for an unknown or missing extension.
     ///
     /// ```swift
-    /// ByteStream.contentType(ofFile: "photos/me.JPG")  // image/jpeg
+    /// print(ByteStream.contentType(ofFile: "photos/me.JPG"))  // image/jpeg
     /// ```
     public static func contentType(ofFile path: String) -> String {
         let name = path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last ?? ""

@@ -5,6 +5,11 @@ import SafeFiles
 ///
 /// The bytes are stored unencrypted: sensitive data belongs on an encrypted file system or into another target.
 /// Both files are created in the directory of the path, and symbolic links are not followed.
+///
+/// ```swift
+/// let download = ResumableDownload(request, to: DownloadFile(path), over: session)
+/// try await download.run()
+/// ```
 public actor DownloadFile: DownloadTarget {
     /// The path of the file.
     public nonisolated let path: String

@@ -74,9 +74,9 @@ public struct QueuedTransport: HTTPTransport {
 ///
 /// ```swift
 /// var bundle = TransferBundle(label: "Order 7")
-/// bundle.add(header)
-/// bundle.add(item)
-/// try await session.send(bundle) { number, answer in … }
+/// bundle.add(request)
+/// bundle.add(HTTPRequest(method: .get, scheme: "https", authority: "services.example", path: "/Orders(7)/Items"))
+/// try await session.send(bundle) { number, response in show(number, response) }
 /// ```
 public struct TransferBundle: Sendable {
     /// A request with its body and options.

@@ -44,9 +44,10 @@ public enum RequestEvent: Sendable {
 /// deallocated.
 ///
 /// ```swift
+/// var received: [UInt8] = []
 /// for await event in session.events(of: request) {
 ///     switch event {
-///     case .chunk(let bytes): try file.write(bytes)
+///     case .chunk(let bytes): received += bytes
 ///     case .failed(let error): throw error
 ///     default: break
 ///     }

@@ -16,6 +16,12 @@ import ODataHTTP
 /// ``factor``ⁿ⁻¹, at most ``maxDelay``. The random delays (full jitter) spread the repeats of clients that
 /// failed together. `Retry-After` (RFC 9110, 10.2.3), in seconds or as a date, is the minimum delay. A value
 /// greater than ``maxRetryAfter`` ends the retries.
+///
+/// ```swift
+/// let policy = RetryPolicy(maxAttempts: 3, firstDelay: .milliseconds(500))
+/// let session = try HTTPSession(transport, serviceRoot: root, configuration: .init(retry: policy))
+/// let client = try ODataClient(serviceRoot: root, transport: session)
+/// ```
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, including the first; 1 disables retries.
     public var maxAttempts: Int

@@ -67,6 +67,14 @@ extension HTTPResponse {
 }
 
 /// The reason for a repeat that the status of a response allows.
+///
+/// ```swift
+/// do {
+///     try await store.sync()
+/// } catch let error as ServiceUnavailable {
+///     show("The service answers \(error.status).")
+/// }
+/// ```
 public struct ServiceUnavailable: Error, Hashable, Sendable, CustomStringConvertible {
     /// The status of the response, such as 503.
     public let status: Int

@@ -9,8 +9,8 @@ import Synchronization
 /// ```swift
 /// let progress = TransferProgress()
 /// var options = TransferOptions()
-/// options.report = progress.listener(expectedUpload: file.length)
-/// Task { for await state in progress.updates { bar.fraction = state.fraction ?? 0 } }
+/// options.report = progress.listener(expectedUpload: 1_048_576)
+/// Task { for await state in progress.updates { show(state.fraction ?? 0) } }
 /// ```
 public final class TransferProgress: Sendable {
     /// The sums of all transfers at one time.

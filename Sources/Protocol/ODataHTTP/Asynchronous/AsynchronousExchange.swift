@@ -83,7 +83,7 @@ struct AsynchronousExchange {
             return (response, ByteStream([]))
         default:
             throw ODataError(
-                status: 405, code: "MethodNotAllowed", message: "A status monitor is read or deleted.",
+                status: 405, code: "MethodNotAllowed", message: "A status monitor can only be read or deleted.",
                 allowedMethods: ["GET", "HEAD", "DELETE"])
         }
     }

@@ -55,7 +55,7 @@ struct IncomingBatch {
                 references[name] = request
                 if case .batch = request.bound.resource.target {
                     result = .failure(
-                        ODataError(status: 400, code: "NestedBatch", message: "A batch cannot stand within a batch."))
+                        ODataError(status: 400, code: "NestedBatch", message: "A batch cannot contain another batch."))
                 }
             } catch let error as ODataError {
                 result = .failure(error)
@@ -115,12 +115,13 @@ struct IncomingBatch {
 
     private func message(_ part: BatchRequestPart) throws(ODataError) -> HTTPRequest {
         guard let method = HTTPRequest.Method(rawValue: part.method) else {
-            throw ODataError(status: 400, code: "InvalidBatch", message: "\(part.method.prefix(40)) is no method.")
+            throw ODataError(
+                status: 400, code: "InvalidBatch", message: "\(part.method.prefix(40)) is not an HTTP method.")
         }
         // A reference to another request is not resolved as a relative URL.
         guard let relative = decoder.relative(part.url) else {
             throw ODataError(
-                status: 404, code: "NotFound", message: "\(part.url.prefix(200)) is not of this service.")
+                status: 404, code: "NotFound", message: "\(part.url.prefix(200)) is not an address of this service.")
         }
         var message = HTTPRequest(
             method: method, scheme: host.scheme, authority: host.authority, path: decoder.serviceRoot.path + relative)

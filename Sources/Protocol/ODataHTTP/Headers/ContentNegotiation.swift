@@ -97,7 +97,7 @@ struct ContentNegotiation {
         guard let best else {
             throw ODataError(
                 status: 406, code: "NotAcceptable",
-                message: "None of \(ranges.map(\.description).joined(separator: ", ")) can be given here; "
+                message: "None of \(ranges.map(\.description).joined(separator: ", ")) is available here; "
                     + "available: \(available(representation)).",
                 target: formatOption == nil ? "Accept" : "$format")
         }
@@ -134,7 +134,7 @@ struct ContentNegotiation {
             let text = subtype.map { "application/\($0)\(formatOption.dropFirst(name.count))" } ?? formatOption
             guard let type = MediaType(text.replacing(" ", with: "+")) else {
                 throw ODataError(
-                    status: 406, code: "NotAcceptable", message: "\(formatOption.prefix(80)) is no format known here.",
+                    status: 406, code: "NotAcceptable", message: "\(formatOption.prefix(80)) is not a known format.",
                     target: "$format")
             }
             return [type]
@@ -142,7 +142,7 @@ struct ContentNegotiation {
         guard let accept else { return [MediaType("*", "*")] }
         guard let list = MediaType.list(accept) else {
             throw ODataError(
-                status: 400, code: "InvalidHeader", message: "Accept is no list of media ranges: \(accept)",
+                status: 400, code: "InvalidHeader", message: "Accept is not a list of media ranges: \(accept)",
                 target: "Accept")
         }
         return list.isEmpty ? [MediaType("*", "*")] : list

@@ -1,6 +1,11 @@
 /// A media type or media range with its parameters (RFC 9110, 8.3.1 and 12.5.1).
 ///
 /// An example is `application/json;odata.metadata=minimal` (OData JSON Format 4.01, 3).
+///
+/// ```swift
+/// let type = MediaType("application/json;odata.metadata=minimal")
+/// show(type?.type ?? "", type?.subtype ?? "")
+/// ```
 public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// The main type in lower case; `*` in a range.
     public var type: String

@@ -16,7 +16,7 @@ extension Repeatability {
         case (_?, let sent?) where !HTTPDate.isValid(sent):
             throw ODataError(
                 status: 400, code: "InvalidHeader",
-                message: "Repeatability-First-Sent is no HTTP date such as \"Sun, 06 Nov 1994 08:49:37 GMT\".",
+                message: "Repeatability-First-Sent is not an HTTP date such as \"Sun, 06 Nov 1994 08:49:37 GMT\".",
                 target: "Repeatability-First-Sent", repeatabilityResult: .rejected)
         default:
             throw ODataError(

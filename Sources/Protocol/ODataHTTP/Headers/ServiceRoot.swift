@@ -7,7 +7,7 @@ import ODataService
 ///
 /// ```swift
 /// let root = try ServiceRoot("https://services.example/Northwind/")
-/// root.url(for: "Orders?$top=1")  // https://services.example/Northwind/Orders?$top=1
+/// print(root.url(for: "Orders?$top=1"))  // https://services.example/Northwind/Orders?$top=1
 /// ```
 public struct ServiceRoot: Hashable, Sendable, CustomStringConvertible {
     /// The scheme, `http` or `https`; `nil` if only the path is known.

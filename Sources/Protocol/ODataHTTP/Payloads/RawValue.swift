@@ -36,7 +36,7 @@ struct RawValue {
         if case .enumeration(let name) = type {
             guard let number = model.enumType(name)?.value(of: text) else {
                 throw ODataError(
-                    status: 400, code: "InvalidValue", message: "\"\(text.prefix(80))\" is no member of \(name).")
+                    status: 400, code: "InvalidValue", message: "\"\(text.prefix(80))\" is not a member of \(name).")
             }
             return .enumeration(number)
         }

@@ -114,7 +114,7 @@ enum RequestedMethod: Hashable {
         guard method == .post, ["PATCH", "PUT", "DELETE", "MERGE"].contains(stated) else {
             throw ODataError(
                 status: 400, code: "InvalidHeader",
-                message: "\(name) lets a POST stand for PATCH, PUT or DELETE, and nothing else.", target: name)
+                message: "\(name) can only turn a POST into PATCH, PUT or DELETE.", target: name)
         }
         self = Self.method(stated)
     }

@@ -95,6 +95,7 @@ public struct ODataHandler: Sendable {
         _ message: HTTPRequest, _ body: ByteStream, principal: Principal? = nil
     ) async -> (HTTPResponse, ByteStream) {
         var (response, stream) = await answer(message, body, principal)
+        response.keepPrivate(to: principal)
         if let id = message.headerFields[.requestID], response.headerFields[.requestID] == nil {
             response.headerFields[.requestID] = id
         }

@@ -64,7 +64,7 @@ struct QueryInBody {
                     let name = key.string
                     guard name.hasPrefix("$") || name.hasPrefix("@") else {
                         throw scanner.error(
-                            .unexpected("the member \(name)"), expected: "options, whose names start with $ or @")
+                            .unexpected("the member \(name)"), expected: "options with names that start with $ or @")
                     }
                     let value: String
                     switch try scanner.peekKind() {

@@ -50,7 +50,7 @@ struct RequestBodyDecoder {
             throw unsupported("\(type.type)/\(type.subtype) cannot be read here")
         }
         if let charset = type["charset"]?.lowercased(), charset != "utf-8", charset != "utf8" {
-            throw unsupported("JSON is in UTF-8, not in \(charset)")
+            throw unsupported("JSON must be in UTF-8, not in \(charset)")
         }
         if let unknown = type.parameters.first(where: { !FormatParameters.names.contains($0.name) }) {
             throw unsupported("the format parameter \(unknown.name) is unknown")
@@ -116,11 +116,11 @@ struct RequestBodyDecoder {
                     guard method == .update else {
                         throw ODataError(
                             status: 400, code: "InvalidBody",
-                            message: "PUT gives the members that stay; what is removed is left out.")
+                            message: "PUT must contain all remaining members. Leave removed members out.")
                     }
                     guard id != nil || entity?.key != nil else {
                         throw ODataError(
-                            status: 400, code: "InvalidBody", message: "What is removed needs an id or its key.")
+                            status: 400, code: "InvalidBody", message: "A removed member needs its id or key.")
                     }
                     page.append(
                         .removed(
@@ -145,7 +145,7 @@ struct RequestBodyDecoder {
     /// Returns a changed link of a delta. A PUT contains members instead of links.
     private func changed(_ link: DeltaLink, isDeleted: Bool) throws(ODataError) -> ChangedLink {
         guard method == .update else {
-            throw ODataError(status: 400, code: "InvalidBody", message: "PUT gives members, and no links.")
+            throw ODataError(status: 400, code: "InvalidBody", message: "PUT must contain members, and no links.")
         }
         return ChangedLink(
             source: link.source, relationship: link.relationship, target: link.target, isDeleted: isDeleted)

@@ -94,7 +94,7 @@ public struct RequestDecoder: Sendable {
         if let query {
             guard requested == .data(.create) else {
                 throw ODataError(
-                    status: 405, code: "MethodNotAllowed", message: "A query in the body comes with POST.",
+                    status: 405, code: "MethodNotAllowed", message: "A query in the body requires POST.",
                     allowedMethods: ["POST"])
             }
             text = try await query.url(message.headerFields, body)
@@ -115,7 +115,7 @@ public struct RequestDecoder: Sendable {
         case .data(let stated): method = stated
         case .other(let name):
             throw ODataError(
-                status: 405, code: "MethodNotAllowed", message: "\(name.prefix(40)) is no method of OData.",
+                status: 405, code: "MethodNotAllowed", message: "\(name.prefix(40)) is not a method of OData.",
                 allowedMethods: MethodRules(bound.resource).names)
         }
         if query != nil { method = .read }
@@ -294,7 +294,8 @@ public struct RequestDecoder: Sendable {
             !coding.isEmpty, coding != "identity"
         else { return }
         throw ODataError(
-            status: 415, code: "UnsupportedMediaType", message: "Request bodies come unpacked, not in \(coding).",
+            status: 415, code: "UnsupportedMediaType",
+            message: "The body is compressed (\(coding)). Send it without Content-Encoding.",
             target: "Content-Encoding")
     }
 
@@ -307,7 +308,7 @@ public struct RequestDecoder: Sendable {
             guard request.ifMatch == nil, request.ifNoneMatch == nil else {
                 throw ODataError(
                     status: 400, code: "InvalidHeader",
-                    message: "Conditions are stated on the requests of a batch, not on the batch.",
+                    message: "A batch has no conditions. State them on its requests.",
                     target: request.ifMatch == nil ? "If-None-Match" : "If-Match")
             }
         // `*` matches any tag, and the changed members of a collection exist.
@@ -320,7 +321,8 @@ public struct RequestDecoder: Sendable {
             guard let ifMatch = request.ifMatch, ifMatch != "*", resource.callsWithoutEntity else { return }
             throw ODataError(
                 status: 412, code: "PreconditionFailed",
-                message: "The operation is bound to no single entity whose entity tag could match.", target: "If-Match")
+                message: "The operation is not bound to a single entity, so no entity tag can match.",
+                target: "If-Match")
         }
     }
 

@@ -14,6 +14,21 @@ import ODataService
 ///   Compression is requested unless the request has an `Accept-Encoding` or ``TransferOptions/acceptsCompression``
 ///   is `false`.
 /// - Cancelling the task, or releasing an unread body, closes the connection or resets its stream.
+///
+/// ```swift
+/// /// Counts requests on their way.
+/// struct CountingTransport: HTTPTransport {
+///     let base: any HTTPTransport
+///
+///     func send(
+///         _ request: HTTPRequest, body: ByteStream?, options: TransferOptions
+///     ) async throws -> (HTTPResponse, ByteStream) {
+///         show(request.path ?? "")
+///         return try await base.send(request, body: body, options: options)
+///     }
+/// }
+/// let client = try ODataClient(serviceRoot: root, transport: CountingTransport(base: transport))
+/// ```
 public protocol HTTPTransport: Sendable {
     /// Sends a request and returns the response as soon as its head has arrived.
     ///

@@ -7,7 +7,7 @@
 /// ```swift
 /// var trust = ServerTrust.system
 /// trust.authorities = .systemAnd(.file("/etc/company/authority.pem"))
-/// trust.pins = [currentKey, nextKey]
+/// trust.pins = ["47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="]
 /// ```
 public struct ServerTrust: Sendable {
     /// The certificate authorities that a client trusts.
@@ -52,6 +52,14 @@ public enum CertificateSource: Sendable, Hashable {
 }
 
 /// A certificate chain that is not trusted, and the reason.
+///
+/// ```swift
+/// var trust = ServerTrust.system
+/// trust.decide = { question in
+///     show("Trust \(question.host)? \(question.reason)")
+///     return false
+/// }
+/// ```
 public struct ServerTrustQuestion: Sendable, Hashable {
     /// The requested host.
     public let host: String

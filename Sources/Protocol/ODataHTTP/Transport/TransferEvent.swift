@@ -2,6 +2,13 @@
 ///
 /// Transports report the times, and the transports around them the other events. Events that a transport cannot
 /// observe are missing: a connection in memory is never secured.
+///
+/// ```swift
+/// var options = TransferOptions()
+/// options.report = { event in
+///     if case .firstByte(let instant) = event { show(instant) }
+/// }
+/// ```
 public enum TransferEvent: Sendable {
     /// The exchange left the queue and started.
     case started(ContinuousClock.Instant)

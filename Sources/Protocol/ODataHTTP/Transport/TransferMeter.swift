@@ -6,7 +6,8 @@ import Synchronization
 /// ```swift
 /// let meter = TransferMeter()
 /// let client = try ODataClient(serviceRoot: root, transport: meter.transport(over: URLSessionTransport()))
-/// options.meter = meter
+/// var options = OfflineStore.Options()
+/// options.runtime.meter = meter
 /// ```
 public final class TransferMeter: Sendable {
     private let count = Mutex((sent: Int64(0), received: Int64(0), requests: 0))

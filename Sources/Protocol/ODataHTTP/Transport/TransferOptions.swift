@@ -5,6 +5,13 @@ import ODataService
 /// Transports use the identity, the proxy credentials, the compression and ``report``; the transports around them
 /// use the other options. A transport that does not support an identity or proxy credentials throws
 /// ``TransportError/unsupportedOption(_:transport:)``, which `TransportCheck` tests.
+///
+/// ```swift
+/// var options = TransferOptions()
+/// options.priority = .high
+/// options.wholeTimeout = .seconds(30)
+/// let (response, body) = try await transport.send(request, body: nil, options: options)
+/// ```
 public struct TransferOptions: Sendable {
     /// The priority of a request in a queue.
     public enum Priority: Sendable, Hashable, CaseIterable {

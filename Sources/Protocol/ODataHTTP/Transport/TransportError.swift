@@ -1,6 +1,14 @@
 import ErrorCodes
 
 /// The error for a missing or incomplete response.
+///
+/// ```swift
+/// do {
+///     try await store.sync()
+/// } catch TransportError.cannotConnect(let host, let reason) {
+///     show("\(host) cannot be reached: \(reason)")
+/// }
+/// ```
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The transport does not support the URL.
     case invalidURL(String)
@@ -52,7 +60,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
         case .cannotConnect(let host, let reason): "Cannot connect to \(host): \(reason)"
         case .untrustedCertificate(let host, let reason): "The certificate of \(host) is not trusted: \(reason)"
         case .clientCertificateRefused(let host, let reason): "\(host) refuses the client's certificate: \(reason)"
-        case .proxyAuthenticationRequired(let proxy): "The proxy \(proxy) wants a user name and a password."
+        case .proxyAuthenticationRequired(let proxy): "The proxy \(proxy) requires a user name and a password."
         case .timedOut(let host): "\(host) did not answer in time."
         case .connectionLost(let host, let reason): "The connection to \(host) was lost: \(reason)"
         case .truncated(let host, let reason): "The answer of \(host) is incomplete: \(reason)"
@@ -60,7 +68,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLarge(let host, let reason): "The answer of \(host) was refused: \(reason)"
         case .tooSlow(let host, let reason): "The answer of \(host) was given up: \(reason)"
         case .plainHTTP(let host):
-            "Credentials are not sent to \(host): without https, everybody on the way can read them."
+            "Credentials are not sent to \(host): without https, anyone on the network can read them."
         case .foreignLink(let origin, let service):
             "A link of the service at \(service) leads to \(origin), and was not followed."
         case .insecureLink(let origin, let service):

@@ -49,6 +49,7 @@ public struct ODataV2Handler: Sendable {
         _ message: HTTPRequest, _ body: ByteStream, principal: Principal? = nil
     ) async -> (HTTPResponse, ByteStream) {
         var (response, stream) = await answer(message, body, principal)
+        response.keepPrivate(to: principal)
         if let id = message.headerFields[.requestID] { response.headerFields[.requestID] = id }
         if let length = stream.length, length > 0 || response.status == .ok {
             response.headerFields[.contentLength] = String(length)

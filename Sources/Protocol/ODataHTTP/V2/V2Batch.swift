@@ -55,12 +55,13 @@ struct V2Batch {
 
     private func message(_ part: BatchRequestPart) throws(ODataError) -> HTTPRequest {
         guard let method = HTTPRequest.Method(rawValue: part.method) else {
-            throw ODataError(status: 400, code: "InvalidBatch", message: "\(part.method.prefix(40)) is no method.")
+            throw ODataError(
+                status: 400, code: "InvalidBatch", message: "\(part.method.prefix(40)) is not an HTTP method.")
         }
         let relative = decoder.addresses.serviceRoot.relative(part.url) ?? decoder.serviceRoot.relative(part.url)
         guard let relative else {
             throw ODataError(
-                status: 404, code: "NotFound", message: "\(part.url.prefix(200)) is not of this service.")
+                status: 404, code: "NotFound", message: "\(part.url.prefix(200)) is not an address of this service.")
         }
         var message = HTTPRequest(
             method: method, scheme: host.scheme, authority: host.authority, path: decoder.serviceRoot.path + relative)

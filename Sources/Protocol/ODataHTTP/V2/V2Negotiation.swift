@@ -34,7 +34,7 @@ enum V2Negotiation {
         if representation == .fixed { return .atom(.v2) }
         throw ODataError(
             status: 406, code: "NotAcceptable",
-            message: "None of \(ranges.map(\.description).joined(separator: ", ")) can be given here.",
+            message: "None of \(ranges.map(\.description).joined(separator: ", ")) is available here.",
             target: formatOption == nil ? "Accept" : "$format")
     }
 
@@ -57,7 +57,7 @@ enum V2Negotiation {
         if accept.isEmpty { return [MediaType("*", "*")] }
         guard let list = MediaType.list(accept) else {
             throw ODataError(
-                status: 400, code: "InvalidHeader", message: "Accept is no list of media ranges.", target: "Accept")
+                status: 400, code: "InvalidHeader", message: "Accept is not a list of media ranges.", target: "Accept")
         }
         return list
     }

@@ -55,12 +55,12 @@ struct V2RequestDecoder {
         let url = reference ?? resolved.url
         guard case .data(let method) = try RequestedMethod(message) else {
             throw ODataError(
-                status: 405, code: "MethodNotAllowed", message: "\(message.method.rawValue) is no method of OData.",
+                status: 405, code: "MethodNotAllowed", message: "\(message.method.rawValue) is not a method of OData.",
                 allowedMethods: allowedMethods(bound))
         }
         let isBatch = bound.resource.target == .batch
         guard !isBatch || references == nil else {
-            throw ODataError(status: 400, code: "NestedBatch", message: "A batch cannot stand within a batch.")
+            throw ODataError(status: 400, code: "NestedBatch", message: "A batch cannot contain another batch.")
         }
         let format = try V2Negotiation.format(fields, formatOption: url.options.format, representation(bound, method))
         let allowed = try self.method(method, bound)

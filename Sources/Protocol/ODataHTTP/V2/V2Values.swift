@@ -68,7 +68,7 @@ struct V2Values {
             return .timeOfDay(time)
         case (.string(let text), .enumeration(let name)):
             guard let number = model.service.enumType(name)?.value(of: text) else {
-                throw invalid("\"\(text.prefix(80))\" is no member of \(name)", target)
+                throw invalid("\"\(text.prefix(80))\" is not a member of \(name)", target)
             }
             return .enumeration(number)
         case (.complex(let complex), _): return .complex(try stored(complex))

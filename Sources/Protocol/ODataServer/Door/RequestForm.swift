@@ -27,7 +27,7 @@ enum RequestForm {
         if let expectation = head.headerFields[.expect], expectation.lowercased() != "100-continue" {
             return Refusal(
                 status: .expectationFailed, code: "ExpectationFailed",
-                message: "The only expectation that is met is 100-continue.")
+                message: "The only supported expectation is 100-continue.")
         }
         return nil
     }
@@ -44,7 +44,7 @@ enum RequestForm {
         }
         return Refusal(
             status: .notImplemented, code: "UnknownTransferEncoding",
-            message: "The only transfer coding that is understood is chunked.")
+            message: "The only supported transfer coding is chunked.")
     }
 
     private static func invalid(_ code: String, _ message: String) -> Refusal {

@@ -92,7 +92,7 @@ final class RequestBodyReader: @unchecked Sendable {
         } catch is HTTPParserError {
             throw ODataError(
                 status: 400, code: "InvalidBody",
-                message: "The body is not framed as HTTP has it: a chunk has no length.")
+                message: "The body is malformed: a chunk has no length.")
         } catch is SlowRequestBody {
             throw ODataError(
                 status: 408, code: "RequestTimeout",

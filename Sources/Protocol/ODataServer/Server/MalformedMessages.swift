@@ -48,7 +48,8 @@ final class MalformedMessages: ChannelDuplexHandler, RemovableChannelHandler {
             Refusal(
                 status: .requestHeaderFieldsTooLarge, code: "FieldsTooLarge",
                 message: "The header fields are too large.")
-        default: Refusal(status: .badRequest, code: "InvalidRequest", message: "The request is no HTTP message.")
+        default:
+            Refusal(status: .badRequest, code: "InvalidRequest", message: "The request is not a valid HTTP message.")
         }
     }
 }

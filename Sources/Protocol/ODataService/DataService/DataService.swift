@@ -186,6 +186,14 @@ extension ODataRequest {
 }
 
 /// An error in the use of a ``DataService``, or a response of an unexpected kind.
+///
+/// ```swift
+/// do {
+///     try await service.update(order)
+/// } catch DataServiceError.answeredLater(let location) {
+///     show("The service goes on at \(location ?? "an unknown place").")  // do not send it again
+/// }
+/// ```
 public enum DataServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The response of the provider is of another kind.
     case unexpectedAnswer(expected: String)

@@ -42,6 +42,15 @@ public struct RequestBatch: Sendable {
 
 /// Requests of a batch that succeed or fail together (OData Protocol 4.01, 11.7.4 *Change Sets*): changes and calls
 /// of actions, but no reads.
+///
+/// ```swift
+/// let results = try await service.batch {
+///     ChangeSet {
+///         BatchOperation.create(order, in: "Orders", id: "order")
+///         BatchOperation.create(item, at: .result("order", "Items"))
+///     }
+/// }
+/// ```
 public struct ChangeSet: Sendable {
     let name: String?
     let operations: [BatchOperation]
@@ -62,6 +71,13 @@ public struct ChangeSet: Sendable {
 }
 
 /// One request of a ``RequestBatch``.
+///
+/// ```swift
+/// let results = try await service.batch {
+///     BatchOperation.read(ResourceQuery("Products").top(5), id: "products")
+///     BatchOperation.create(order, in: "Orders", id: "order")
+/// }
+/// ```
 public struct BatchOperation: Sendable {
     /// The address of a request in a batch.
     public struct Address: Sendable {
@@ -224,6 +240,13 @@ public enum BatchBuilder {
 }
 
 /// The responses to a ``RequestBatch``.
+///
+/// ```swift
+/// let results = try await service.batch {
+///     BatchOperation.create(order, in: "Orders", id: "order")
+/// }
+/// let created = try results.entity("order")
+/// ```
 public struct BatchResults: Sendable, RandomAccessCollection {
     private let results: [BatchResult]
     private let positions: [String: Int]

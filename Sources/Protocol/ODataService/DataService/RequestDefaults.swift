@@ -2,6 +2,10 @@ import ODataModel
 import ODataQuery
 
 /// The settings that a ``DataService`` adds to every request that does not set them itself.
+///
+/// ```swift
+/// let service = DataService(client, defaults: RequestDefaults(headers: ["X-Tenant": "blue"], maxPageSize: 500))
+/// ```
 public struct RequestDefaults: Hashable, Sendable {
     /// The header fields. Providers that do not use HTTP ignore them.
     ///

@@ -4,6 +4,12 @@ import Synchronization
 ///
 /// The producer is idle until ``next()`` is called, so a slow reader does not make it fill memory. A stream has one
 /// consumer at a time.
+///
+/// ```swift
+/// let stream = ByteStream(Array("Hello".utf8))
+/// for try await chunk in stream { show(chunk.count) }
+/// let bytes = try await stream.collect(limit: 1_048_576)
+/// ```
 public struct ByteStream: Sendable, AsyncSequence, AsyncIteratorProtocol {
     /// A chunk of bytes.
     public typealias Element = [UInt8]

@@ -3,6 +3,14 @@ import ODataModel
 import ODataQuery
 
 /// An error response of a service: the OData error object with its HTTP status (OData JSON Format 4.01, 21).
+///
+/// ```swift
+/// do {
+///     try await service.update(order)
+/// } catch let error as ODataError where error.status == 404 {
+///     show(error.code, error.message, error.target ?? "")
+/// }
+/// ```
 public struct ODataError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An additional error in an error response.
     public struct Detail: Hashable, Sendable {

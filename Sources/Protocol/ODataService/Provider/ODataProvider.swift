@@ -4,6 +4,14 @@ import ODataModel
 ///
 /// Requests and responses are *semantic*: parsed URLs, entities and preferences instead of HTTP text. The HTTP
 /// codec converts them to messages and back. A client and a server can therefore also be connected in memory.
+///
+/// ```swift
+/// /// Counts orders, online or offline.
+/// func orders(of provider: some ODataProvider) async throws -> Int64 {
+///     try await DataService(provider).count("Orders")
+/// }
+/// print(try await orders(of: client), try await orders(of: store))
+/// ```
 public protocol ODataProvider: Sendable {
     /// The model of the service.
     ///

@@ -2,6 +2,12 @@ import ODataModel
 import ODataQuery
 
 /// A request to a service, independent of HTTP (OData Protocol 4.01, 11).
+///
+/// ```swift
+/// var request = ODataRequest(.read, try ODataURL(parsing: "Orders?$top=10"))
+/// request.preferences.maxPageSize = 5
+/// let response = try await client.execute(request)
+/// ```
 public struct ODataRequest: Sendable {
     /// The operation on the resource.
     public enum Method: String, Hashable, Sendable {
@@ -209,6 +215,12 @@ public struct Repeatability: Hashable, Sendable {
 }
 
 /// The preferences of a request (OData Protocol 4.01, 8.2.8).
+///
+/// ```swift
+/// var preferences = Preferences()
+/// preferences.maxPageSize = 500
+/// let orders = try await service.entities(ODataURL(parsing: "Orders"), preferences: preferences)
+/// ```
 public struct Preferences: Hashable, Sendable {
     /// The content of the response to a change.
     public enum Return: String, Hashable, Sendable {

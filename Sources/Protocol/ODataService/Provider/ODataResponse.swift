@@ -1,6 +1,11 @@
 import ODataModel
 
 /// The response to a successful request.
+///
+/// ```swift
+/// let response = try await client.execute(ODataRequest(.read, try ODataURL(parsing: "Orders")))
+/// if case .page(let page) = response.body { show(response.status, page.entities) }
+/// ```
 public struct ODataResponse: Sendable {
     /// The HTTP status, 200 to 299 or 304.
     public var status: Int
@@ -75,6 +80,11 @@ public enum ResponseBody: Sendable {
 }
 
 /// A page of a collection or of a delta (OData JSON Format 4.01, 12 to 15).
+///
+/// ```swift
+/// let page = try await service.page(try ODataURL(parsing: "Orders?$count=true"))
+/// show(page.entities.count, page.count ?? 0, page.deltaLink ?? "")
+/// ```
 public struct EntityPage: Sendable {
     /// The entities; in a delta, the new and changed ones.
     public var entities: [ODataEntity]

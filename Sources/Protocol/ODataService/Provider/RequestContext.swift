@@ -6,6 +6,7 @@
 /// ```swift
 /// struct Priority: RequestContextValue { var level: Int }
 ///
+/// var request = ODataRequest(.read, try ODataURL(parsing: "Orders"))
 /// request.context[Priority.self] = Priority(level: 3)
 /// ```
 public struct RequestContext: Sendable {

@@ -4,6 +4,11 @@ import ODataQuery
 /// A request for one entity of a known type: by its key, a singleton, or the target of a navigation property.
 ///
 /// Its properties are requests in turn, as in `northwind.orders.key(10248).customer.get()`.
+///
+/// ```swift
+/// let alfreds = northwind.customers.key("ALFKI")
+/// if let customer = try await alfreds.get() { show(customer.companyName as Any) }
+/// ```
 public struct EntityRequest<Element: TypedEntity>: TypedProjection, TypedResource, Sendable {
     /// The paths of the entity's properties.
     public typealias Paths = Element.Paths

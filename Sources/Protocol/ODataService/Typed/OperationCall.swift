@@ -4,8 +4,8 @@ import ODataQuery
 /// A call of an action or function, used by generated code (OData Protocol 4.01, 11.5).
 ///
 /// ```swift
-/// var call = OperationCall(on: order, "Shop.Approve", .action)
-/// call.set("Reason", reason)
+/// var call = OperationCall(service, "CloseMonth", .action)
+/// call.set("Reason", "End of year")
 /// try await call.run()
 /// ```
 public struct OperationCall: Sendable {

@@ -105,6 +105,10 @@ public struct TypedCollection<Element: TypedEntity>: TypedQuery, Sendable {
 }
 
 /// A page of entities of one type.
+///
+/// ```swift
+/// for try await page in northwind.orders.pages() { show(page.values.count, page.deltaLink ?? "") }
+/// ```
 public struct TypedPage<Element: TypedEntity>: Sendable {
     /// The entities; in a delta, the new and changed ones.
     public var values: [Element]

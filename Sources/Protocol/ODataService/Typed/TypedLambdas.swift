@@ -33,7 +33,7 @@ extension NavigationCollectionPath: LambdaPath {
     /// Returns whether a related entity satisfies a condition (`any`).
     ///
     /// ```swift
-    /// northwind.orders.filter { $0.items.any { $0.quantity > 5 } }
+    /// let large = northwind.orders.filter { $0.items.any { $0.quantity > 5 } }
     /// ```
     public func any(_ condition: (Target.Paths) -> QueryExpression) -> QueryExpression {
         any(where: { condition(Target.Paths(odataPath: $0)) })

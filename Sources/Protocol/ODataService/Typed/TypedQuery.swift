@@ -2,6 +2,10 @@ import ODataModel
 import ODataQuery
 
 /// A query over entities of a known type that supports `$select` and `$expand`.
+///
+/// ```swift
+/// let query = northwind.orders.select(\.freight, \.shipCity).expand(\.customer)
+/// ```
 public protocol TypedProjection {
     /// The type of the entities.
     associatedtype Element: TypedEntity
@@ -12,6 +16,11 @@ public protocol TypedProjection {
 /// A query over a collection of entities of a known type.
 ///
 /// Every method returns a new query, and the compiler checks the names and types in it.
+///
+/// ```swift
+/// let query = northwind.orders.filter(\.shipCity == "Bern").orderBy(\.freight, descending: true).top(10)
+/// for order in try await query.all() { show(order.freight as Any) }
+/// ```
 public protocol TypedQuery: TypedProjection {}
 
 extension TypedProjection {
@@ -24,7 +33,7 @@ extension TypedProjection {
     /// Adds properties to `$select`. The key is always selected too, so that the entities can be changed.
     ///
     /// ```swift
-    /// northwind.orders.select(\.freight, \.shipCity)
+    /// let short = northwind.orders.select(\.freight, \.shipCity)
     /// ```
     public func select<each Path: SelectablePath>(_ paths: repeat KeyPath<Element.Paths, each Path>) -> Self {
         with { query in
@@ -38,7 +47,7 @@ extension TypedProjection {
     /// Expands related entities with `$expand`.
     ///
     /// ```swift
-    /// northwind.orders.expand(\.customer).expand(\.items) { $0.filter(\.quantity > 5).top(3) }
+    /// let whole = northwind.orders.expand(\.customer).expand(\.items) { $0.filter(\.quantity > 5).top(3) }
     /// ```
     public func expand<Path: ExpandablePath>(
         _ path: KeyPath<Element.Paths, Path>,
@@ -54,14 +63,14 @@ extension TypedQuery {
     /// Adds a condition to `$filter`; several conditions must all hold.
     ///
     /// ```swift
-    /// northwind.orders.filter(\.freight > 50 && \.customer.country == "Germany")
+    /// let costly = northwind.orders.filter(\.freight > 50 && \.customer.country == "Germany")
     /// ```
     public func filter(_ condition: Condition<Element.Paths>) -> Self { with { $0 = $0.filter(condition.query) } }
 
     /// Adds a condition with functions and lambda operators to `$filter`.
     ///
     /// ```swift
-    /// northwind.orders.filter { $0.shipCity.startsWith("B") && $0.items.any { $0.quantity > 5 } }
+    /// let some = northwind.orders.filter { $0.shipCity.startsWith("B") && $0.items.any { $0.quantity > 5 } }
     /// ```
     public func filter(_ condition: (Element.Paths) -> QueryExpression) -> Self {
         with { $0 = $0.filter(condition(Element.paths)) }

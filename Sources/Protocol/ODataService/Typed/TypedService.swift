@@ -4,7 +4,8 @@ import ODataQuery
 /// The sets, singletons and operations of a service as Swift properties and methods, implemented by generated code.
 ///
 /// ```swift
-/// let northwind = NorthwindService(provider)      // online, a local store, or offline
+/// let online = NorthwindService(client)
+/// let offline = NorthwindService(store)
 /// ```
 public protocol TypedService: Sendable {
     /// The service that sends the requests.

@@ -99,8 +99,8 @@ extension TypedStructure {
     /// Returns the instance as a derived type or a base type; `nil` if it is not of that type.
     ///
     /// ```swift
-    /// for person in try await service.people.all() {
-    ///     if let employee = person.as(Employee.self) { print(employee.cost) }
+    /// for person in try await northwind.people.all() {
+    ///     if let employee = person.as(Employee.self) { print(employee.cost ?? 0) }
     /// }
     /// ```
     public func `as`<Other: TypedStructure>(_ type: Other.Type) -> Other? {

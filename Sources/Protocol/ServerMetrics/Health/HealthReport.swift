@@ -80,7 +80,7 @@ public final class HealthReport: Sendable {
     /// Creates the report of a server that is starting.
     ///
     /// - Parameters:
-    ///   - checks: The checks of what requests need. Of checks with one name, the first one counts.
+    ///   - checks: The checks of the resources that requests need. Of checks with one name, the first one counts.
     ///   - maximumAge: The age up to which a finding is given again, so that probes cannot load a back end.
     public init(checks: [Check], maximumAge: Duration = HealthReport.defaultMaximumAge) {
         var names: Set<String> = []

@@ -12,8 +12,8 @@ public struct OTLPEndpoint: Hashable, Sendable, CustomStringConvertible {
 
     /// Parses an address.
     ///
-    /// - Parameter text: An absolute URL for HTTP or HTTPS, without user, query and fragment. The paths `/v1/traces` and
-    ///   `/v1/metrics` are added to it.
+    /// - Parameter text: An absolute URL for HTTP or HTTPS, without user, query and fragment. The paths
+    ///   `/v1/traces` and `/v1/metrics` are added to it.
     /// - Throws: ``OTLPError/invalidEndpoint``. The error does not contain the text, which may hold a password.
     public init(_ text: String) throws(OTLPError) {
         guard let parts = URLComponents(string: text, encodingInvalidCharacters: false),

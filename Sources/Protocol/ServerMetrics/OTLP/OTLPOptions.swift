@@ -22,7 +22,8 @@ public struct OTLPOptions: Sendable {
     public var firstDelay = Duration.seconds(1)
     /// The maximum delay before an attempt, also if `Retry-After` asks for a longer one; 60 s by default.
     public var longestDelay = Duration.seconds(60)
-    /// The share of new traces that are recorded, 0 to 1. A trace that a caller has begun is recorded if the caller does.
+    /// The share of new traces that are recorded, 0 to 1. A trace that a caller has begun is recorded if the
+    /// caller does.
     public var share = 1.0
     /// The redaction of names and values before they are sent.
     public var redaction: any LogRedaction

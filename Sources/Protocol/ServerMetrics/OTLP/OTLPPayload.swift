@@ -20,7 +20,7 @@ enum OTLPPayload {
     }
 }
 
-/// The part of a collector's response that tells what it did not take.
+/// The part of a collector's response that counts the rejected items.
 struct OTLPResponse: Decodable {
     struct PartialSuccess: Decodable {
         /// A number as text or as number: the JSON mapping allows both.

@@ -311,7 +311,7 @@ public final class StoreDatabase: Sendable {
             value = try body(database)
             return .commit
         }
-        guard let value else { throw StoreError.database(code: 1, message: "The transaction gave no result") }
+        guard let value else { throw StoreError.database(code: 1, message: "The transaction returned no result") }
         return value
     }
 

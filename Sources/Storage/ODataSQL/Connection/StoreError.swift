@@ -4,6 +4,15 @@ import GRDB
 public import Secrets
 
 /// The errors of opening, reading and writing a store.
+///
+/// ```swift
+/// do {
+///     let store = try await OfflineStore.open(at: directory, protection: protection)
+///     show(store.model.schemas.count)
+/// } catch StoreError.wrongKey(let path) {
+///     show("Another key opens \(path).")
+/// }
+/// ```
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no file at the path.
     case notFound(path: String)

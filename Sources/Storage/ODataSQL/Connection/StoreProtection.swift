@@ -5,6 +5,12 @@ import GRDBSQLite
 public import Secrets
 
 /// The protection of a store's file.
+///
+/// ```swift
+/// let key = try keys.key(named: SecretName("orders")) ?? keys.generateKey(named: SecretName("orders"))
+/// let byKey = StoreProtection.encrypted(.key(key))
+/// let byPassphrase = StoreProtection.encrypted(.passphrase(Secret(password)))
+/// ```
 public enum StoreProtection: Sendable {
     /// Every page is encrypted, and the key or passphrase opens the file. This is the recommended protection.
     case encrypted(KeySource)
@@ -14,7 +20,7 @@ public enum StoreProtection: Sendable {
     /// existing store is opened with the key of this name; no new key is generated for it.
     ///
     /// ```swift
-    /// let secrets = FileSecretStore(directory: folder)
+    /// let secrets = try FileSecretStore(directory: folder)
     /// let protection = try StoreProtection.generated(in: secrets, named: SecretName("orders"))
     /// ```
     case generated(in: any SecretStore, named: SecretName)

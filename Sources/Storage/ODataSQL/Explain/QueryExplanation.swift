@@ -4,6 +4,11 @@ import ODataQuery
 import ODataService
 
 /// An explanation of a query: its interpretation, the SQL statements, and the query plan of SQLite.
+///
+/// ```swift
+/// let explanation = try await store.indexes.explain(try ODataURL(parsing: "Orders?$filter=Freight gt 100"))
+/// print(explanation)  // the query, its SQL, and the plan of SQLite
+/// ```
 public struct QueryExplanation: Sendable, CustomStringConvertible {
     /// An SQL statement.
     public struct Statement: Sendable {

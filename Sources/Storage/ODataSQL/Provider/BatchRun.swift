@@ -108,7 +108,7 @@ package struct BatchRun {
         do {
             let request = try Self.resolved(item, references, outcomes: outcomes)
             if case .batch = request.body {
-                throw ODataError(status: 400, code: "InvalidBatch", message: "A batch cannot hold a batch.")
+                throw ODataError(status: 400, code: "InvalidBatch", message: "A batch cannot contain another batch.")
             }
             let response = try await single(request)
             references.note(response, for: item.id, request: request)

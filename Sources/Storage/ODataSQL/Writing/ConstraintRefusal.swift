@@ -1,5 +1,6 @@
 import GRDB
 import ODataModel
+import ODataQuery
 import ODataService
 
 /// Converts constraint violations of SQLite to OData errors with the property as target, if it is known. The
@@ -29,12 +30,12 @@ struct ConstraintRefusal {
             let name = property(of: column) ?? column
             return ODataError(status: 400, code: "InvalidValue", message: "\(name) must have a value.", target: name)
         case .SQLITE_CONSTRAINT_FOREIGNKEY:
-            let name = brokenReference(values, in: database)
-            return ODataError(
-                status: 409, code: "BrokenReference",
-                message: name.map { "\($0) refers to an entity that does not exist." }
-                    ?? "Another entity refers to this one, or this one to one that does not exist.",
-                target: name)
+            let reference = brokenReference(values, in: database)
+            let message =
+                reference.map { "\($0.name) leads to \($0.entity), which does not exist." }
+                ?? referrer(values, in: database).map { "\($0.set) has entities that refer to this one by \($0.name)." }
+                ?? "Another entity refers to this one, or this one to one that does not exist."
+            return ODataError(status: 409, code: "BrokenReference", message: message, target: reference?.name)
         case .SQLITE_CONSTRAINT_CHECK:
             let mentioned = plan.slots.filter { (detail ?? "").contains($0.name) }
             return ODataError(
@@ -55,28 +56,72 @@ struct ConstraintRefusal {
     /// Returns the path of the property in a column.
     private func property(of column: String) -> String? { plan.path(ofColumn: column) }
 
-    /// Returns the navigation property with a foreign key to a missing entity.
-    private func brokenReference(_ values: [DatabaseValue?], in database: Database) -> String? {
+    /// Returns the navigation property with a foreign key to a missing entity, and the address of that entity.
+    private func brokenReference(
+        _ values: [DatabaseValue?], in database: Database
+    ) -> (name: String, entity: String)? {
         for (name, navigation) in plan.storage.navigation.sorted(by: { $0.key < $1.key }) {
             guard case .join(let target, let pairs) = navigation,
                 plan.storage.shape.navigationProperty(name)?.constraints.isEmpty == false,
-                let table = mapping.tables[target]?.table
+                let table = mapping.tables[target]?.table, let arguments = arguments(pairs.map(\.source), values),
+                isThere(table, pairs.map(\.target), arguments, in: database) == false
             else { continue }
-            var arguments: [DatabaseValue] = []
-            for pair in pairs {
-                if let slot = plan.slot(named: pair.source), slot < values.count, let value = values[slot],
-                    !value.isNull
-                {
-                    arguments.append(value)
-                }
-            }
-            guard arguments.count == pairs.count else { continue }
-            let condition = pairs.map { "\($0.target.sqlIdentifier) = ?" }.joined(separator: " AND ")
-            let sql = "SELECT EXISTS (SELECT 1 FROM \(table.sqlIdentifier) WHERE \(condition))"
-            if (try? Bool.fetchOne(database, sql: sql, arguments: StatementArguments(arguments))) == false {
-                return name
+            return (name, address(of: name, in: target, pairs.map(\.source), arguments))
+        }
+        return nil
+    }
+
+    /// Returns the set of an entity that refers to the written one, and the navigation property.
+    private func referrer(_ values: [DatabaseValue?], in database: Database) -> (set: String, name: String)? {
+        for (set, table) in mapping.tables.sorted(by: { $0.key < $1.key }) {
+            for (name, navigation) in table.navigation.sorted(by: { $0.key < $1.key }) {
+                guard case .join(plan.storage.set, let pairs) = navigation,
+                    table.shape.navigationProperty(name)?.constraints.isEmpty == false,
+                    let arguments = arguments(pairs.map(\.target), values),
+                    isThere(table.table, pairs.map(\.source), arguments, in: database) == true
+                else { continue }
+                return (set, name)
             }
         }
         return nil
+    }
+
+    /// Returns the values of columns; `nil` if one is null or not known.
+    private func arguments(_ columns: [String], _ values: [DatabaseValue?]) -> [DatabaseValue]? {
+        let found = columns.compactMap { column -> DatabaseValue? in
+            guard let slot = plan.slot(named: column), slot < values.count, let value = values[slot], !value.isNull
+            else { return nil }
+            return value
+        }
+        return found.count == columns.count ? found : nil
+    }
+
+    /// Returns whether a table has a row with these values; `nil` if the database cannot tell.
+    private func isThere(
+        _ table: String, _ columns: [String], _ values: [DatabaseValue], in database: Database
+    ) -> Bool? {
+        let condition = columns.map { "\($0.sqlIdentifier) = ?" }.joined(separator: " AND ")
+        let sql = "SELECT EXISTS (SELECT 1 FROM \(table.sqlIdentifier) WHERE \(condition))"
+        return try? Bool.fetchOne(database, sql: sql, arguments: StatementArguments(values))
+    }
+
+    /// Returns the address of the entity that a foreign key names; the set alone if the key is not complete.
+    private func address(
+        of navigation: String, in set: String, _ columns: [String], _ values: [DatabaseValue]
+    ) -> String {
+        let constraints = plan.storage.shape.navigationProperty(navigation)?.constraints ?? []
+        var referenced: [String: ODataValue] = [:]
+        for (column, value) in zip(columns, values) {
+            guard let slot = plan.slot(named: column), let stored = plan.slots[slot].column,
+                let property = property(of: column),
+                let name = constraints.first(where: { $0.property == property })?.referencedProperty
+            else { continue }
+            referenced[name] = try? stored.decode(value, in: mapping.model)
+        }
+        let parts = (mapping.tables[set]?.shape.key ?? []).map { part in
+            referenced[part.path].map { EntityKey.Part(name: part.name, value: $0) }
+        }
+        guard !parts.isEmpty, !parts.contains(where: { $0 == nil }) else { return "an entity of \(set)" }
+        return ODataURL(set: set, key: EntityKey(parts.compactMap { $0 }), model: mapping.model).description
     }
 }

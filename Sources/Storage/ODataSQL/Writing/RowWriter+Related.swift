@@ -271,7 +271,8 @@ extension RowWriter {
             else { continue }
             throw ODataError(
                 status: 400, code: "ContradictingBinding",
-                message: "\(bound) refers to another entity than \(relation.row.id), in whose \(relation.name) it is.",
+                message:
+                    "\(bound) refers to another entity than \(relation.row.id), which contains it in \(relation.name).",
                 target: bound)
         }
         try checkForeignKey(of: row, is: wanted, by: relation.name)

@@ -52,8 +52,9 @@ public struct Access: Hashable, Sendable {
     static func refusal(_ principal: Principal?, _ resource: String) -> ODataError {
         principal == nil
             ? ODataError(
-                status: 401, code: "Unauthorized", message: "\(resource) is for known callers only.", target: resource)
+                status: 401, code: "Unauthorized", message: "\(resource) requires a sign-in.", target: resource)
             : ODataError(
-                status: 403, code: "Forbidden", message: "You may not do this with \(resource).", target: resource)
+                status: 403, code: "Forbidden",
+                message: "You do not have permission for this operation on \(resource).", target: resource)
     }
 }

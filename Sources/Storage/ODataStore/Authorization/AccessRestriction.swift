@@ -206,6 +206,6 @@ struct AccessRestriction {
     }
 
     private func refusal(_ name: String) -> ODataError {
-        ODataError(status: 403, code: "Forbidden", message: "\(name) is not for you to use.", target: name)
+        ODataError(status: 403, code: "Forbidden", message: "You do not have permission to use \(name).", target: name)
     }
 }

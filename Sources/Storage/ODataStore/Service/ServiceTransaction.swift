@@ -84,7 +84,8 @@ public struct ServiceTransaction {
     @discardableResult
     public func update(_ entity: ODataEntity, _ properties: [String: ODataValue] = [:]) throws -> ODataEntity {
         guard let id = entity.control.id else {
-            throw ODataError(status: 500, code: "InternalError", message: "An entity without an id was to be changed.")
+            throw ODataError(
+                status: 500, code: "InternalError", message: "The entity to change has no id. Add @id or its key.")
         }
         var patch = ODataEntity(shape: entity.shape)
         for name in entity.changedProperties { patch[name] = entity[name] }

@@ -45,7 +45,7 @@ struct EngineRows {
         ]
     }
 
-    /// How requests are sent to the service, as far as that is known.
+    /// The form in which requests are sent to the service, as far as it is known.
     func methods(in database: Database) throws -> RequestMethods {
         RequestMethods(model: model, wholeEntities: try ServiceKnowledge.wholeEntities(in: database))
     }
@@ -123,7 +123,7 @@ struct EngineRows {
 /// The HTTP methods by which requests are sent to a service.
 struct RequestMethods {
     let model: EntityDataModel
-    /// Which sets take no changes of single properties: whole entities are put there.
+    /// The sets that do not accept changes of single properties: their entities are replaced as a whole.
     let wholeEntities: ServiceKnowledge.WholeEntities
 
     func method(of request: QueuedRequest) -> String {
@@ -137,7 +137,7 @@ struct RequestMethods {
         }
     }
 
-    /// Whether a set is what another entity contains one of: it is put there.
+    /// Whether a set is a containment path to a single entity, which is put there.
     private func isPut(_ set: String) -> Bool {
         guard let slash = set.lastIndex(of: "/") else { return false }
         return isSingle(String(set[set.index(after: slash)...]), String(set[..<slash]))
@@ -149,8 +149,9 @@ struct RequestMethods {
 }
 
 extension QueuedRequest {
-    /// The HTTP method that it is sent by, as far as the request itself tells: a service may want PUT, or MERGE, in the
-    /// place of PATCH, and relations to a single entity are put. `RequestMethod` in the error archive knows that.
+    /// The HTTP method, as far as the request itself determines it. A service may need PUT or MERGE instead of
+    /// PATCH, and relations to a single entity use PUT. `RequestMethod` in the error archive shows the actual
+    /// method.
     public var method: String {
         if let former { return former.method }
         return switch kind {
@@ -161,7 +162,7 @@ extension QueuedRequest {
         }
     }
 
-    /// The URL that it is sent to, relative to the service root.
+    /// The URL of the request, relative to the service root.
     public var url: String {
         if let former { return former.url }
         return kind == .create

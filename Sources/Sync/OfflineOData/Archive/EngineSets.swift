@@ -1,19 +1,26 @@
 import ODataModel
 
-/// The engine's own entity sets, which an app reads like any others: what waits, what was refused, what happened.
+/// The engine's own entity sets, which an app reads like any others: pending changes, the error archive, and past
+/// events.
 ///
-/// They are named as here unless the service has something of that name, and then with `Outpost_` before it.
+/// They have these names unless the service has something of the same name. Then `Outpost_` comes before the
+/// name.
+///
+/// ```swift
+/// let archive = EngineSet.errorArchive.name(in: store.model)
+/// for entry in try await service.entities(archive) { show(entry) }
+/// ```
 public enum EngineSet: String, CaseIterable, Sendable {
-    /// The requests that were refused or are in doubt. DELETE of one gives it up.
+    /// The refused requests and those with an unknown outcome. DELETE discards one.
     case errorArchive = "ErrorArchive"
-    /// All requests that wait, are on their way, or are in the archive, in order. DELETE of one cancels it.
+    /// All pending, sent and archived requests, in order. DELETE cancels one.
     case requestQueue = "RequestQueue"
-    /// What happened to the store.
+    /// The past events of the store.
     case eventLog = "EventLog"
 
     /// The namespace of their types.
     static let namespace = "Outpost.Offline.V1"
-    /// The term that an entity set has which is only in the store: it is never uploaded nor cloned.
+    /// The term of an entity set that exists only in the store: it is never uploaded or cloned.
     static let clientOnlyTerm = Vocabulary.offline + "ClientOnly"
 
     /// The name of the set in a store of a service.
@@ -35,7 +42,7 @@ public enum EngineSet: String, CaseIterable, Sendable {
         }
     }
 
-    /// A service's model with the engine's sets besides.
+    /// A service's model with the engine's sets.
     ///
     /// - Throws: `ModelError`.
     static func adding(to model: EntityDataModel) throws(ModelError) -> EntityDataModel {
@@ -58,8 +65,8 @@ public enum EngineSet: String, CaseIterable, Sendable {
             references: model.references)
     }
 
-    /// The model of a service without the engine's sets, which it has where it is an offline store itself: another
-    /// store has its own.
+    /// The model of a service without the engine's sets. A service that is itself an offline store has them, and
+    /// another store has its own.
     ///
     /// - Throws: `ModelError`.
     static func removing(from model: EntityDataModel) throws(ModelError) -> EntityDataModel {
@@ -83,8 +90,8 @@ public enum EngineSet: String, CaseIterable, Sendable {
             property("CustomTag", text), property("EntitySet", text), property("Entity", text),
             property("CreatedAt", .primitive(.dateTimeOffset)),
         ]
-        // Of any type: the entity that the request is about, as it is now and as it is sent. Metadata for V2 and V3,
-        // which have no such type, leave these two out; whoever asks the store for them gets them all the same.
+        // Of any type: the entity of the request in its current and in its sent form. Metadata for V2 and V3 have
+        // no such type and leave these two properties out; the store returns them all the same.
         let any = QualifiedName("Edm", "EntityType")
         let related = [
             NavigationProperty(

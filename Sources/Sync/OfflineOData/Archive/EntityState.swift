@@ -1,29 +1,30 @@
 import ODataModel
 
-/// What became of the changes of an entity that was read from an offline store.
+/// The state of the changes of an entity that was read from an offline store.
 extension ODataEntity {
-    /// Whether the entity, or one of its relations, has changes that no download has brought back yet, whether they were
-    /// sent or not.
+    /// Whether the entity, or one of its relations, has changes, sent or not, that no download has brought back
+    /// yet.
     public var isLocal: Bool { flag(.isLocal) }
-    /// Whether changes of the entity wait in the queue or in the error archive: of its properties, its streams, or its
-    /// relations to others, from whichever end they were made or taken away.
+    /// Whether changes of the entity are in the queue or in the error archive: of its properties, its streams, or
+    /// its relations, from either end.
     public var hasPendingChanges: Bool { flag(.hasPendingChanges) }
-    /// Whether such a change of the entity was refused or is in doubt.
+    /// Whether such a change was refused or has an unknown outcome.
     public var inErrorState: Bool { flag(.inErrorState) }
-    /// Whether the last download brought the entity or changed it.
+    /// Whether the last download brought or changed the entity.
     public var isUpsertedLastDownload: Bool { flag(.upsertedLastDownload) }
-    /// Whether the entity was made here and the service has not taken it yet.
+    /// Whether the entity was created locally and the service has not accepted it yet.
     public var isCreated: Bool { flag(.isCreated) }
-    /// Whether the entity, or one of its relations, was changed here and the service has not taken that yet.
+    /// Whether the entity, or one of its relations, was changed locally and the service has not accepted the
+    /// change yet.
     public var isUpdated: Bool { flag(.isUpdated) }
 
-    /// Whether the entity was deleted here and the service has not taken that yet: so of what
-    /// ``OfflineStore/Changes/original(of:)`` gives.
+    /// Whether the entity was deleted locally and the service has not accepted the deletion yet.
+    /// ``OfflineStore/Changes/original(of:)`` returns such entities.
     public var isDeleted: Bool { flag(.isDeleted) }
-    /// Whether the entity was made here and never sent.
+    /// Whether the entity was created locally and never sent.
     public var isNew: Bool { isCreated && !inErrorState }
 
-    /// Which changes wait.
+    /// The kinds of pending changes.
     public var changeFlags: ChangeFlags {
         var flags: ChangeFlags = []
         if isCreated { flags.insert(.created) }
@@ -32,7 +33,7 @@ extension ODataEntity {
         return flags
     }
 
-    /// Where the entity stands between here and the service.
+    /// The state of the entity between the store and the service.
     public var offlineState: OfflineState {
         if inErrorState { return .failed }
         if hasPendingChanges || isDeleted { return .pending }
@@ -42,35 +43,44 @@ extension ODataEntity {
     private func flag(_ state: EntityState) -> Bool { control.annotations[state.term] == .boolean(true) }
 }
 
-/// Kinds of changes of an entity that the service has not taken yet.
+/// The kinds of changes of an entity that the service has not accepted yet.
+///
+/// ```swift
+/// let orders = try await DataService(store).entities("Orders")
+/// show(orders.filter { $0.changeFlags.contains(.created) })
+/// ```
 public struct ChangeFlags: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: Int
 
-    /// Makes a set of flags from its bits.
+    /// Creates a set of flags from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// It was made here.
+    /// The entity was created locally.
     public static let created = ChangeFlags(rawValue: 1)
-    /// It was changed here.
+    /// The entity was changed locally.
     public static let updated = ChangeFlags(rawValue: 2)
-    /// It was deleted here.
+    /// The entity was deleted locally.
     public static let deleted = ChangeFlags(rawValue: 4)
 }
 
-/// Where an entity stands between an offline store and its service.
+/// The state of an entity between an offline store and its service.
+///
+/// ```swift
+/// for order in try await DataService(store).entities("Orders") where order.offlineState == .pending { show(order) }
+/// ```
 public enum OfflineState: Hashable, Sendable {
-    /// As the last download brought it.
+    /// The entity is as the last download brought it.
     case unchanged
-    /// Changed here; the change waits.
+    /// A local change is pending.
     case pending
-    /// Changed here; the service refused the change, or it is in doubt.
+    /// The service refused a local change, or its outcome is unknown.
     case failed
-    /// Changed here and taken by the service; the next download brings what it made of it.
+    /// The service accepted a local change. The next download brings the server version.
     case uploaded
 }
 
-/// One thing that may be so of an entity.
+/// One fact about the state of an entity.
 enum EntityState: String, CaseIterable {
     case isLocal = "IsLocal"
     case hasPendingChanges = "HasPendingChanges"
@@ -80,8 +90,8 @@ enum EntityState: String, CaseIterable {
     case isUpdated = "IsUpdated"
     case isDeleted = "IsDeleted"
 
-    /// The annotation that tells of it.
+    /// The annotation for the fact.
     var term: String { "\(EngineSet.namespace).\(rawValue)" }
-    /// The annotation of the older products, where they had one.
+    /// The annotation of the older products, if they have one.
     var olderTerm: String? { self == .isLocal ? Vocabulary.offline + "islocal" : nil }
 }

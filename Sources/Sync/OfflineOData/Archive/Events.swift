@@ -1,35 +1,39 @@
 import GRDB
 import ODataModel
 
-/// One thing that happened to the store.
+/// One event of the store.
+///
+/// ```swift
+/// for event in try await store.observe.events() { show(event.kind, event.text) }
+/// ```
 public struct SyncEvent: Hashable, Sendable, Identifiable {
-    /// The number, growing.
+    /// The number, which grows with each event.
     public let id: Int64
     /// The time; `nil` if the store is damaged there.
     public let at: ODataDateTimeOffset?
-    /// What kind of thing: `created`, `download`, `upload`, `accepted`, `failed`, …
+    /// The kind of event: `created`, `download`, `upload`, `accepted`, `failed`, …
     public let kind: String
-    /// What happened, without values of entities.
+    /// A description without values of entities.
     public let text: String
-    /// Which defining queries or categories it was about; `nil` for all.
+    /// The defining queries or categories of the event; `nil` for all.
     public var details: String?
-    /// How many rows or requests it was about, where that is a number.
+    /// The number of rows or requests, if the event has one.
     public var requests: Int?
-    /// How many of them failed.
+    /// The number of failed requests.
     public var failures: Int?
-    /// How many bytes went over the wire, where somebody counted.
+    /// The number of transferred bytes, if they were counted.
     public var bytes: Int64?
 
-    /// The kind as the event log has it: `Download`, `Upload`.
+    /// The kind as it appears in the event log: `Download`, `Upload`.
     var type: String { kind.prefix(1).uppercased() + kind.dropFirst() }
 }
 
-/// The store's diary, bounded.
+/// The event log of a store, with a limited length.
 enum Events {
-    /// How many events are kept.
+    /// The number of events that are kept.
     static let limit = 10_000
 
-    /// What an event says besides its text.
+    /// The figures of an event.
     struct Figures: Sendable {
         var details: String?
         var requests: Int?

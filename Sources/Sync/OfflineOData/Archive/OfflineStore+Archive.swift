@@ -6,10 +6,10 @@ extension OfflineStore.Changes {
     /// Puts requests of the error archive back into the queue; the next upload sends them as new requests.
     ///
     /// After a conflict, the retried change is based on the version that the service reported.
-    /// - Parameter ids: the requests; all archived ones when empty.
-    /// - Returns: how many were put back.
+    /// - Parameter ids: the requests; if empty, all archived ones.
+    /// - Returns: the number of requests put back.
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive;
-    ///   ``OfflineError/withoutPlace(request:)`` for a given one that the service's model has no place for.
+    ///   ``OfflineError/withoutPlace(request:)`` for a given request without a place in the service's model.
     @discardableResult
     public func retry(_ ids: [Int64] = []) async throws -> Int {
         let instant = store.environment.instant.description
@@ -31,15 +31,16 @@ extension OfflineStore.Changes {
         }
     }
 
-    /// Treats requests in doubt as having acted: they leave the archive, and what waits for them goes on.
+    /// Accepts requests with an unknown outcome as successful: they leave the archive, and requests that depend
+    /// on them continue.
     ///
-    /// An entity that was created so is brought by the next download under the key that the service gave it.
-    /// Where other changes wait for that key, it must be given.
+    /// The next download brings an entity created in this way under the key that the service assigned. If other
+    /// changes wait for that key, it must be given.
     /// - Parameters:
-    ///   - ids: the requests; all that are in doubt when empty.
-    ///   - keys: by request, the key under which the service has the created entity.
-    /// - Returns: how many were accepted.
-    /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in doubt;
+    ///   - ids: the requests; if empty, all with an unknown outcome.
+    ///   - keys: the key of the created entity at the service, by request.
+    /// - Returns: the number of accepted requests.
+    /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request without an unknown outcome;
     ///   ``OfflineError/keyNeeded(request:)``.
     @discardableResult
     public func accept(_ ids: [Int64] = [], keys: [Int64: EntityKey] = [:]) async throws -> Int {
@@ -51,7 +52,7 @@ extension OfflineStore.Changes {
             }
             let doubtful = chosen.filter { $0.state == .inDoubt }
             for request in doubtful {
-                // One accepted before may have given this one another key.
+                // An earlier request may have given this one another key.
                 guard let current = try queue.request(request.id, in: database) else { continue }
                 try outcomes.accept(inDoubt: current, key: keys[request.id], in: database)
             }
@@ -60,13 +61,14 @@ extension OfflineStore.Changes {
         }
     }
 
-    /// Gives archived changes up: each row becomes what the service has, all its other queued changes go too, and
-    /// so do changes of other rows that waited for them, such as the lines of an order that will not be; a row that waited
-    /// to get a foreign key which they give up does not get that, and keeps its other changes. What was to be
-    /// made together is given up together: the service has refused all of it, or would be asked for a part.
+    /// Discards archived changes. Each row gets the server version, and its other queued changes are removed too.
+    /// Changes of other rows that depend on them are also removed, such as the lines of an order that will not
+    /// exist. A row that waits for a foreign key which a discarded change would have released does not get it,
+    /// but keeps its other changes. The changes of a change set are discarded together: the service has refused
+    /// all of them, or would be asked for only a part.
     ///
-    /// - Parameter ids: the requests; all archived ones when empty.
-    /// - Returns: how many rows were restored.
+    /// - Parameter ids: the requests; if empty, all archived ones.
+    /// - Returns: the number of restored rows.
     /// - Throws: ``OfflineError/unknown(kind:name:)`` for a request that is not in the archive.
     @discardableResult
     public func discard(_ ids: [Int64] = []) async throws -> Int {
@@ -75,8 +77,10 @@ extension OfflineStore.Changes {
 }
 
 extension QueueTable {
-    /// Puts a request of the error archive back into the queue: on top of the newest version known, which the failure or a later
-    /// download brought; a stream on top of the one that the failure told of.
+    /// Puts a request of the error archive back into the queue.
+    ///
+    /// The request goes on top of the newest known version, from the failure or a later download. A stream goes on
+    /// top of the version from the failure.
     func putBack(
         _ request: QueuedRequest, before: BeforeImages, mapping: StorageMapping, at instant: String,
         in database: Database
@@ -97,14 +101,14 @@ extension QueueTable {
 }
 
 extension OfflineStore {
-    /// Gives archived changes up within a transaction.
+    /// Discards archived changes within a transaction.
     ///
-    /// - Parameter withAllOthers: whether all archived changes are given up with the chosen ones.
+    /// - Parameter withAllOthers: whether all archived changes are discarded with the chosen ones.
     @discardableResult
     func discard(_ ids: [Int64], withAllOthers: Bool, in database: Database) throws -> Int {
         var archived = try Self.archived(ids, queue, in: database)
         if withAllOthers { archived = try Self.archived([], queue, in: database) }
-        // What was to be done together is given up together.
+        // The changes of a change set are discarded together.
         let chosen = try queue.completingChangeSets(of: archived, in: database)
         let undo = Undo(mapping: mapping, queue: queue, environment: environment)
         var restored = 0
@@ -118,10 +122,10 @@ extension OfflineStore {
                 environment: environment,
                 in: database)
         }
-        // A row may have changes that were made together with others: those go too.
+        // A row may have changes in other change sets: those are discarded too.
         let others = try WholeChangeSets(cancelling: Cancelling(undo: undo)).keep(takingOthers: true, in: database) {
             for request in chosen {
-                // A row may have several archived requests: the first one's undo takes them all.
+                // A row may have several archived requests: the undo of the first one includes them all.
                 guard try queue.request(request.id, in: database) != nil else { continue }
                 if request.isOfRow {
                     try Self.checkUnsent(request, queue, in: database)

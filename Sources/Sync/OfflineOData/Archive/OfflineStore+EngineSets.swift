@@ -4,12 +4,13 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Reading the engine's own sets, and giving changes up by deleting from them: alone, or within a transaction.
+/// Reads the engine's own sets, and cancels or discards changes by deletions from them: alone, or within a
+/// transaction.
 extension OfflineStore {
     /// The navigation properties that lead to an entity of any type.
     private static let toAnyType: Set = ["AffectedEntity", "RequestEntity"]
 
-    /// The engine's set that a path begins with.
+    /// The engine's set at the beginning of a path.
     private func engineSet(_ url: ODataURL) -> EngineSet? {
         guard case .name(let name, _)? = url.path.segments.first else { return nil }
         return EngineSet.allCases.first { model.entitySet(name.text)?.type == $0.type }
@@ -34,13 +35,13 @@ extension OfflineStore {
         }
     }
 
-    /// The same for a change within a transaction.
+    /// Answers a change of one of the engine's own sets within a transaction; `nil` for any other.
     func answerEngineSet(_ request: ODataRequest, in database: Database) throws -> ODataResponse? {
         guard let set = engineSet(request.url) else { return nil }
         return try change(set, request, in: database)
     }
 
-    /// What a query finds within a transaction; each entity tells what became of its changes.
+    /// The result of a query within a transaction. Each entity shows the state of its changes.
     func entities(_ url: ODataURL, in database: Database) throws -> [ODataEntity] {
         guard let set = engineSet(url) else {
             return try annotating(local.entities(url, in: database), in: database)
@@ -73,7 +74,7 @@ extension OfflineStore {
         let bound = try Binder(model: model, functions: functions).bind(request.url)
         guard case .entitySet(let entitySet, _)? = bound.resource.steps.first else { return ODataResponse() }
         var entities = try EngineRows(model: model, queue: queue).entities(of: set, in: database)
-        // A condition, an order or a path may lead through them.
+        // A condition, an order or a path may go through these properties.
         let text = request.url.description
         let mentioned = Self.toAnyType.filter { text.contains($0) }.sorted()
         if !mentioned.isEmpty {
@@ -95,12 +96,12 @@ extension OfflineStore {
         return response
     }
 
-    /// Takes the properties that lead to an entity of any type out of what a URL expands.
+    /// Removes the properties that lead to an entity of any type from the `$expand` of a URL.
     private static func attached(_ url: inout ODataURL) -> [ExpandItem] {
         func leads(_ item: ExpandItem) -> Bool { item.path.count == 1 && toAnyType.contains(item.path[0].text) }
         var attached = url.options.expand.filter(leads)
         url.options.expand.removeAll(where: leads)
-        // All are all, the others are named.
+        // An asterisk includes all of them; otherwise they are named.
         guard let index = url.options.expand.firstIndex(where: { $0.path.map(\.text) == ["*"] }) else {
             return attached
         }
@@ -115,7 +116,7 @@ extension OfflineStore {
         return attached
     }
 
-    /// Puts the entity that a request is about beside it: as it is now, and as it is sent.
+    /// Attaches the entity of a request: in its current and in its sent form.
     private func attaching(_ items: [ExpandItem], to entity: ODataEntity, in database: Database) throws -> ODataEntity {
         guard case .integer(let id)? = entity["RequestID"], let request = try queue.request(id, in: database) else {
             return entity
@@ -136,7 +137,7 @@ extension OfflineStore {
         return entity
     }
 
-    /// The entity of a request as it is sent.
+    /// The sent form of the entity of a request.
     private func sent(by request: QueuedRequest, selecting options: QueryOptions = QueryOptions()) -> ODataEntity {
         let selected = Set(options.select.compactMap(\.firstName))
         let isWhole = selected.isEmpty || selected.contains("*")
@@ -146,7 +147,8 @@ extension OfflineStore {
         return sent
     }
 
-    /// The entity that a request is about as it is now; `nil` where it was deleted here, or is not the store's to tell.
+    /// The current form of the entity of a request; `nil` if it was deleted locally, or the store does not
+    /// contain it.
     private func current(
         _ request: QueuedRequest, _ options: QueryOptions, in database: Database
     ) throws -> ODataEntity? {
@@ -154,7 +156,7 @@ extension OfflineStore {
             guard let address = try address(of: request, in: database) else { return nil }
             var url = try followingAlias(ODataRequest(.read, address), in: database)?.url ?? address
             guard case .entity(let shape, _) = try Binder(model: model).bind(url).resource.target else { return nil }
-            // Requests are about entities of several types: each gives what its type has.
+            // Requests are about entities of several types: each returns the properties of its type.
             url.options.select = options.select.filter { $0.firstName.map(shape.hasMember) ?? true }
             if url.options.select.isEmpty, !options.select.isEmpty { url.options.select = shape.keySelection }
             url.options.expand = options.expand.filter { $0.path.first.map { shape.hasMember($0.text) } ?? true }
@@ -165,10 +167,10 @@ extension OfflineStore {
         }
     }
 
-    /// The URL of the entity that a request is about, under the keys that it and what contains it have now.
+    /// The URL of the entity of a request, with the current keys of the entity and its containers.
     ///
-    /// - Returns: `nil` for the call of an action that is bound to nothing.
-    /// - Throws: `ODataError` 404 for what another entity contained and that is not here any more.
+    /// - Returns: `nil` for the call of an unbound action.
+    /// - Throws: `ODataError` 404 for a contained entity that is not in the store any more.
     private func address(of request: QueuedRequest, in database: Database) throws -> ODataURL? {
         if request.kind == .call {
             guard var path = try request.actionCall.map(\.url).map({ try ODataURL(parsing: $0).path }),
@@ -183,7 +185,7 @@ extension OfflineStore {
         return try Containment(mapping: mapping).url(of: request.rowID, table, in: database)
     }
 
-    /// Where a resource is found that a URL leads to through `AffectedEntity` or `RequestEntity`; `nil` for any other URL.
+    /// The address of a resource behind `AffectedEntity` or `RequestEntity` in a URL; `nil` for any other URL.
     func address(of url: ODataURL) async throws -> ODataURL? {
         guard engineSet(url) != nil, url.path.segments.count > 1 else { return nil }
         do {
@@ -193,7 +195,8 @@ extension OfflineStore {
         }
     }
 
-    /// `ErrorArchive(5)/AffectedEntity` is the entity's own URL; behind `RequestEntity`, the type of the entity follows.
+    /// `ErrorArchive(5)/AffectedEntity` is the entity's own URL. Behind `RequestEntity`, the type of the entity
+    /// follows.
     private func followingAffectedEntity(_ url: ODataURL, in database: Database) throws -> ODataURL? {
         let segments = url.path.segments
         guard segments.count > 1, case .name(let name, .none) = segments[1], Self.toAnyType.contains(name.text),
@@ -221,7 +224,7 @@ extension OfflineStore {
 
     // MARK: Deleting
 
-    /// DELETE of an archived request gives it up, or all where the option says so; of a waiting one cancels it.
+    /// DELETE discards an archived request, or all of them if the option says so. It cancels a pending request.
     private func change(_ set: EngineSet, _ request: ODataRequest, in database: Database) throws -> ODataResponse {
         let bound = try Binder(model: model).bind(request.url)
         guard request.method == .delete, set != .eventLog, bound.resource.steps.count == 2,
@@ -239,7 +242,7 @@ extension OfflineStore {
             throw ODataError.notFound(request.url.description)
         } catch OfflineError.alreadySent {
             throw ODataError(
-                status: 409, code: "AlreadySent", message: "Request \(id) has been sent and cannot be taken back.")
+                status: 409, code: "AlreadySent", message: "Request \(id) has been sent and cannot be undone.")
         } catch let error as OfflineError {
             guard case .inChangeSet = error else { throw error }
             throw ODataError(status: 409, code: "InChangeSet", message: error.description)
@@ -249,14 +252,14 @@ extension OfflineStore {
 }
 
 extension TypeShape {
-    /// Whether the type has a property or navigation property of a name; an open type may have any.
+    /// Whether the type has a property or navigation property of a name. An open type may have any.
     fileprivate func hasMember(_ name: String) -> Bool {
         name == "*" || isOpen || ordinal(of: name) != nil || navigationProperty(name) != nil
     }
 }
 
 extension SelectItem {
-    /// The first name of the path; `nil` for what is no path.
+    /// The first name of the path; `nil` if it is no path.
     fileprivate var firstName: String? {
         if case .path(let path) = kind { path.first?.text } else { nil }
     }

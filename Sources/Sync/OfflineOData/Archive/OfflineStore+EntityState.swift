@@ -5,11 +5,12 @@ import ODataSQL
 import ODataService
 
 extension OfflineStore.Changes {
-    /// Returns the version of an entity that the service had when it was last asked, whatever was changed here since.
+    /// Returns the last known server version of an entity, without local changes.
     ///
-    /// - Parameter entity: the entity by its key, relative to the service root; one that was deleted here too.
-    /// - Returns: `nil` when the service does not have it, as far as is known.
-    /// - Throws: ``OfflineError/unknown(kind:name:)`` for what is not an entity of a set; `QueryError`; `StoreError`.
+    /// - Parameter entity: the entity by its key, relative to the service root. It may be deleted locally.
+    /// - Returns: `nil` if the service does not have the entity, as far as is known.
+    /// - Throws: ``OfflineError/unknown(kind:name:)`` if the URL is not an entity of a set; `QueryError`;
+    ///   `StoreError`.
     public func original(of entity: ODataURL) async throws -> ODataEntity? {
         let steps = try Binder(model: store.model).bind(entity).resource.steps
         guard Containment.isAddress(steps) else {
@@ -36,7 +37,7 @@ extension OfflineStore.Changes {
 }
 
 extension OfflineStore {
-    /// An answer in which the entities tell what became of their changes (``ODataModel/ODataEntity/isLocal`` and others).
+    /// A response with the state of the changes of each entity (``ODataModel/ODataEntity/isLocal`` and others).
     func annotating(_ response: ODataResponse) async throws -> ODataResponse {
         var response = response
         switch response.body {
@@ -69,7 +70,7 @@ extension OfflineStore {
 /// The states of entities that were read, by entity id.
 struct EntityStates: Sendable {
     private var states: [String: Set<EntityState>] = [:]
-    /// The sets of which the last download brought every row, and no row has another state.
+    /// The sets with rows that the last download brought as a whole and that have no other state.
     private var freshSets: Set<String> = []
 
     /// The sets of drafts.
@@ -79,7 +80,7 @@ struct EntityStates: Sendable {
 
     var isEmpty: Bool { states.isEmpty && freshSets.isEmpty && draftSets.isEmpty }
 
-    /// Looks up the entities that were read: what else has changed in their sets costs nothing.
+    /// Looks up the entities that were read. Other changes of their sets cost nothing.
     init(of entities: [ODataEntity], in sets: Set<String>, mapping: StorageMapping, in database: Database) throws {
         let ids = Dictionary(grouping: Self.ids(of: entities), by: \.set)
         let (isAnyFresh, isAllFresh) = try Self.freshness(in: database)
@@ -89,7 +90,7 @@ struct EntityStates: Sendable {
             if try ends.isEmpty && !Self.hasStates(set, in: database) {
                 guard isAnyFresh else { continue }
                 if try isAllFresh && Self.isLoaded(set, in: database) {
-                    // Right after a first download, no row needs a look.
+                    // Right after a first download, no row needs a lookup.
                     freshSets.insert(set)
                     continue
                 }
@@ -106,7 +107,7 @@ struct EntityStates: Sendable {
 
     /// The row of an entity that was read.
     ///
-    /// - Parameter key: its key, where it was read as a whole.
+    /// - Parameter key: its key, if the entity was read as a whole.
     private static func row(
         _ id: String, _ key: EntityKey?, table: TableStorage, loader: BulkLoader, mapping: StorageMapping,
         in database: Database
@@ -123,7 +124,7 @@ struct EntityStates: Sendable {
             at: steps, BeforeImages(snapshots: queue.snapshots), queue, in: database)?.rowID
     }
 
-    /// The row of an entity that was read; `nil` if it is none of the store.
+    /// Returns the row of an entity that was read; `nil` if it is none of the store.
     static func row(of entity: ODataEntity, mapping: StorageMapping, in database: Database) throws -> RowReference? {
         guard let id = entity.control.id, let set = set(of: entity), let table = mapping.tables[set] else { return nil }
         let loader = try BulkLoader(table: table, in: database)
@@ -131,18 +132,18 @@ struct EntityStates: Sendable {
             .map { RowReference(set: set, rowID: $0) }
     }
 
-    /// Whether the last download was the first one of any query that is complete, and of all of them.
+    /// Whether the last download was the first one of any complete query, and of all of them.
     private static func freshness(in database: Database) throws -> (isAny: Bool, isAll: Bool) {
         let statement = try database.cachedStatement(
             sql: "SELECT MAX(is_fresh), MIN(is_fresh) FROM outpost_query WHERE is_loaded = 1")
-        // No query is neither.
+        // Without a query, both are false.
         guard let row = try Row.fetchOne(statement), let isAny: Bool = row[0], let isAll: Bool = row[1] else {
             return (false, false)
         }
         return (isAny, isAll)
     }
 
-    /// Whether a query that is complete is over a set.
+    /// Whether a complete query covers a set.
     private static func isLoaded(_ set: String, in database: Database) throws -> Bool {
         let statement = try database.cachedStatement(
             sql: "SELECT EXISTS(SELECT 1 FROM outpost_query WHERE entity_set = ? AND is_loaded = 1)")
@@ -158,7 +159,8 @@ struct EntityStates: Sendable {
         }
     }
 
-    /// - Parameter relations: whether one of its relations that wait was refused or is in doubt; `nil` where none waits.
+    /// - Parameter relations: whether one of its pending relations was refused or has an unknown outcome; `nil`
+    ///   if there is none.
     private static func states(
         of row: Int64, _ table: TableStorage, _ relations: Bool?, in database: Database
     ) throws -> Set<EntityState> {
@@ -186,7 +188,7 @@ struct EntityStates: Sendable {
         return states
     }
 
-    /// The entities, and what is expanded in them, by set and id, with their keys where these were read.
+    /// The entities and their expanded entities, by set and id, with the keys that were read.
     private static func ids(of entities: [ODataEntity]) -> [(set: String, id: String, key: EntityKey?)] {
         var ids: [(set: String, id: String, key: EntityKey?)] = []
         for entity in entities {
@@ -202,7 +204,7 @@ struct EntityStates: Sendable {
         return ids
     }
 
-    /// The sets of entities and of what is expanded in them.
+    /// The sets of entities and of their expanded entities.
     static func sets(of entities: [ODataEntity]) -> Set<String> {
         var sets: Set<String> = []
         for entity in entities {
@@ -221,13 +223,13 @@ struct EntityStates: Sendable {
     private static func set(of entity: ODataEntity) -> String? {
         guard let id = entity.control.id, let bracket = id.firstIndex(of: "(") else { return nil }
         guard id.contains(")/"), let url = try? ODataURL(parsing: id) else { return String(id[..<bracket]) }
-        // What an entity contains.
+        // A contained collection.
         return url.path.segments.compactMap { segment in
             if case .name(let name, _) = segment { name.text } else { nil }
         }.joined(separator: "/")
     }
 
-    /// An entity with what is known of it, and the same for what is expanded in it.
+    /// The entity with its states, and the same for its expanded entities.
     func annotating(_ entity: ODataEntity) -> ODataEntity {
         guard !isEmpty else { return entity }
         var entity = entity

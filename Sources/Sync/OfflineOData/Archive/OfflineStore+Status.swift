@@ -3,7 +3,13 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// What a store holds and what waits in it.
+/// The contents of a store: its queries, its queue and its error archive.
+///
+/// ```swift
+/// let status = try await store.observe.status()
+/// for query in status.queries { print(query.name, query.rows, query.isLoaded) }
+/// print(status.pending.count, "changes wait,", status.failed.count, "were refused")
+/// ```
 public struct StoreStatus: Sendable {
     /// One defining query.
     public struct Query: Sendable {
@@ -19,10 +25,10 @@ public struct StoreStatus: Sendable {
         public let hasDeltaLink: Bool
         /// The time of the last download; `nil` before the first one.
         public let lastDownload: ODataDateTimeOffset?
-        /// How many rows of the entity set that it reads the query has brought here. Rows that were created here, and what the
-        /// query expands, do not count.
+        /// The number of rows that the query has brought of its entity set. Local creations and expanded entities
+        /// do not count.
         public let rows: Int
-        /// Whether its rows stay when another user takes the store over (``DefiningQuery/isShared``).
+        /// Whether its rows stay after a change of the user (``DefiningQuery/isShared``).
         public let isShared: Bool
     }
 
@@ -30,17 +36,18 @@ public struct StoreStatus: Sendable {
     public let serviceRoot: String
     /// The defining queries.
     public let queries: [Query]
-    /// Changes that wait to be sent, those on their way included.
+    /// The pending changes, including sent ones.
     public let pending: [QueuedRequest]
     /// Changes that the app has not submitted yet (``ChangeOptions/isHeld``).
     public let held: [QueuedRequest]
-    /// Why the pending changes are held; `nil` if the next upload sends them (``OfflineStore/Changes/hold()``).
+    /// The reason for which pending changes are held; `nil` if the next upload sends them
+    /// (``OfflineStore/Changes/hold()``).
     public let hold: QueueHold?
     /// Changes in the error archive.
     public let failed: [QueuedRequest]
-    /// Values that the service sent and that could not be read: the properties are not loaded.
+    /// The unreadable values that the service sent. Their properties are not loaded.
     public let unreadable: [UnreadableProperty]
-    /// What is to be known of the files, one sentence each: a log that was kept aside, an older format.
+    /// Notes about the files, one sentence each: a log that was set aside, or an older format.
     public let notes: [String]
 }
 
@@ -73,7 +80,7 @@ extension OfflineStore.Observation {
 
     /// Returns the newest events of the store, newest first.
     ///
-    /// - Parameter count: how many at most, 1 or more.
+    /// - Parameter count: the largest number of events, 1 or more.
     public func events(newest count: Int = 100) async throws -> [SyncEvent] {
         try await store.database.read { try Events.newest(count, in: $0) }
     }

@@ -3,18 +3,18 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// The functions by which queries ask of a row what became of its changes, under our namespace and the older one:
+/// The query functions for the state of an entity's changes, in our namespace and the older one:
 /// `outpost.isLocal()` is `sap.islocal()`.
 ///
-/// | function | true where |
+/// | function | is true if |
 /// |---|---|
-/// | `isLocal` | the entity or a relation of it has changes that no download has brought back yet, sent or not |
-/// | `hasPendingChanges` | changes of these wait in the queue or in the error archive |
-/// | `inErrorState` | a change of these was refused or is in doubt |
-/// | `isCreated` | the entity was made here, and the service has not taken it yet |
-/// | `isUpdated` | the entity, a stream or a relation of it was changed here, and the service has not taken that yet |
-/// | `isSubmitted` | a change of these waits for an upload or is on its way |
-/// | `upsertedLastDownload` | the last download brought the entity or changed it |
+/// | `isLocal` | the entity or a relation of it has changes, sent or not, that no download has brought back yet |
+/// | `hasPendingChanges` | such changes are in the queue or in the error archive |
+/// | `inErrorState` | such a change was refused or has an unknown outcome |
+/// | `isCreated` | the entity was created here, and the service has not accepted it yet |
+/// | `isUpdated` | the entity, a stream or a relation of it was changed here, and the service has not accepted that yet |
+/// | `isSubmitted` | such a change waits for an upload or is sent |
+/// | `upsertedLastDownload` | the last download brought or changed the entity |
 /// | `entityExists(path)` | a to-one navigation property leads to an entity |
 enum StateFunctions {
     private static let hasRequest = """
@@ -22,7 +22,7 @@ enum StateFunctions {
         OR :row IN (SELECT end_row FROM (\(QueueTable.relationEndsQuery)))
         """
 
-    /// What the last download brought in SQL, of the row `:row` of the set `:set` that the query `:owner` owns.
+    /// SQL for rows of the last download, for the row `:row` of the set `:set` with the owner `:owner`.
     static let upsertedLastDownload = """
         EXISTS (SELECT 1 FROM outpost_upserted WHERE entity_set = :set AND row_id = :row)
         OR EXISTS (SELECT 1 FROM outpost_query WHERE is_fresh = 1 AND (id = :owner
@@ -56,18 +56,19 @@ enum StateFunctions {
         "upsertedLastDownload": upsertedLastDownload,
     ]
 
-    /// How a function may be written.
+    /// The spellings of a function.
     private static func spellings(of name: String) -> [String] {
         [name, name.lowercased()].flatMap { ["outpost.\($0)", "sap.\($0)"] }
     }
 
-    /// What the functions mean in SQL.
+    /// The SQL conditions of the functions.
     static let conditions: [String: RowCondition] = Dictionary(
         uniqueKeysWithValues: meanings.flatMap { name, sql in
             spellings(of: name).map { ($0, RowCondition(sql: sql)) }
         })
 
-    /// The functions for the binder, with how texts are compared. What is not a row of the store has no changes.
+    /// The functions for the binder, with the comparison of texts. An entity without a row in the store has no
+    /// changes.
     static func registry(_ forms: TextForms?) -> FunctionRegistry {
         let functions = conditions.keys.map { name in
             ScalarFunction(name, [], returns: .primitive(.boolean)) { _ in .boolean(false) }
@@ -75,7 +76,7 @@ enum StateFunctions {
         return addingEntityExists(to: FunctionRegistry(scalar: functions, textForms: forms))
     }
 
-    /// Returns a registry that has `entityExists` too, which needs to know nothing of changes.
+    /// Returns a registry with `entityExists` too, which does not depend on changes.
     static func addingEntityExists(to functions: FunctionRegistry) -> FunctionRegistry {
         let entityExists = ExpressionFunction(parameterCount: 1) { arguments in
             .binary(.notEqual, arguments[0], .literal(Literal(.null)))

@@ -6,14 +6,15 @@ import ODataService
 
 /// Several stores of one app, read as one service: queries filter, expand and order across them.
 ///
-/// Each entity set has the name of its store before its own, as `sales_Orders`. Between the stores lead the navigation
-/// properties that the app defines (``Relation``); within each its own. Texts are compared as all of them do, or by their
-/// code points where they differ in that. What changes in a store is seen by the next read.
+/// Each entity set has the name of its store before its own, as in `sales_Orders`. The app defines navigation
+/// properties between the stores (``Relation``); each store has its own as well. Texts are compared as all of the
+/// stores do, or by their code points if the stores differ. The next read sees the latest changes of each store.
 ///
-/// What became of changes is each store's own to tell: of the functions that ask for it `outpost.entityExists(path)` is
-/// answered here, `outpost.isLocal()` and the others are not, and the entities do not say it of themselves.
+/// The state of changes is known to each store only: `outpost.entityExists(path)` is answered here,
+/// `outpost.isLocal()` and the other state functions are not, and the entities do not have state annotations.
 ///
 /// ```swift
+/// let (sales, staff) = (store, try await OfflineStore.open(at: folder, protection: protection))
 /// let seller = AttachedStores.Relation(
 ///     "Seller", from: "sales_Orders", to: "staff_Employees", where: ["EmployeeID": "ID"])
 /// let both = try await AttachedStores.open(["sales": sales, "staff": staff], relations: [seller])
@@ -26,17 +27,22 @@ public final class AttachedStores: ODataProvider {
     public static let maximumCount = 10
 
     /// A navigation property that leads from one store to another.
+    ///
+    /// ```swift
+    /// let seller = AttachedStores.Relation(
+    ///     "Seller", from: "sales_Orders", to: "staff_Employees", where: ["EmployeeID": "ID"])
+    /// ```
     public struct Relation: Hashable, Sendable {
         /// The name of the navigation property.
         public var name: String
-        /// The set that it starts from, with the name of its store: `sales_Orders`.
+        /// The set at which it starts, with the name of its store: `sales_Orders`.
         public var source: String
-        /// The set that it leads to.
+        /// The set to which it leads.
         public var target: String
-        /// The properties that are equal: of the source, and of the target.
+        /// The properties that are equal, by name: those of the source with those of the target.
         public var properties: [String: String]
 
-        /// Makes a relation, which leads to one entity.
+        /// Creates a relation that leads to one entity.
         public init(_ name: String, from source: String, to target: String, where properties: [String: String]) {
             self.name = name
             self.source = source
@@ -49,10 +55,11 @@ public final class AttachedStores: ODataProvider {
     public let model: EntityDataModel
     private let connection: DatabaseQueue
     private let provider: StoreProvider
-    /// The numbers that the models have which the stores were opened with, by the names of the stores in SQL.
+    /// The numbers of the models with which the stores were opened, by the names of the stores in SQL.
     private let modelNumbers: [String: Int]
 
-    /// Those of a store that is read alone; texts are compared as the stores do, and queries may call `entityExists`.
+    /// The traits of a single read-only store. Texts are compared as the stores do, and queries may call
+    /// `entityExists`.
     public let traits: ProviderTraits
 
     private init(
@@ -68,8 +75,8 @@ public final class AttachedStores: ODataProvider {
     /// Opens a connection that reads all stores, each with its own key.
     ///
     /// - Parameters:
-    ///   - stores: open stores by the names that their sets get; letters, digits and underscores.
-    ///   - relations: what leads from one to another.
+    ///   - stores: open stores by the prefixes of their sets: letters, digits and underscores.
+    ///   - relations: the navigation properties between stores.
     /// - Throws: ``OfflineError/cannotAttach(reason:)``; ``OfflineError/modelOutdated``; `StoreError`.
     public static func open(
         _ stores: [String: OfflineStore], relations: [Relation] = []
@@ -92,7 +99,7 @@ public final class AttachedStores: ODataProvider {
             Dictionary(
                 uniqueKeysWithValues: try schemas.map { ($0, try LocalModel.number(of: $0, in: database)) })
         }
-        // After they were read: what the stores have now, they were opened with.
+        // Checked after the stores were read: their current models must be the ones with which they were opened.
         for (_, store) in named { try await store.checkModel() }
         var providerOptions = StoreProvider.Options()
         providerOptions.isReadOnly = true
@@ -107,7 +114,7 @@ public final class AttachedStores: ODataProvider {
             modelNumbers: modelNumbers)
     }
 
-    /// The tables of a store under the names that they have here, without what is not downloaded yet.
+    /// The tables of a store under their names in this connection, without rows that are not downloaded yet.
     private static func views(
         of store: OfflineStore, _ name: String, in mapping: StorageMapping
     ) -> [String] {
@@ -135,8 +142,8 @@ public final class AttachedStores: ODataProvider {
 
     /// Answers a read.
     ///
-    /// - Throws: `ODataError`, 405 for anything that would change something; ``OfflineError/modelOutdated`` where one of the
-    ///   stores has a new model since; `StoreError`.
+    /// - Throws: `ODataError`, 405 for a change; ``OfflineError/modelOutdated`` if one of the stores has a new
+    ///   model since; `StoreError`.
     public func execute(_ request: ODataRequest) async throws -> ODataResponse {
         let answer: ODataResponse
         do {

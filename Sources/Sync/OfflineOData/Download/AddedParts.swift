@@ -5,7 +5,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// What a download adds to its requests by itself and can do without (rule 39).
+/// An optional part that the engine adds to the requests of a download (rule 39).
 enum AddedPart: String, CaseIterable, Codable, Sendable {
     /// `Prefer: maxpagesize`.
     case pageSize
@@ -14,7 +14,7 @@ enum AddedPart: String, CaseIterable, Codable, Sendable {
     /// `$orderby` by the key.
     case order
 
-    /// The part by the name that it has in a request.
+    /// The name of the part in a request.
     var name: String {
         switch self {
         case .pageSize: "Prefer: maxpagesize"
@@ -29,14 +29,14 @@ enum AddedPart: String, CaseIterable, Codable, Sendable {
     ]
 }
 
-/// The parts that a service was found to refuse, by entity set; kept with the store.
+/// The parts that a service refuses, by entity set, kept with the store.
 ///
-/// What was learned counts once a request with a part was refused twice where the same request without it succeeded, and is
-/// forgotten after seven days.
+/// A part counts as refused after two requests with it failed and the same requests without it succeeded. After
+/// seven days it is tried again.
 struct RefusedParts: Codable, Sendable {
-    /// How many times a part must have been refused.
+    /// The number of refusals after which a part is left out.
     static let refusalsToLearn = 2
-    /// How long a refusal counts, in seconds.
+    /// The time for which a refusal counts, in seconds.
     static let memory: Int64 = 7 * 86_400
 
     private static let key = "service.refusedParts"
@@ -53,7 +53,7 @@ struct RefusedParts: Codable, Sendable {
 
     static func stored(in database: Database) throws -> RefusedParts {
         guard let bytes = try Settings.bytes(key, in: database) else { return RefusedParts() }
-        // What cannot be read is learned anew.
+        // Unreadable notes are learned again.
         return (try? JSONDecoder().decode(RefusedParts.self, from: Data(bytes))) ?? RefusedParts()
     }
 
@@ -85,11 +85,12 @@ struct RefusedParts: Codable, Sendable {
 }
 
 extension Downloader {
-    /// Asks for a page, and after a refusal once more without what the engine has added by itself, whatever the status.
+    /// Requests a page. After a refusal of any status, the request is repeated without the parts that the engine
+    /// has added.
     ///
     /// - Parameters:
     ///   - request: the request without an order of the engine's own.
-    ///   - ordered: the same with it; `nil` where the engine adds none.
+    ///   - ordered: the same request with the order; `nil` if the engine adds none.
     ///   - set: the entity set that it reads.
     func asking<Answer>(
         _ request: ODataRequest, ordered: ODataRequest? = nil, of set: String,
@@ -115,7 +116,7 @@ extension Downloader {
             var tried: Set<Set<AddedPart>> = [[]]
             for attempt in AddedPart.attempts {
                 let left = attempt.intersection(present)
-                // A gateway that is not there is not asked more often than it takes.
+                // An unavailable gateway is asked as few times as possible.
                 if refusal.isOfCommunication, attempt != AddedPart.attempts.last { continue }
                 guard tried.insert(left).inserted else { continue }
                 let answer: Answer
@@ -135,12 +136,13 @@ extension Downloader {
         }
     }
 
-    /// Whether a refusal may be one of something that the engine has added: not one of who asks, or of how often.
+    /// Whether a refusal may be about a part that the engine has added, and not about the user or the rate of
+    /// requests.
     private static func maySucceedWithout(_ error: ODataError) -> Bool {
         ![401, 407, 429].contains(error.status) && error.retryAfter == nil
     }
 
-    /// Whether a link is refused that is no longer known, which the standard has a status for.
+    /// Whether the refusal means that a link has expired, for which the standard has a status.
     private func isEnd(_ error: ODataError, of request: ODataRequest) -> Bool {
         request.link != nil && [404, 410].contains(error.status)
     }

@@ -3,14 +3,14 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// One step in applying what is staged.
+/// One step of applying the staged changes.
 struct ApplyingStep: Sendable {
-    /// The rows of other sets that the query has brought, which decides what is let go of at the end.
+    /// The rows of other sets that the query has brought. All other rows of these sets are released at the end.
     struct Reached: Sendable {
         var rows: [String: RowSet] = [:]
-        /// The rows for which a relation was noted as brought, by set.
+        /// The rows with a relation that was noted as brought, by set.
         fileprivate var noted: [String: RowSet] = [:]
-        /// Where letting go goes on, by set.
+        /// The row at which the release continues, by set.
         fileprivate var cursors: [String: Int64]
         var isSwept: Bool { cursors.isEmpty }
     }
@@ -19,13 +19,13 @@ struct ApplyingStep: Sendable {
     private let table: TableStorage
     private let mapping: StorageMapping
     private let doubts: RelationDoubts
-    /// The sets of what is read with the query's own rows.
+    /// The sets that are read with the query's own rows.
     private let relatedSets: [String]
-    /// The paths of what they contain.
+    /// The paths of the contained entities.
     private let containedSets: [String]
-    /// Whether it brings relations, too.
+    /// Whether the query brings relations, too.
     private let bringsRelations: Bool
-    /// Whether a value that cannot be read refuses its entity.
+    /// Whether an unreadable value refuses its entity.
     private let isStrict: Bool
 
     init(
@@ -46,7 +46,7 @@ struct ApplyingStep: Sendable {
         Reached(cursors: Dictionary(uniqueKeysWithValues: relatedSets.map { ($0, Int64.min) }))
     }
 
-    /// Applies the next staged rows and takes them off the stage. Relations that were changed here stay on top.
+    /// Applies the next staged rows and removes them from the stage. Local changes of relations stay on top.
     func apply(
         _ reached: inout Reached, limit: Int = .max, in database: Database
     ) throws -> [RowApplier.Counts] {
@@ -90,7 +90,7 @@ struct ApplyingStep: Sendable {
         return applier.counts
     }
 
-    /// Lets go of related rows that nothing leads to any more.
+    /// Releases related rows that nothing leads to any more.
     func sweep(_ reached: inout Reached, limit: Int = .max, in database: Database) throws -> [RowApplier.Counts] {
         guard !reached.cursors.isEmpty else { return [] }
         return try beneathWaitingRelations(in: database) { try sweepRows(&reached, limit: limit, in: database) }
@@ -117,9 +117,9 @@ struct ApplyingStep: Sendable {
         return applier.counts
     }
 
-    /// Marks the query as loaded: the next download goes on from here.
+    /// Marks the query as loaded: the next download continues from here.
     ///
-    /// - Parameter reached: what all steps have brought.
+    /// - Parameter reached: the rows that all steps have brought.
     func finish(_ reached: Reached, deltaLink: String?, at time: String, in database: Database) throws {
         if bringsRelations { try ExpandedRows.forget(query.id, but: reached.noted, in: database) }
         guard try QueryTable.markLoaded(query, deltaLink: deltaLink, at: time, in: database) else { return }
@@ -127,7 +127,7 @@ struct ApplyingStep: Sendable {
             guard let table = mapping.tables[set] else { continue }
             try Membership.claimHiddenRows(of: query.id, table, in: database)
         }
-        // What is contained goes with what contains it, and nothing is told of that.
+        // Contained entities are removed with their container, without a notification of their own.
         for set in containedSets {
             guard let table = mapping.tables[set], let id = table.rowID?.sqlIdentifier else { continue }
             try database.execute(

@@ -2,7 +2,7 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Takes in what entities contain: rows of a path of containment, which several queries may hold, each a part of them.
+/// Stores contained entities: rows of a containment path, which several queries may hold in part.
 struct ContainedRows {
     private let table: TableStorage
     private let query: Int64
@@ -13,7 +13,7 @@ struct ContainedRows {
     private let columns: HeldColumns
     private let database: Database
     private let unreadable: UnreadableValues
-    /// Whether any row of the path has changes: nearly always false.
+    /// Whether any row of the path has changes: hardly ever.
     private let hasChanges: Bool
     private let containment: Containment
     private let replacedStreams: ReplacedStreams
@@ -37,10 +37,10 @@ struct ContainedRows {
         hasChanges = try QueueTable.hasRequests(of: table.set, in: database)
     }
 
-    /// Takes in an entity as the service has it now.
+    /// Stores the server version of an entity.
     ///
     /// - Parameter parent: the row that contains it.
-    /// - Returns: the row it became, and what was done with it.
+    /// - Returns: the row, and the change that was made to it.
     mutating func apply(
         _ entity: ODataEntity, in parent: Int64
     ) throws -> (rowID: Int64, change: BulkLoader.Outcome.Change) {
@@ -74,12 +74,12 @@ struct ContainedRows {
         return (outcome.rowID, outcome.change)
     }
 
-    /// Lets go of the query's rows in an entity that the service did not send with it.
+    /// Releases the query's rows in an entity that the service did not send with it.
     ///
     /// - Parameters:
     ///   - parent: the row that contains them.
-    ///   - ids: those that it sent.
-    /// - Returns: those that stay, since others hold them or they have changes.
+    ///   - ids: the rows that the service sent.
+    /// - Returns: the rows that stay because of other queries or local changes.
     mutating func letGo(in parent: Int64, but ids: Set<Int64>) throws -> [Int64] {
         guard let id = table.rowID, let owner = table.visibility?.ownerColumn else { return [] }
         let statement = try database.cachedStatement(
@@ -100,7 +100,7 @@ struct ContainedRows {
                 try unload(rowID, owner: owner)
                 return rowID
             }
-            // What is local waits for all who might bring it.
+            // A local row is kept until all queries that could bring it have been downloaded.
             guard owner == 0, try columns.isAlone(query) else { return nil }
             return try remove(rowID, isChanged: isChanged)
         }
@@ -115,7 +115,7 @@ struct ContainedRows {
 
     private mutating func remove(_ rowID: Int64, isChanged: Bool) throws -> Int64? {
         if isChanged {
-            // A row with changes is never removed: the service's answer to them will tell.
+            // A row with changes is never removed. The response to the changes decides about it.
             try BeforeImages(snapshots: queue.snapshots).deleteEntity(set: table.set, rowID: rowID, in: database)
             return nil
         }
@@ -124,14 +124,14 @@ struct ContainedRows {
         return nil
     }
 
-    /// Lets go of what only this query has brought of a row that others hold.
+    /// Unloads the properties of a row that only this query has brought, if other queries hold the row.
     private func unload(_ rowID: Int64, owner: Int64) throws {
         guard owner != 0, try !columns.areWhole(but: query) else { return }
         try loader.unload(rowID, but: columns.held(rowID, but: query, owner: owner))
     }
 }
 
-/// What was changed here of the entities that another one contains.
+/// The local changes of the entities that another one contains.
 private struct ContainedChanges {
     let table: TableStorage
     let parent: Int64
@@ -142,10 +142,11 @@ private struct ContainedChanges {
 
     private var before: BeforeImages { BeforeImages(snapshots: queue.snapshots) }
 
-    /// The changed row of an entity, one deleted here included; `nil` where it was not changed. What was made here and has the
-    /// key for a temporary one gives way, and what was made here behind the deletion of that with its key is another one.
+    /// The changed row of an entity, including a locally deleted one; `nil` if it has no changes. A local
+    /// creation with the same temporary key gets another key, and so does a creation behind the deletion of the
+    /// entity with the key.
     func row(_ entity: ODataEntity, _ loader: BulkLoader) throws -> Int64? {
-        // What an entity contains once, without a key, cannot be changed here.
+        // A single contained entity without a key cannot be changed locally.
         guard let key = entity.key else { return nil }
         if let rowID = try loader.find(key, parent: parent) {
             guard try queue.hasRequests(set: table.set, rowID: rowID, in: database) else { return nil }
@@ -157,9 +158,9 @@ private struct ContainedChanges {
         }
     }
 
-    /// Renews the back-end version of a row, and puts the changes on top of it again.
+    /// Replaces the server version of a row, and puts the changes on top of it again.
     ///
-    /// - Returns: what that does to it.
+    /// - Returns: the change that this makes to the row.
     func renew(
         _ rowID: Int64, to entity: ODataEntity, loader: BulkLoader, columns: HeldColumns
     ) throws -> BulkLoader.Outcome.Change {

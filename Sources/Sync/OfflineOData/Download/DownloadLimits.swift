@@ -1,28 +1,34 @@
-/// How much a download takes from a service, so that one that never ends, by error or on purpose, has an end.
+/// The limits of a download, so that an endless response ends, whether sent by error or on purpose.
 ///
-/// A read that exceeds a limit fails with ``OfflineError/endless(query:reason:)`` of its query alone; what is in the store stays.
+/// A read that exceeds a limit fails with ``OfflineError/endless(query:reason:)`` for its query alone. The stored
+/// rows stay.
+///
+/// ```swift
+/// var options = OfflineStore.Options()
+/// options.sync.downloadLimits.rows = 100_000
+/// ```
 public struct DownloadLimits: Hashable, Sendable {
-    /// The most rows that one read of a defining query may bring; `nil` to go by the service's own count, which is then asked
-    /// for once more than ``uncountedRows`` came: twice as many, and ``uncountedRows`` more.
+    /// The most rows that one read of a defining query may bring. `nil` uses the count of the service, which is
+    /// requested after ``uncountedRows`` rows: twice the count, plus ``uncountedRows``.
     public var rows: Int?
-    /// The most pages without rows that may follow one another, 1,000 unless given.
+    /// The most consecutive pages without rows. The default is 1,000.
     public var emptyPages = 1000
-    /// The most bytes of a page that may come without a row, 64 MiB unless given.
+    /// The most bytes of a page without a row. The default is 64 MiB.
     public var bytesWithoutRow = 64 << 20
-    /// The most rows that may be expanded in one entity, 1,000,000 unless given: they are held in memory.
+    /// The most rows that may be expanded in one entity, since they are held in memory. The default is 1,000,000.
     public var expandedRows = 1_000_000
-    /// The most bytes of one stream, 16 GiB unless given.
+    /// The most bytes of one stream. The default is 16 GiB.
     public var streamBytes: Int64 = 16 << 30
 
-    /// How many rows of a read need no count: 10,000.
+    /// The number of rows of a read that need no count: 10,000.
     public static let uncountedRows = 10_000
     /// The most rows of a read if the service does not count: 10,000,000.
     public static let rowsWithoutCount = 10_000_000
 
-    /// Makes limits with the defaults.
+    /// Creates limits with the defaults.
     public init() {}
 
-    /// The most rows of a read of which the service says that it has so many.
+    /// The most rows of a read, for a given count of the service.
     func rows(counted: Int?) -> Int {
         if let rows { return rows }
         guard let counted else { return Self.rowsWithoutCount }
@@ -32,7 +38,7 @@ public struct DownloadLimits: Hashable, Sendable {
     }
 }
 
-/// What one read of a query has brought so far, and how much more it may.
+/// The rows that a read of a query has brought so far, and its limits.
 struct ReadBounds {
     private let query: String
     private let limits: DownloadLimits
@@ -50,9 +56,9 @@ struct ReadBounds {
         self.count = count
     }
 
-    /// Notes rows that came.
+    /// Counts received rows.
     ///
-    /// - Throws: ``OfflineError/endless(query:reason:)``, and what counting throws.
+    /// - Throws: ``OfflineError/endless(query:reason:)``, and the errors of counting.
     mutating func add(_ received: Int) async throws {
         rows += received
         guard rows > limits.rows ?? DownloadLimits.uncountedRows else { return }
@@ -64,7 +70,7 @@ struct ReadBounds {
             query: query, reason: "\(rows) rows came, and \(expected ?? "the service does not say how many there are")")
     }
 
-    /// Notes the end of a page with so many rows.
+    /// Counts the end of a page with a number of rows.
     ///
     /// - Throws: ``OfflineError/endless(query:reason:)``.
     mutating func endPage(rows: Int) throws {
@@ -73,9 +79,9 @@ struct ReadBounds {
         throw OfflineError.endless(query: query, reason: "\(emptyPages) pages without rows came one after the other")
     }
 
-    /// Notes a whole page with so many rows.
+    /// Counts a whole page with a number of rows.
     ///
-    /// - Throws: ``OfflineError/endless(query:reason:)``, and what counting throws.
+    /// - Throws: ``OfflineError/endless(query:reason:)``, and the errors of counting.
     mutating func addPage(rows: Int) async throws {
         try await add(rows)
         try endPage(rows: rows)

@@ -1,47 +1,52 @@
-/// What a download brought.
+/// The result of a download.
+///
+/// ```swift
+/// let report = try await store.download()
+/// for query in report.queries { print(query.name, query.inserted, query.updated, query.removed) }
+/// ```
 public struct DownloadReport: Hashable, Sendable {
-    /// How a query was downloaded.
+    /// The way in which a query was downloaded.
     public enum Method: String, Hashable, Sendable {
-        /// For the first time.
+        /// A first download.
         case first
-        /// What changed, by the service's delta link.
+        /// A delta: the changes since the service's delta link.
         case delta
-        /// Everything again, since the service offers no delta link or no longer knows ours.
+        /// A refresh: a full read, since the service offers no delta link or does not accept the stored one.
         case refresh
     }
 
-    /// What one query brought.
+    /// The result of one query.
     public struct Query: Hashable, Sendable {
         /// The query's name.
         public var name: String
-        /// How it was downloaded.
+        /// The way in which it was downloaded.
         public var method: Method
-        /// Rows that came over the wire, removals included.
+        /// The number of rows in the responses, including removals.
         public var received: Int
-        /// Rows that are new here.
+        /// The number of rows that are new in the store.
         public var inserted: Int
-        /// Rows that were changed here.
+        /// The number of rows that were changed in the store.
         public var updated: Int
-        /// Rows that went.
+        /// The number of rows that were removed.
         public var removed: Int
-        /// Whether what it brought is seen. A first download is not complete where a parameter of its query got another value
-        /// meanwhile (``OfflineStore/Queries/setParameter(_:to:keeping:)``): the next one begins again.
+        /// Whether its rows are visible. A first download is incomplete if a parameter of its query was changed
+        /// meanwhile (``OfflineStore/Queries/setParameter(_:to:keeping:)``). The next download then begins again.
         public var isComplete = true
     }
 
-    /// By query, in the order of the store.
+    /// The results by query, in the order of the store.
     public var queries: [Query] = []
-    /// The values of the store's rows that the service sent and that could not be read, those of earlier downloads included.
+    /// The unreadable values in rows of the store, including those of earlier downloads.
     public var unreadable: [UnreadableProperty] = []
 
-    /// Whether what all of them brought is seen.
+    /// Whether the rows of all queries are visible.
     public var isComplete: Bool { queries.allSatisfy(\.isComplete) }
-    /// Rows that came over the wire in all.
+    /// The total number of rows in the responses.
     public var received: Int { queries.reduce(0) { $0 + $1.received } }
-    /// Rows that are new here in all.
+    /// The total number of rows that are new in the store.
     public var inserted: Int { queries.reduce(0) { $0 + $1.inserted } }
-    /// Rows that were changed here in all.
+    /// The total number of rows that were changed in the store.
     public var updated: Int { queries.reduce(0) { $0 + $1.updated } }
-    /// Rows that went in all.
+    /// The total number of rows that were removed.
     public var removed: Int { queries.reduce(0) { $0 + $1.removed } }
 }

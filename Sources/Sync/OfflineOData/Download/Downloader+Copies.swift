@@ -3,10 +3,9 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// Entity sets whose entities have no key: nothing tells which entity a row was, so that each download takes the place of
-/// the one before.
+/// Entity sets without a key. Their rows cannot be matched, so that each download replaces the one before.
 extension Downloader {
-    /// Reads a whole set, and puts it in the place of its rows if it differs.
+    /// Reads a whole set, and replaces its rows if the result differs.
     func copy(_ query: StoredQuery, _ table: TableStorage) async throws -> DownloadReport.Query {
         var report = DownloadReport.Query(
             name: query.name, method: query.isLoaded ? .refresh : .first, received: 0, inserted: 0, updated: 0,
@@ -39,12 +38,12 @@ extension Downloader {
     }
 }
 
-/// The staged entities of a set without a key, in the place of its rows.
+/// The staged entities of a set without a key, which replace its rows.
 private struct KeylessCopy {
     let query: StoredQuery
     let table: TableStorage
     let mapping: StorageMapping
-    /// Whether a value that cannot be read refuses its query.
+    /// Whether an unreadable value refuses its query.
     let isStrict: Bool
 
     func apply(in database: Database) throws -> RowApplier.Counts {

@@ -6,16 +6,16 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// What defining queries expand.
+/// The expanded entities of defining queries.
 extension Downloader {
     // MARK: Probing
 
-    /// How services say that they do not answer a query.
+    /// The statuses with which services refuse a part of a query.
     private static let refusalsOfParts = refusals.union([404])
 
-    /// Asks the service once for each part of a query whether it answers that; one that it does not is read with its
-    /// parent from then on. Where it fails, or refuses this user, it is asked again by the next download, unless the part
-    /// itself has brought rows by then.
+    /// Asks the service once whether it answers each part of a query. A refused part is read with its parent from
+    /// then on. After a transport failure, or a refusal for this user, the next download asks again, unless the
+    /// part itself has brought rows by then.
     func probed(_ queries: [StoredQuery]) async throws -> [StoredQuery] {
         var changed = false
         for part in queries where part.parent != nil && !part.isProbed && !part.isLoaded && part.nextLink == nil {
@@ -33,7 +33,7 @@ extension Downloader {
             } catch let error as ODataError where Self.refusalsOfParts.contains(error.status) {
                 try await database.write { try QueryTable.removePart(part, in: $0) }
             } catch let error as ODataError where !error.isOfCommunication {
-                // What the part itself hears now says so.
+                // The response to the part itself decides.
                 continue
             } catch is InvalidResponseError {
                 continue
@@ -45,13 +45,13 @@ extension Downloader {
         return try await database.read { try QueryTable.all(in: $0) }.filter { wanted.contains($0.id) }.map { query in
             var query = query
             guard let before = known[query.id] else { return query }
-            // With the values that its parameters had, and of the time that they are of.
+            // With the values and the generation of its parameters.
             (query.text, query.keepsLinks, query.generation) = (before.text, before.keepsLinks, before.generation)
             return query
         }
     }
 
-    /// Whether a part can be taken back: rows that it holds would be nobody's.
+    /// Whether a part can be removed: it must not hold rows, since nobody else would own them.
     private func holdsNothing(_ part: StoredQuery, _ table: TableStorage) async throws -> Bool {
         let rows = HeldRows(query: part.id, table: table, mapping: mapping)
         return try await database.read { try rows.ids(after: .min, limit: 1, in: $0).isEmpty }
@@ -59,7 +59,7 @@ extension Downloader {
 
     // MARK: Whole reads
 
-    /// Everything that a query finds with what it expands: staged page by page, then compared with what is here and
+    /// Downloads a query with its expanded entities: staged page by page, then compared with the local rows and
     /// applied in one transaction.
     func whole(_ query: StoredQuery, _ table: TableStorage) async throws -> DownloadReport.Query {
         var report = DownloadReport.Query(
@@ -77,10 +77,10 @@ extension Downloader {
             for index in page.entities.indices {
                 try await complete(&page.entities[index], of: table, in: query.name)
             }
-            // Rows of the query's own set that something leads to are its rows, too.
+            // Rows of the query's own set that are reached through a relation also belong to the query.
             let met = page.entities + page.entities.flatMap { nested($0, of: table, in: table.set) }
             for row in try await compare(met, query, table: table).seen { seen.insert(row) }
-            // What is expanded may differ although its parent does not.
+            // Expanded entities may differ although their parent does not.
             try await stage(page.entities, query)
             report.received += page.entities.count
             progress.report(SyncProgress(phase: .downloading, query: query.name, done: report.received))
@@ -92,7 +92,7 @@ extension Downloader {
         return report
     }
 
-    /// The entities of a set that are expanded in an entity, at whatever depth.
+    /// The entities of a set that are expanded in an entity, at any depth.
     private func nested(_ entity: ODataEntity, of table: TableStorage, in set: String) -> [ODataEntity] {
         entity.related.flatMap { name, related -> [ODataEntity] in
             guard let target = table.navigation[name]?.target, let other = mapping.tables[target] else { return [] }
@@ -106,7 +106,7 @@ extension Downloader {
         }
     }
 
-    /// Follows the links to the further pages of what is expanded, at whatever depth.
+    /// Follows the links to further pages of expanded entities, at any depth.
     ///
     /// - Parameters:
     ///   - query: the name of the defining query.
@@ -127,7 +127,7 @@ extension Downloader {
                 while let link = next {
                     try followed.follow(link)
                     var request = ODataRequest(following: link)
-                    // Bodies before V4 do not say what they are.
+                    // Bodies before V4 do not name their entity set.
                     if let target, mapping.model.entitySet(target) != nil {
                         request.url = ODataURL(path: ResourcePath([.name(Identifier(target), .none)]))
                     }
@@ -150,7 +150,7 @@ extension Downloader {
 }
 
 extension StoredQuery {
-    /// The sets whose rows it brings: its own, and those of what is read with it, at whatever depth.
+    /// The sets of the rows that the query brings: its own, and the expanded ones at any depth.
     func sets(in mapping: StorageMapping) -> [String] {
         guard let table = mapping.tables[entitySet], let url = try? ODataURL(parsing: text) else { return [entitySet] }
         var sets = [entitySet]

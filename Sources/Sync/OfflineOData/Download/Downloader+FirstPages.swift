@@ -5,27 +5,28 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// The pages of a first download: rows go from the bytes into the table, while the next bytes are received.
+/// The pages of a first download: rows are decoded into the table while the next bytes are received.
 extension Downloader {
     /// A page of a first download.
     enum FirstPage {
-        /// Entities: of a batch, a singleton, or a format that comes decoded.
+        /// Entities: of a batch, a singleton, or a format that is decoded as a whole.
         case decoded(EntityPage)
         /// Bytes that have not been received yet.
         case encoded(EncodedCollection)
     }
 
-    /// What writing a page did.
+    /// The result of writing a page.
     struct WrittenPage: Sendable {
         var counts: [RowApplier.Counts] = []
         var received = 0
         var nextLink: String?
     }
 
-    /// About how many bytes are read into the table in one transaction: no more than a local edit can wait for.
+    /// The approximate number of bytes that one transaction writes into the table: no more than a local edit can
+    /// wait for.
     private static let bytesAtOnce = 512 << 10
 
-    /// Asks for a page, encoded where the service's format can be read row by row.
+    /// Requests a page, in encoded form if the service's format can be read row by row.
     func firstPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> FirstPage {
         if link == nil || link == query.nextLink, let page = firstPage(of: query) { return .decoded(page) }
         return try await inOrder(query, table, link: link) { request in
@@ -42,13 +43,13 @@ extension Downloader {
         }
     }
 
-    /// Writes a page into the table. The link to the next one comes with its last rows: until then, the page is read
-    /// again after a crash, which changes nothing.
+    /// Writes a page into the table. The link to the next page is stored with the last rows. Until then, the page
+    /// is read again after a crash, which changes nothing.
     ///
     /// - Parameters:
-    ///   - link: what led to the page.
-    ///   - bounds: how much the read may bring.
-    ///   - report: told how many rows were written so far.
+    ///   - link: the link that led to the page.
+    ///   - bounds: the limits of the read.
+    ///   - report: is called with the number of rows written so far.
     func write(
         _ page: FirstPage, behind link: String?, query: StoredQuery, table: TableStorage,
         bounds: inout ReadBounds, report: (Int) -> Void
@@ -63,7 +64,7 @@ extension Downloader {
         }
     }
 
-    /// What the end of a page says, as far as it is gone by.
+    /// Returns the information at the end of a page, as far as it was received.
     private func pageEnd(
         nextLink: String?, deltaLink: String?, behind link: String?, received: Int, at time: String,
         of query: StoredQuery
@@ -103,7 +104,7 @@ extension Downloader {
         bounds: inout ReadBounds, report: (Int) -> Void
     ) async throws -> WrittenPage {
         var written = WrittenPage()
-        // The reader stays where the last part ended; it is worked with on the thread that writes.
+        // The reader keeps its position between the parts. It is used on the thread that writes.
         let reading = LockedState(collection)
         var part = try await collection.receive(Self.bytesAtOnce)
         var bytesWithoutRow = 0
@@ -138,20 +139,20 @@ extension Downloader {
                 written.nextLink = nextLink
                 return written
             }
-            // Whoever sweeps away what did not come must be able to trust that all has come.
+            // A sweep of missing rows is only safe if every row has arrived.
             guard let next = try await following else { throw collection.incomplete }
             part = next
         }
     }
 }
 
-/// What the end of a page of a first download says.
+/// The information at the end of a page of a first download.
 private struct PageEnd: Sendable {
     var nextLink: String?
     var deltaLink: String?
     var time: String
 
-    /// - Returns: where the download goes on; `nil` where it does not.
+    /// - Returns: the link at which the download continues; `nil` at its end.
     func write(_ query: StoredQuery, _ table: TableStorage, in database: Database) throws -> String? {
         guard let nextLink else {
             if try QueryTable.markLoaded(query, deltaLink: deltaLink, at: time, in: database) {
@@ -164,9 +165,9 @@ private struct PageEnd: Sendable {
     }
 }
 
-/// Takes the rows of a page into the table.
+/// Writes the rows of a page into the table.
 private struct RowSink: CollectionSink {
-    /// What came of them.
+    /// The result for the rows.
     struct Outcome: Sendable {
         var counts: RowApplier.Counts
         var received: Int
@@ -193,7 +194,7 @@ private struct RowSink: CollectionSink {
             received += 1
             try applier.apply(entity)
         case .finished(let summary): self.summary = summary
-        // A first download asks for what is there, and not for changes.
+        // A first download requests the current entities, and not changes.
         case .removed, .link, .deletedLink: break
         }
     }

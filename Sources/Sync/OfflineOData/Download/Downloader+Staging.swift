@@ -5,26 +5,26 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// What a delta or refresh brings is kept aside until all of it is here, then applied.
+/// The result of a delta or refresh is staged until it is complete, and then applied.
 ///
-/// As many changes as a local edit can wait for are applied in one transaction, so that a reader sees all or none of
-/// them. More than that are applied in steps, between which edits and readers go on and the write-ahead log is moved into
-/// the database: a reader then sees each row before or after its change, and a process that dies between two steps
-/// repeats the download from where it began, since the link of the query changes with the last step alone.
+/// One transaction applies as many changes as a local edit can wait for, so that a reader sees all or none of
+/// them. A larger result is applied in steps. Between the steps, edits and reads continue and the write-ahead log
+/// is checkpointed, so that a reader sees each row before or after its change. If the process ends between two
+/// steps, the download is repeated from its beginning, since only the last step changes the link of the query.
 extension Downloader {
     /// The most rows that are written in one transaction of a delta or refresh.
     static let rowsAtOnce = 1000
 
     // MARK: Comparing
 
-    /// What a page says that is not here.
+    /// Entities on the page that differ from the local rows.
     struct Compared: Sendable {
         var differing: [ODataEntity] = []
-        /// The rows of the whole page that are here, one deleted here included.
+        /// The rows of the whole page that are in the store, including locally deleted ones.
         var seen: [Int64] = []
     }
 
-    /// Finds what of a page differs from what is here. Nothing is written, so that nobody waits.
+    /// Compares a page with the local rows. Nothing is written, so that no other writer waits.
     func compare(_ entities: [ODataEntity], _ query: StoredQuery, table: TableStorage) async throws -> Compared {
         let queue = QueueTable(model: mapping.model)
         return try await database.read { [mapping, refusesUnreadableValues] database in
@@ -32,7 +32,7 @@ extension Downloader {
             let columns = HeldColumns(table: table, mapping: mapping, in: database)
             loader.holders = { try columns.holders($0, query.id) }
             let before = BeforeImages(snapshots: queue.snapshots)
-            // Nearly always none: then nothing is looked up per row.
+            // Hardly ever true. If it is false, no row is looked up.
             let hasLocalChanges = try QueueTable.hasRequests(of: table.set, in: database)
             let replacedStreams = try ReplacedStreams(table: table, in: database)
             let deleted = hasLocalChanges ? try before.deletedRows(of: table, in: database) : [:]
@@ -40,7 +40,7 @@ extension Downloader {
             var compared = Compared()
             for entity in entities {
                 guard loader.hasKey(entity) else {
-                    // It is noted when it is applied.
+                    // It is recorded with the change.
                     compared.differing.append(entity)
                     continue
                 }
@@ -86,10 +86,11 @@ extension Downloader {
 
     // MARK: Missing rows
 
-    /// How many keys are asked for in one request when missing rows are confirmed.
+    /// The number of keys in one request that confirms missing rows.
     static let confirmationChunk = 20
 
-    /// Takes away what a full read did not bring: the removal of rows is staged, that of a singleton needs no stage.
+    /// Removes the rows that a full read did not bring. Removals of rows are staged; that of a singleton needs no
+    /// stage.
     func releaseMissing(
         _ query: StoredQuery, _ table: TableStorage, seen: RowSet, received: Int
     ) async throws -> RowApplier.Counts {
@@ -98,7 +99,7 @@ extension Downloader {
             return RowApplier.Counts()
         }
         guard received == 0 else { return RowApplier.Counts() }
-        // It is null.
+        // The singleton is null.
         return try await database.write { database in
             var applier = try applier(of: query, table, in: database)
             try applier.release(1)
@@ -122,11 +123,11 @@ extension Downloader {
         }
     }
 
-    /// Which of the keys the service still has in the query's result.
+    /// Returns those keys that are still in the query's result at the service.
     private func confirmedPresent(
         _ keys: [EntityKey], _ query: StoredQuery, table: TableStorage
     ) async throws -> Set<EntityKey> {
-        // Of a part of a result, what did not come is not in it any more, wherever else it is.
+        // In a part of a result, a missing row has left the part, even if it exists elsewhere.
         let options = try ODataURL(parsing: query.text).options
         if options.top != nil || options.skip != nil { return [] }
         var present: Set<EntityKey> = []
@@ -148,7 +149,8 @@ extension Downloader {
                     continue
                 }
             }
-            // It does not filter by keys. Of a filtered result, what is there under its key may be out of it.
+            // The service does not filter by keys. A row that exists under its key may still be outside of a
+            // filtered result.
             guard options.filter == nil, options.search == nil else { return present }
             for key in chunk where try await isThere(key, table) { present.insert(key) }
             start += chunk.count
@@ -156,10 +158,11 @@ extension Downloader {
         return present
     }
 
-    /// How services say that a URL is too long; some that they know nothing by it.
+    /// The statuses for a URL that is too long; some services also use 404.
     private static let tooLong: Set = [404, 413, 414, 431]
 
-    /// Which of the keys the service finds in the query's result; `nil` where it does not filter by keys.
+    /// Returns those keys that are in the query's result at the service; `nil` if the service does not filter by
+    /// keys.
     private func filtered(
         by keys: ArraySlice<EntityKey>, _ query: StoredQuery, _ table: TableStorage
     ) async throws -> Set<EntityKey>? {
@@ -179,7 +182,7 @@ extension Downloader {
             var link: String?
             var followed = FollowedLinks()
             var limits = limits
-            // A service that finds rows of other keys is read in another way; see below.
+            // A service that returns rows of other keys is read in another way, see below.
             limits.rows = DownloadLimits.uncountedRows
             var bounds = ReadBounds(of: query.name, limits) { nil }
             repeat {
@@ -199,15 +202,15 @@ extension Downloader {
         } catch OfflineError.endless {
             return nil
         } catch let error as ODataError where Self.refusals.contains(error.status) {
-            // The service may let filters name one key and not several.
+            // The service may allow a filter for one key and not for several.
             if error.code == RefusingProvider.code, keys.count > 1 { throw error }
             return nil
         }
         return found
     }
 
-    /// Whether the service answers with the entity of a key: one that finds keys in another case, too, may have it under
-    /// another one by now.
+    /// Whether the service returns the entity for a key. A service that ignores case may have it under another
+    /// key by now.
     private func isThere(_ key: EntityKey, _ table: TableStorage) async throws -> Bool {
         do {
             return try await fetch(ODataRequest(.read, KeyURL.url(set: table.set, key: key, mapping))).entities
@@ -265,7 +268,7 @@ extension Downloader {
 
     // MARK: Applying
 
-    /// Applies what is staged of a query, and marks it as loaded.
+    /// Applies the staged changes of a query, and marks it as loaded.
     func applyStage(
         _ query: StoredQuery, _ table: TableStorage, deltaLink: String?
     ) async throws -> [RowApplier.Counts] {

@@ -5,50 +5,50 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Brings what the service has into the store, query by query.
+/// Downloads the defining queries of a store.
 struct Downloader: Sendable {
     let database: StoreDatabase
     let mapping: StorageMapping
     let remote: any ODataProvider
     let environment: EngineEnvironment
     let progress: ProgressChannel
-    /// The most rows asked for in one page.
+    /// The most rows requested in one page.
     let pageSize: Int
-    /// How many queries are read from the service at once.
+    /// The number of queries that are read at once.
     let parallelQueries: Int
-    /// What the app states of the service.
+    /// The capabilities that the app states for the service.
     var service = StatedCapabilities()
-    /// How much is taken at most.
+    /// The limits of a download.
     var limits = DownloadLimits()
-    /// What is asked for in `Accept`.
+    /// The values of the `Accept` header field.
     var formats = Formats()
-    /// Whether a value that cannot be read refuses its query, instead of costing that value alone.
+    /// Whether an unreadable value refuses its query, instead of that value alone.
     var refusesUnreadableValues = false
-    /// The first pages of queries that came in one batch, by query; `nil` where each query asks for its own.
+    /// The first pages of queries that arrived in one batch, by query; `nil` if each query requests its own.
     var firstPages: LockedState<[Int64: EntityPage]>?
-    /// What single queries have not brought of relations that others may bring.
+    /// The relations that single queries have not brought and others still may.
     let doubts = RelationDoubts()
 
-    /// What is asked for in `Accept`, for all of a query and for what changed; `nil` for what the client asks for.
+    /// The `Accept` values for a full read and for a delta; `nil` for the client's default.
     struct Formats: Sendable {
         var full: String?
         var delta: String?
 
-        /// What services before V4 are asked for: in JSON, many of them tell of what is new and changed, and leave out
-        /// what is gone.
+        /// The `Accept` value for a delta before V4: many services report new and changed entities in JSON, and
+        /// leave out removed ones.
         static let olderDelta = "application/atom+xml,application/json;q=0.5"
     }
 
-    /// What came of downloading queries.
+    /// The result of downloading several queries.
     struct Outcome: Sendable {
-        /// What those brought that the service answered.
+        /// The results of the queries that the service answered.
         var report: DownloadReport
-        /// What it said to the others, by query.
+        /// The errors of the refused queries.
         var refusals: [Int64: ODataError]
     }
 
-    /// Downloads queries: for the first time, or what changed since. One that the service refuses, since it has no such set
-    /// any more, or answers with what cannot be read or kept, does not hold up the others.
+    /// Downloads queries: a first download, a delta or a refresh. A query does not hold up the others if the
+    /// service refuses it, has lost its set, or sends a response that cannot be read or stored.
     func download(_ queries: [StoredQuery]) async throws -> Outcome {
         let queries = try await probed(queries)
         let uploaded = try await uploadedRows()
@@ -86,7 +86,8 @@ struct Downloader: Sendable {
             }
             return (results, failures)
         }
-        // Where no answer could be read, it is the service or what is before it, and no query.
+        // If no response could be read at all, the fault is in the service or on the way to it, and not in a
+        // query.
         if results.isEmpty, failures.allSatisfy({ !$0.1.isOfService }), let first = failures.min(by: { $0.0 < $1.0 }) {
             throw first.1.error
         }
@@ -118,14 +119,14 @@ struct Downloader: Sendable {
         do {
             return try await delta(query, table, link: link)
         } catch let error where Self.endsLinks(error) {
-            // The service no longer knows our link (OData Protocol 4.01, 11.3), or answers it with what cannot be changes of
-            // the query: everything once more.
+            // The service does not accept the delta link any more (OData Protocol 4.01, 11.3), or answers it with
+            // something other than changes of the query: a full read follows.
             return try await refresh(query, table)
         }
     }
 
-    /// Whether an answer to a link that the service gave says that it is of no use any more. The standard has 410;
-    /// services whose model changed since also refuse their own link as malformed.
+    /// Whether an answer to a link of the service means that the link has expired. The standard has status 410;
+    /// services with a changed model also refuse their own link as malformed.
     private static func endsLinks(_ error: any Error) -> Bool {
         switch error {
         case let error as ODataError: !error.isOfCommunication && ![401, 403].contains(error.status)
@@ -137,8 +138,8 @@ struct Downloader: Sendable {
 
     // MARK: First download
 
-    /// Page by page into the final table, each in its own transaction with the link to the next, so that
-    /// it can be taken up again at the last complete page.
+    /// Each page is written into the final table in its own transaction, with the link to the next page, so that
+    /// the download resumes after the last complete page.
     private func first(_ query: StoredQuery, _ table: TableStorage) async throws -> DownloadReport.Query {
         var report = DownloadReport.Query(
             name: query.name, method: .first, received: 0, inserted: 0, updated: 0, removed: 0)
@@ -157,7 +158,7 @@ struct Downloader: Sendable {
             } catch let error as ODataError
                 where link != nil && !wasRestarted && [400, 404, 410].contains(error.status)
             {
-                // The link to the next page has expired, or is of a service that has changed since.
+                // The link to the next page has expired, or the service has changed since.
                 wasRestarted = true
                 link = nil
                 followed = FollowedLinks()
@@ -179,8 +180,8 @@ struct Downloader: Sendable {
         return report
     }
 
-    /// Lets go of what a first download has brought that begins at its first page again, since its link was forgotten, has
-    /// expired, or never was kept.
+    /// Releases the rows of a first download that begins again, since its link was removed, has expired, or never
+    /// was stored.
     private func startAgain(_ query: StoredQuery, _ table: TableStorage) async throws {
         try await database.write { try UnreadableValues.forgetRows(of: query.id, in: $0) }
         let rows = HeldRows(query: query.id, table: table, mapping: mapping)
@@ -231,7 +232,7 @@ struct Downloader: Sendable {
             progress.report(SyncProgress(phase: .applying, query: query.name, done: changes, total: changes))
             return report
         }
-        // Several pages are staged, so that they are applied as one.
+        // Several pages are staged, to be applied as one.
         var followed = FollowedLinks()
         try followed.follow(link)
         var bounds = bounds(of: query, removedFrom: table)
@@ -239,7 +240,7 @@ struct Downloader: Sendable {
             do {
                 try await bounds.addPage(rows: page.entities.count + removed.count)
             } catch OfflineError.endless {
-                // So many changes are no saving, and all of it has a number.
+                // So many changes save nothing compared with a full read, which has a known size.
                 return try await refresh(query, table)
             }
             try followed.follow(page.nextLink)
@@ -256,9 +257,10 @@ struct Downloader: Sendable {
         return report
     }
 
-    /// The keys of what is gone.
+    /// The keys of removed entities.
     ///
-    /// - Returns: `nil` where the service names something by an id that says no key: then a comparison alone finds it.
+    /// - Returns: `nil` if the service identifies an entity by an id without a key. Only a comparison finds such
+    ///   a row.
     private func keys(of removed: [RemovedEntity], _ table: TableStorage) -> [EntityKey]? {
         var keys: [EntityKey] = []
         for entity in removed {
@@ -272,8 +274,8 @@ struct Downloader: Sendable {
 
     // MARK: Refresh
 
-    /// Everything again: each page is compared with what is here, and only what differs is staged and written; rows that
-    /// did not come are removed after the service has confirmed by key that they are gone.
+    /// Downloads a query again as a whole. Each page is compared with the local rows, and only differences are
+    /// staged and written. Missing rows are removed after the service has confirmed by key that they are gone.
     private func refresh(_ query: StoredQuery, _ table: TableStorage) async throws -> DownloadReport.Query {
         var report = DownloadReport.Query(
             name: query.name, method: .refresh, received: 0, inserted: 0, updated: 0, removed: 0)
@@ -301,9 +303,9 @@ struct Downloader: Sendable {
         return report
     }
 
-    /// How much a read of a query may bring, whose rows the service is asked to count once there are many.
+    /// The limits of a read of a query. The service is asked for a count once there are many rows.
     ///
-    /// - Parameter table: the table from which the read removes rows, each of which is in the read, too.
+    /// - Parameter table: the table from which the read removes rows, which count as read, too.
     func bounds(of query: StoredQuery, removedFrom table: TableStorage? = nil) -> ReadBounds {
         ReadBounds(of: query.name, limits) { [service, remote, database] in
             guard service.supportsCount,
@@ -335,12 +337,12 @@ struct Downloader: Sendable {
         }
     }
 
-    /// Ends that rows are known as uploaded, now that downloads have brought back what became of them: those that queries
-    /// hold once each of these was downloaded, and the others once all were that bring rows of their set.
+    /// Removes the mark *uploaded* from rows, after downloads have brought their server versions: from a held row
+    /// once each of its queries was downloaded, from any other row once all queries of its set were.
     ///
-    /// Rows made here belong to nobody until the first download after their upload: one that no query
-    /// brought then is not part of what is kept offline. A first download that was taken up again may have read,
-    /// before they were uploaded, the pages where they are now.
+    /// Locally created rows have no owner until the first download after their upload. A row that no query
+    /// brought then does not belong to the offline data. A resumed first download may have read the page of a row
+    /// before the row was uploaded.
     private func releaseUploadedRows(_ rows: Set<RowReference>, downloaded: [StoredQuery]) async throws {
         guard !rows.isEmpty else { return }
         try await database.write { database in
@@ -370,7 +372,7 @@ struct Downloader: Sendable {
         }
     }
 
-    /// Whether queries hold a row, and all of them are among some.
+    /// Whether queries hold a row, and all of them are among the given ones.
     private func isHeld(
         _ row: RowReference, owner: Int64?, byNoneBut queries: Set<Int64>, in database: Database
     ) throws -> Bool {
@@ -383,8 +385,8 @@ struct Downloader: Sendable {
 
     // MARK: Requests
 
-    /// A page of a full read, which is ordered by key where the service lets it be: rows that come and go
-    /// meanwhile then move no others over the border of a page.
+    /// Requests a page of a full read, ordered by key if the service allows it: concurrent insertions and
+    /// removals then do not move other rows across a page border.
     func fullPage(_ query: StoredQuery, _ table: TableStorage, link: String?) async throws -> EntityPage {
         var page: EntityPage
         if link == nil || link == query.nextLink, let first = firstPage(of: query) {
@@ -396,7 +398,7 @@ struct Downloader: Sendable {
         return page
     }
 
-    /// Asks for a page of a full read, ordered by key; see ``fullPage(_:_:link:)``.
+    /// Requests a page of a full read, ordered by key; see ``fullPage(_:_:link:)``.
     func inOrder<Answer>(
         _ query: StoredQuery, _ table: TableStorage, link: String?, fetch: (ODataRequest) async throws -> Answer
     ) async throws -> Answer {
@@ -406,8 +408,8 @@ struct Downloader: Sendable {
         return try await asking(unordered, ordered: isOrdered ? ordered : nil, of: table.set, fetch)
     }
 
-    /// A request for a page of all of a query, ordered by key where it is not ordered otherwise; the links of a service keep
-    /// its order.
+    /// A request for a page of a whole query, ordered by key unless it has an order of its own. The links of a
+    /// service keep its order.
     private func ordered(_ request: ODataRequest, _ table: TableStorage) -> ODataRequest {
         let isSortable = table.shape.key.allSatisfy { table.shape.property($0.path)?.isSortable ?? true }
         let isSingleton = mapping.model.singleton(table.set) != nil
@@ -421,7 +423,7 @@ struct Downloader: Sendable {
         return ordered
     }
 
-    /// How services say that they do not answer a query.
+    /// The statuses with which services refuse a query.
     static let refusals: Set = [400, 405, 501]
 
     private func request(
@@ -433,11 +435,12 @@ struct Downloader: Sendable {
             request = ODataRequest(.read, try columnSet(query, table), preferences: preferences)
             limit(&request.url.options, of: table.set, behind: link)
         } else if let link, mapping.model.singleton(table.set) != nil {
-            // What changed of a singleton is a collection, which its URL would not tell.
+            // The delta of a singleton is a collection, which its URL does not show.
             request = ODataRequest(following: link, preferences: preferences)
         } else {
             request = ODataRequest(.read, try columnSet(query, table), preferences: preferences)
-            // Bodies before V4 do not say what they are, and links need not be below the service root: the URL tells.
+            // Bodies before V4 do not name their entity set, and links may lie outside of the service root: the
+            // URL of the query decides.
             request.link = link
         }
         let changes = formats.delta ?? (mapping.model.version < .v4 ? Formats.olderDelta : nil)
@@ -445,7 +448,7 @@ struct Downloader: Sendable {
         return request
     }
 
-    /// The query with everything in its `$select` that the engine needs besides: keys and foreign keys.
+    /// The query with all properties in its `$select` that the engine needs besides: keys and foreign keys.
     static func columnSet(
         _ query: StoredQuery, _ table: TableStorage, mapping: StorageMapping
     ) throws -> ODataURL {
@@ -455,7 +458,7 @@ struct Downloader: Sendable {
         return url
     }
 
-    /// Adds what is needed to each `$select`, at whatever depth.
+    /// Adds the needed properties to each `$select`, at any depth.
     private static func select(in options: inout QueryOptions, _ table: TableStorage, _ mapping: StorageMapping) {
         if !options.select.isEmpty {
             var needed = table.shape.key.map(\.path)
@@ -479,8 +482,8 @@ struct Downloader: Sendable {
         try Self.columnSet(query, table, mapping: mapping)
     }
 
-    /// Asks for the first pages of several queries in one batch. What is not answered there is asked for again by each
-    /// query itself.
+    /// Requests the first pages of several queries in one batch. A query without an answer there requests its
+    /// page itself.
     private func fetchFirstPages(_ queries: [StoredQuery]) async throws {
         guard let firstPages, queries.count > 1 else { return }
         let items = try queries.compactMap { query -> BatchItem? in
@@ -497,12 +500,12 @@ struct Downloader: Sendable {
             response = try await remote.execute(
                 ODataRequest(.create, ODataURL(path: ResourcePath([.batch])), body: .batch(items)))
         } catch let error as ODataError where !error.isOfCommunication {
-            // The service has no batches, or does not take this one.
+            // The service has no batches, or refuses this one.
             return
         } catch is InvalidResponseError {
             return
         } catch TransportError.foreignLink, TransportError.insecureLink {
-            // The query whose link it is says so.
+            // The query with the link reports the error itself.
             return
         }
         guard case .batch(let results) = response.body else { return }
@@ -516,7 +519,7 @@ struct Downloader: Sendable {
         firstPages.withLock { $0 = known }
     }
 
-    /// The first page of a query, where it came in a batch; given once.
+    /// The first page of a query, if it arrived in a batch. It is returned once.
     func firstPage(of query: StoredQuery) -> EntityPage? {
         firstPages?.withLock { $0.removeValue(forKey: query.id) }
     }
@@ -526,7 +529,7 @@ struct Downloader: Sendable {
         return try page(of: try await remote.execute(request), to: request)
     }
 
-    /// The decoded collection that a service answered with.
+    /// The decoded collection in a response.
     func page(of response: ODataResponse, to request: ODataRequest) throws -> EntityPage {
         switch response.body {
         case .page(let page): return page

@@ -2,26 +2,26 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// What becomes of the `$expand` of a defining query.
+/// The treatment of `$expand` in a defining query.
 ///
-/// A navigation property that a foreign key stands behind, and whose way back is known, is *split*: a query of its own
-/// reads the related entities, so that both have delta links. Anything else is read *whole* with its parents, and
+/// A navigation property with a foreign key and a known partner is *split*: a separate query reads the related
+/// entities, so that both have delta links. All other properties are read *whole* with their parents, and
 /// compared.
 struct ExpandParts {
-    /// A navigation property that a query of its own reads.
+    /// A navigation property that is read by a separate query.
     struct Split: Hashable {
         var navigation: String
         var entitySet: String
         var text: String
     }
 
-    /// What is read with queries of their own.
+    /// The navigation properties that are read by separate queries.
     private(set) var splits: [Split] = []
-    /// What is read with the parents.
+    /// The navigation properties that are read with the parents.
     private(set) var wholes: [String] = []
 
-    /// - Parameter whole: navigation properties that the service was found not to filter by.
-    /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)`` for what cannot be kept offline.
+    /// - Parameter whole: navigation properties by which the service was found not to filter.
+    /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)`` for a query that cannot be kept offline.
     init(of query: String, _ url: ODataURL, entitySet: String, mapping: StorageMapping, whole: Set<String> = []) throws
     {
         guard let table = mapping.tables[entitySet] else { return }
@@ -62,7 +62,7 @@ struct ExpandParts {
         return (navigation, storage)
     }
 
-    /// Checks what is expanded in something that is read whole, at whatever depth.
+    /// Checks the nested `$expand` of a property that is read whole, at any depth.
     private static func checkWhole(
         _ items: [ExpandItem], of table: TableStorage, mapping: StorageMapping, query: String
     ) throws {
@@ -74,14 +74,14 @@ struct ExpandParts {
         }
     }
 
-    /// The query for the related entities; `nil` where there is none.
+    /// The query for the related entities; `nil` if there is none.
     private static func split(
         _ item: ExpandItem, _ navigation: NavigationProperty, storage: NavigationStorage, url: ODataURL,
         table: TableStorage, mapping: StorageMapping
     ) -> Split? {
         guard !navigation.isContainment, item.path.count == 1, case .join(let target, _) = storage,
             mapping.model.entitySet(target) != nil, let other = mapping.tables[target],
-            // Of a part of the parents, no condition on the related says which.
+            // For a page of the parents, no condition can select the related entities.
             url.options.search == nil, url.options.top == nil, url.options.skip == nil,
             let partner = mapping.opposites(of: navigation, of: table).first
         else { return nil }
@@ -100,16 +100,16 @@ struct ExpandParts {
         return Split(navigation: navigation.name, entitySet: target, text: part.description)
     }
 
-    /// That no condition on the related entities says the same.
+    /// No condition on the related entities expresses the same.
     private struct NoCondition: Error {}
 
-    /// The condition for the entities that one of the parents leads to; `nil` where all are.
+    /// The condition for the entities that one of the parents leads to; `nil` if that is all entities.
     private static func condition(
         _ partner: NavigationProperty, _ filter: CommonExpression?, other: TableStorage
     ) throws(NoCondition) -> CommonExpression? {
         let name = Identifier(partner.name)
         if partner.isCollection {
-            // Of one to many: those that one of the parents leads to.
+            // In a one-to-many relation: the entities that one of the parents leads to.
             let variable = Identifier("parent")
             var predicate: CommonExpression?
             if let filter { predicate = try prefixed(filter, [.name(variable)], within: []) }
@@ -122,8 +122,8 @@ struct ExpandParts {
         return .binary(.notEqual, .path([.name(Identifier(constraint.property))]), .literal(Literal(.null)))
     }
 
-    /// A condition on the parent as one on the related entity: every path that starts from the instance goes through
-    /// the way back first.
+    /// Translates a condition on the parent into one on the related entity: every path that starts at the
+    /// instance begins with the partner property.
     private static func prefixed(
         _ expression: CommonExpression, _ prefix: [PathStep], within variables: Set<String>
     ) throws(NoCondition) -> CommonExpression {
@@ -139,9 +139,9 @@ struct ExpandParts {
             default: break
             }
             return .path(prefix + steps)
-        // Without an operand it is about the instance itself.
+        // Without an operand, it tests the instance itself.
         case .typeTest(let test, nil, let type): return .typeTest(test, .path(prefix), type)
-        // The result of a function of the service for the parent is known for the parent alone.
+        // The result of a service function for the parent is known only for the parent.
         case .namedCall, .json: throw NoCondition()
         case .literal, .alias, .unary, .binary, .membership, .call, .list, .typeTest:
             return try expression.mapChildren { child throws(NoCondition) in
@@ -150,7 +150,7 @@ struct ExpandParts {
         }
     }
 
-    /// The same of what is within a step of a path.
+    /// Translates the expressions within a step of a path.
     private static func prefixed(
         _ step: PathStep, _ prefix: [PathStep], within variables: Set<String>
     ) throws(NoCondition) -> PathStep {
@@ -160,7 +160,8 @@ struct ExpandParts {
                 try prefixed(predicate, prefix, within: variables.union([variable.text]))
             }
         case .call, .aggregate: throw NoCondition()
-        // Their paths start from the members of the collection before them, but for those of the parent itself.
+        // Their paths start at the members of the collection before them, except for those that start at the
+        // parent itself.
         case .count, .filter, .key:
             if step.namesInstance { throw NoCondition() }
             return step
@@ -173,7 +174,7 @@ struct ExpandParts {
 }
 
 extension PathStep {
-    /// Whether an expression within the step is about `$it`.
+    /// Whether an expression within the step uses `$it`.
     fileprivate var namesInstance: Bool {
         descendants.contains { expression in
             if case .path(let steps) = expression, case .variable("$it")? = steps.first { true } else { false }
@@ -182,7 +183,7 @@ extension PathStep {
 }
 
 extension ExpandItem {
-    /// The navigation property of a table's type, or of the derived type that is named before it.
+    /// The navigation property of a table's type, or of the derived type named before it.
     fileprivate func navigation(of table: TableStorage, _ model: EntityDataModel) -> NavigationProperty? {
         guard let relation else { return nil }
         guard let cast = path.dropLast().last?.text else { return table.shape.navigationProperty(relation) }

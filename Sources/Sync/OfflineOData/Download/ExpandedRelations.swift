@@ -3,13 +3,13 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// The relations in link tables that queries expand. Nothing notes who has brought one: where a query asks for a part of what
-/// an entity leads to, a relation that it does not bring may be another one's.
+/// The relations in link tables that queries expand. The store does not record which query brought a relation. If
+/// a query asks for a part of the related entities, a missing relation may belong to another query.
 struct ExpandedRelations {
-    /// Who says something of the relations in a link table.
+    /// A query that brings relations of a link table, from one of its ends.
     struct Speaker: Hashable, Sendable {
         var query: Int64
-        /// The column of the entity that the relations are expanded in.
+        /// The column of the entity in which the relations are expanded.
         var column: String
     }
 
@@ -27,7 +27,7 @@ struct ExpandedRelations {
         speakers = LazySpeakers()
     }
 
-    /// What a query expands of relations in link tables: by the entity set that it expands them in, and their name.
+    /// The link-table relations that a query expands, by entity set and name.
     static func links(
         of query: StoredQuery, _ mapping: StorageMapping
     ) throws -> [String: [String: NavigationStorage]] {
@@ -45,10 +45,10 @@ struct ExpandedRelations {
         return found
     }
 
-    /// Lets go of what a query has brought of the relations of a row that it leaves to others.
+    /// Releases the relations that a query has brought of a row that stays with other queries.
     ///
     /// - Parameters:
-    ///   - links: what the query expands in the row's entity set.
+    ///   - links: the relations that the query expands in the row's entity set.
     ///   - reached: the rows that the query has brought so far, by set.
     func letGo(
         of rowID: Int64, _ links: [String: NavigationStorage], _ reached: [String: RowSet] = [:]
@@ -56,11 +56,11 @@ struct ExpandedRelations {
         for storage in links.values { try relate(rowID, storage, to: [], isPart: true, reached: reached) }
     }
 
-    /// Makes the relations of a row as the service has them.
+    /// Makes the relations of a row equal to those of the service.
     ///
     /// - Parameters:
-    ///   - ids: the rows that it leads to.
-    ///   - isPart: whether it may lead to others besides, which were not asked for.
+    ///   - ids: the rows to which it leads.
+    ///   - isPart: whether the row may lead to other rows that were not requested.
     ///   - reached: the rows that the query has brought so far, by set.
     func relate(
         _ rowID: Int64, _ storage: NavigationStorage, to ids: Set<Int64>, isPart: Bool, reached: [String: RowSet]
@@ -80,7 +80,8 @@ struct ExpandedRelations {
         }
     }
 
-    /// Whether a relation is gone that one does not bring who asks for a part: once all have said so that could bring it.
+    /// Whether a relation that a partial query did not bring is gone: all queries that could bring it have not
+    /// brought it.
     private func isGone(
         _ pair: RelatedRows, accordingTo speaker: Speaker, _ reached: [String: RowSet]
     ) throws -> Bool {
@@ -88,7 +89,7 @@ struct ExpandedRelations {
             guard other != speaker, let row = pair.rows[other.column], let table = mapping.tables[set] else {
                 return false
             }
-            // From its other end the query itself speaks of what it brings alone.
+            // From the other end, the query itself decides about the relations that it brings alone.
             guard other.query != query else { return reached[set]?.contains(row) ?? false }
             return try Rows.owner(table, rowID: row, in: database) == other.query
                 || Bool.fetchOne(
@@ -102,9 +103,9 @@ struct ExpandedRelations {
         return doubts.add(pair, by: speaker).isSuperset(of: others.keys)
     }
 
-    /// Who expands what, read when it is needed.
+    /// The queries that expand each link table, read when they are needed.
     private final class LazySpeakers {
-        /// By link table, with the set of the entities that they expand it in.
+        /// By link table: the queries with the set in which they expand it.
         private var known: [String: [Speaker: String]]?
 
         func all(of link: String, _ mapping: StorageMapping, in database: Database) throws -> [Speaker: String] {
@@ -127,7 +128,7 @@ struct ExpandedRelations {
 final class RelationDoubts: Sendable {
     private let speakers = LockedState<[RelatedRows: Set<ExpandedRelations.Speaker>]>([:])
 
-    /// - Returns: all who have not brought it.
+    /// - Returns: all queries that have not brought it.
     func add(_ pair: RelatedRows, by speaker: ExpandedRelations.Speaker) -> Set<ExpandedRelations.Speaker> {
         speakers.withLock { speakers in
             speakers[pair, default: []].insert(speaker)

@@ -4,12 +4,12 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// The rows for which a query has brought a relation, of queries that bring other rows of the same set without it: a person with
-/// friends, who are persons, too. Of all other queries, membership alone tells.
+/// The rows for which a query has brought a relation, if the same query brings other rows of the set without it:
+/// for example a person with friends, who are persons, too. For all other queries, membership decides.
 struct ExpandedRows {
     private let query: Int64
     private let database: Database
-    /// The navigation properties that the query expands for some rows of a set alone, by set.
+    /// The navigation properties that the query expands only for some rows of a set, by set.
     private let relations: [String: Set<String>]
 
     init(of query: StoredQuery, _ mapping: StorageMapping, in database: Database) throws {
@@ -33,10 +33,10 @@ struct ExpandedRows {
         }
     }
 
-    /// Notes that the query has brought what navigation properties of a row lead to.
+    /// Records that the query has brought the targets of navigation properties of a row.
     ///
-    /// - Parameter names: the navigation properties, of which those are noted that the query does not expand for each row.
-    /// - Returns: whether any was noted.
+    /// - Parameter names: the navigation properties. Those that the query expands for each row are not recorded.
+    /// - Returns: whether any was recorded.
     func note(_ names: some Sequence<String>, of rowID: Int64, in set: String) throws -> Bool {
         guard let partly = relations[set] else { return false }
         var isNoted = false
@@ -50,9 +50,9 @@ struct ExpandedRows {
         return isNoted
     }
 
-    /// Forgets the rows that a complete read of a query has not brought.
+    /// Removes the records of rows that a complete read of a query has not brought.
     ///
-    /// - Parameter noted: the rows that it has, by set.
+    /// - Parameter noted: the rows that the query has, by set.
     static func forget(_ query: Int64, but noted: [String: RowSet], in database: Database) throws {
         let rows = try Row.fetchAll(
             database, sql: "SELECT DISTINCT entity_set, row_id FROM outpost_expanded WHERE query_id = ?",
@@ -66,7 +66,7 @@ struct ExpandedRows {
         }
     }
 
-    /// Forgets all rows of a query that goes.
+    /// Removes the records of a query that is removed.
     static func forget(_ query: Int64, in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_expanded WHERE query_id = ?", arguments: [query])
     }
@@ -75,7 +75,7 @@ struct ExpandedRows {
     ///
     /// - Parameter queries: the numbers of the queries, with commas between them.
     static func condition(_ relation: String, broughtBy queries: String) -> String {
-        // A name of the model enters SQL as digits alone.
+        // A name of the model enters SQL as hexadecimal digits only.
         let name = relation.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         return """
             EXISTS (SELECT 1 FROM outpost_expanded WHERE entity_set = :set AND row_id = :row

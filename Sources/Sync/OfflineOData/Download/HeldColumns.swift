@@ -3,13 +3,13 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// Which properties each query brings of the rows of a set. The queries are read when that is asked for, which is
-/// where one brings less than another has brought: hardly ever.
+/// The properties that each query brings of the rows of a set. The queries are read on demand: hardly ever does
+/// one bring less than another has brought.
 final class HeldColumns {
     private let table: TableStorage
     private let mapping: StorageMapping
     private let database: Database
-    /// By query, of those that bring rows of the set.
+    /// The properties by query, for the queries that bring rows of the set.
     private var known: [Int64: PropertySelection]?
 
     init(table: TableStorage, mapping: StorageMapping, in database: Database) {
@@ -18,10 +18,10 @@ final class HeldColumns {
         self.database = database
     }
 
-    /// What a query brings.
+    /// The properties that a query brings.
     func selection(of query: Int64) throws -> PropertySelection { try selections()[query] ?? .none }
 
-    /// Whether no query but one brings less than all of a row.
+    /// Whether each other query brings all properties of a row.
     func areWhole(but query: Int64) throws -> Bool {
         try selections().allSatisfy { $0.key == query || $0.value.isAll }
     }
@@ -29,9 +29,9 @@ final class HeldColumns {
     /// Whether no other query brings rows of the set.
     func isAlone(_ query: Int64) throws -> Bool { try selections().allSatisfy { $0.key == query } }
 
-    /// What the queries bring that hold a row, but one of them.
+    /// The properties that the other queries of a row bring.
     ///
-    /// - Parameter owner: the one that owns the row; `nil` to look.
+    /// - Parameter owner: the owner of the row; `nil` to look it up.
     func held(_ rowID: Int64, but query: Int64, owner: Int64? = nil) throws -> PropertySelection {
         let members = try Int64.fetchAll(
             database.cachedStatement(
@@ -42,10 +42,10 @@ final class HeldColumns {
             .reduce(.none) { $0.union(try selection(of: $1)) }
     }
 
-    /// What a query brings, and what the others do that hold a row.
+    /// The properties that a query brings, and those of the other queries of the row.
     func holders(_ rowID: Int64, _ query: Int64, owner: Int64? = nil) throws -> BulkLoader.Holders {
         let own = try selection(of: query)
-        // Where it brings all, whatever it leaves out has not changed.
+        // A query with all properties leaves out only unchanged values.
         guard !own.isAll else { return BulkLoader.Holders(own: own, others: .none) }
         return BulkLoader.Holders(own: own, others: try held(rowID, but: query, owner: owner))
     }
@@ -62,7 +62,7 @@ final class HeldColumns {
 }
 
 extension StoredQuery {
-    /// What it brings of the rows of a set; `nil` where it brings none of them.
+    /// The properties that a query brings of the rows of a set; `nil` if it brings no such rows.
     fileprivate func selection(of table: TableStorage, _ mapping: StorageMapping) throws -> PropertySelection? {
         guard let own = mapping.tables[entitySet] else { return nil }
         let url = try Downloader.columnSet(self, own, mapping: mapping)
@@ -85,7 +85,7 @@ extension StoredQuery {
 }
 
 extension PropertySelection {
-    /// What a `$select` says; without one, all is brought.
+    /// Reads a `$select`; without items, all properties are selected.
     init(_ items: [SelectItem]) {
         var paths: [[String]] = []
         var isAll = items.isEmpty
@@ -93,7 +93,7 @@ extension PropertySelection {
             switch item.kind {
             case .all: isAll = true
             case .path(let names):
-                // A qualified name is a type on the way, or an operation.
+                // A qualified name is a type segment or an operation.
                 let path = names.map(\.text).filter { !$0.contains(".") }
                 if !path.isEmpty { paths.append(path) }
             case .operations, .operation: continue

@@ -2,16 +2,17 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The rows that a query holds, in parts, so that a read does not last. Each part has the rows of all sources, in the order of
-/// their ids: a row that goes from one source to another meanwhile, as its owner lets go of it, is in one of them at each time.
+/// The rows that a query holds, in parts, so that each read is short. Each part has the rows of all sources in
+/// the order of their ids. A row that moves between sources, because its owner releases it, is always in one of
+/// them.
 struct HeldRows {
-    /// Where it is written that a query holds a row.
+    /// The place at which it is stored that a query holds a row.
     enum Source: CaseIterable {
-        /// In the row, as its owner.
+        /// In the row, for its owner.
         case owner
-        /// Beside, where another query owns the row.
+        /// In the membership table, if another query owns the row.
         case member
-        /// With the back-end version of a row that was changed or deleted here.
+        /// With the server version of a locally changed or deleted row.
         case before
     }
 
@@ -25,7 +26,7 @@ struct HeldRows {
     private let table: TableStorage
     private let mapping: StorageMapping
 
-    /// How many rows are looked at in one read.
+    /// The number of rows in one read.
     static let limit = 10_000
 
     init(query: Int64, table: TableStorage, mapping: StorageMapping, in sources: [Source] = Source.allCases) {
@@ -58,13 +59,13 @@ struct HeldRows {
 
     /// The next rows that a full read did not bring.
     ///
-    /// - Returns: the rows, and the last one that was looked at; `nil` when there are no more.
+    /// - Returns: the rows, and the last row that was examined; `nil` at the end.
     func unseen(after last: Int64, _ seen: RowSet, in database: Database) throws -> (rows: [Row], last: Int64?) {
         let ids = try ids(after: last, in: database)
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         let before = BeforeImages(snapshots: SnapshotCoder(model: mapping.model))
         let rows = try ids.filter { !seen.contains($0) }.compactMap { id -> Row? in
-            // What was deleted here is known by its back-end version alone.
+            // The key of a locally deleted row is only in its server version.
             let key =
                 try loader.read(id)?.key
                 ?? before.image(set: table.set, rowID: id, shape: table.shape, in: database)?.entity?.key

@@ -2,13 +2,14 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Which queries hold the rows of a table: one owns a row, the others are noted beside it.
+/// The queries that hold the rows of a table: one query owns a row, the others are recorded in the membership
+/// table.
 struct Membership {
     let table: TableStorage
-    /// The query that rows are brought for.
+    /// The query for which rows are downloaded.
     let query: Int64
     let database: Database
-    /// Whether the query's rows are not seen yet.
+    /// Whether the query's rows are still hidden.
     let isHidden: Bool
 
     init(table: TableStorage, query: Int64, in database: Database) throws {
@@ -18,15 +19,14 @@ struct Membership {
         isHidden = try Self.isHidden(query, in: database)
     }
 
-    /// Settles who owns a row that was there already. The loader gives a row that was local or hidden to the
-    /// new query.
+    /// Decides who owns an existing row. The loader gives a local or hidden row to the new query.
     func join(_ rowID: Int64, owner: Int64) throws {
         if owner == 0 {
             guard isHidden else {
                 try Self.endUploaded(rowID, table, in: database)
                 return try Rows.setOwner(query, table, rowID: rowID, in: database)
             }
-            // What is seen stays seen: the row is claimed when the query is complete, which it may never be.
+            // A visible row stays visible: the query takes it over when it is complete, which may never happen.
             try Rows.setOwner(0, table, rowID: rowID, in: database)
             return try add(query, rowID)
         }
@@ -37,17 +37,17 @@ struct Membership {
         try add(query, rowID)
     }
 
-    /// Ends that the query holds a row that another one owns.
+    /// Ends the membership of the query in a row with another owner.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether it was a member.
     func leave(_ rowID: Int64) throws -> Bool {
         try remove(query, rowID)
         return database.changesCount > 0
     }
 
-    /// Gives a row that the query owns to another one that holds it.
+    /// Gives a row of the query to another query that holds it.
     ///
-    /// - Returns: that one; `nil` where there is none.
+    /// - Returns: the other query; `nil` if there is none.
     func handOver(_ rowID: Int64) throws -> Int64? {
         guard let heir = try heir(of: rowID) else { return nil }
         try Rows.setOwner(heir, table, rowID: rowID, in: database)
@@ -55,7 +55,7 @@ struct Membership {
         return heir
     }
 
-    /// The query that takes a row over from its owner: one whose rows are seen, where there is one.
+    /// The query that takes a row over from its owner: one with visible rows, if there is one.
     func heir(of rowID: Int64) throws -> Int64? {
         let statement = try database.cachedStatement(
             sql: """
@@ -65,15 +65,15 @@ struct Membership {
         return try Int64.fetchOne(statement, arguments: [table.set, rowID])
     }
 
-    /// Gives a row with changes of ours that the query owns to another one that holds it. While that one still loads, the row
-    /// is nobody's, so that the changes stay seen, and is claimed when the query is complete.
+    /// Gives a changed row of the query to another query that holds it. While that query still loads, the row has
+    /// no owner, so that the changes stay visible; the query takes it over when it is complete.
     ///
-    /// - Returns: the owner, 0 for nobody; `nil` where no other query holds it.
+    /// - Returns: the owner, 0 for none; `nil` if no other query holds the row.
     func handOverChanged(_ rowID: Int64) throws -> Int64? {
         guard let heir = try heir(of: rowID) else { return nil }
         guard try Self.isHidden(heir, in: database) else { return try handOver(rowID) }
         try Rows.setOwner(0, table, rowID: rowID, in: database)
-        // It may never be complete.
+        // The other query may never be complete.
         try Self.markUploaded(rowID, of: table.set, in: database)
         return 0
     }
@@ -90,15 +90,15 @@ struct Membership {
             arguments: [table.set, rowID, query])
     }
 
-    /// Notes that a row is the service's, and that no download has brought back yet what became of it: where it is in no query,
-    /// as far as is known, the next one decides.
+    /// Marks a row as uploaded, with a server version that no download has brought yet. If no query holds the
+    /// row, the next download decides about it.
     static func markUploaded(_ rowID: Int64, of set: String, in database: Database) throws {
         try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO outpost_uploaded(entity_set, row_id) VALUES (?, ?)"
         ).execute(arguments: [set, rowID])
     }
 
-    /// Ends that a row is known as uploaded, now that a query owns it.
+    /// Removes the mark *uploaded* from a row that a query owns now.
     static func endUploaded(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_uploaded WHERE entity_set = ? AND row_id = ?", arguments: [table.set, rowID])
@@ -110,9 +110,9 @@ struct Membership {
             ?? false
     }
 
-    /// Makes the query, now loaded, the owner of each of its rows that a query still loading owns: a row
-    /// is seen as soon as one of its queries is complete. Local rows that it brought are claimed too, and so is what was
-    /// deleted here meanwhile: should that be taken back, it is the query's.
+    /// Makes a loaded query the owner of its rows that a loading query owns, so that a row is visible as soon as
+    /// one of its queries is complete. Local rows and locally deleted rows that it brought are included: after an
+    /// undo of the deletion, the row belongs to the query.
     static func claimHiddenRows(of query: Int64, _ table: TableStorage, in database: Database) throws {
         guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return }
         let (owner, row) = (column.sqlIdentifier, id.sqlIdentifier)

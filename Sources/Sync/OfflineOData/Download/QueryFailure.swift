@@ -3,20 +3,20 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// What went wrong with one query and says nothing of the others.
+/// A failure of one query that does not affect the others.
 struct QueryFailure: Error {
-    /// What was thrown.
+    /// The thrown error.
     let error: any Error
-    /// The same as the refusal that is told of the query.
+    /// The refusal that is reported for the query.
     let refusal: ODataError
 
-    /// - Returns: `nil` for what concerns all queries, as a wire that is cut or a disk that is full.
+    /// - Returns: `nil` for a failure that affects all queries, such as a lost connection or a full disk.
     init?(_ error: any Error) {
         self.error = error
         switch error {
         case let error as ODataError where !error.isOfCommunication: refusal = error
         case let error as InvalidResponseError: refusal = Self.refusal("InvalidResponse", error.description)
-        // A value beyond what the metadata promise.
+        // A value outside of the range in the metadata.
         case let error as StoredValueError: refusal = Self.refusal("InvalidValue", error.description)
         case let error as EntityError: refusal = Self.refusal("InvalidValue", error.description)
         case OfflineError.endless: refusal = Self.refusal("EndlessAnswer", String(describing: error))
@@ -28,7 +28,7 @@ struct QueryFailure: Error {
         }
     }
 
-    /// Whether it is about what the service said, and not about what stands between: a sign-in page, a proxy.
+    /// Whether the failure comes from the service, and not from a sign-in page or proxy before it.
     var isOfService: Bool { error is ODataError || error is StoredValueError || error is EntityError }
 
     private static func refusal(_ code: String, _ message: String) -> ODataError {
@@ -37,7 +37,7 @@ struct QueryFailure: Error {
 }
 
 extension TransportError {
-    /// Whether it is about a link that the service gave to the next page or to the changes.
+    /// Whether the failure is about a next link or delta link of the service.
     fileprivate var isOfLink: Bool {
         switch self {
         case .foreignLink, .insecureLink: true

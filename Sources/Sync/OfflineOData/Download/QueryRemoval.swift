@@ -2,15 +2,15 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Takes a defining query and what only it holds out of a store, in steps that each are a transaction.
+/// Removes a defining query, and the rows that only it holds, in steps that are transactions.
 struct QueryRemoval: Sendable {
     let query: Int64
     let table: TableStorage
     let mapping: StorageMapping
-    /// What the query expands of relations in link tables, of the rows of this table.
+    /// The link-table relations that the query expands for the rows of this table.
     private let links: [String: NavigationStorage]
 
-    /// - Parameter links: what the query expands of relations in link tables, by entity set.
+    /// - Parameter links: the link-table relations that the query expands, by entity set.
     init(
         query: Int64, table: TableStorage, mapping: StorageMapping, links: [String: [String: NavigationStorage]]
     ) {
@@ -23,11 +23,10 @@ struct QueryRemoval: Sendable {
     /// The most rows that one step deletes.
     static let step = 500
 
-    /// Hides the query's rows, after those that another query holds too, and those with local changes, have been
-    /// given away.
+    /// Hides the query's rows, after rows of other queries and rows with local changes were handed over.
     func begin(in database: Database) throws {
         guard !links.isEmpty else { return try giveAway(in: database) }
-        // Relations that were changed here stay on top of what the query has brought.
+        // Local changes of relations stay on top of the rows that the query has brought.
         try Relations(mapping: mapping).beneathWaiting(QueueTable(model: mapping.model), in: database) {
             try giveAway(in: database)
         }
@@ -54,12 +53,12 @@ struct QueryRemoval: Sendable {
         where try Rows.owner(table, rowID: rowID, in: database) == query {
             try applier.release(rowID)
         }
-        // Rows deleted here that it holds: should that be taken back, nobody holds them.
+        // Locally deleted rows that it holds: after an undo of the deletion, no query holds them.
         let deleted = try Int64.fetchAll(
             database, sql: "SELECT row_id FROM outpost_before WHERE entity_set = ? AND owner = ?",
             arguments: [table.set, query])
         for rowID in deleted { try applier.release(rowID) }
-        // What it has brought of others' rows is not loaded any more where they leave that out.
+        // Properties of shared rows that only this query has brought are unloaded.
         if try !links.isEmpty || !HeldColumns(table: table, mapping: mapping, in: database).areWhole(but: query) {
             let members = try Int64.fetchAll(
                 database, sql: "SELECT row_id FROM outpost_member WHERE query_id = ? AND entity_set = ?",
@@ -75,17 +74,17 @@ struct QueryRemoval: Sendable {
         try QueryTable.markNotLoaded(query, in: database)
     }
 
-    /// Lets go of the relations that the query alone has brought, of a row that it leaves to others.
+    /// Releases the relations of a shared row that only this query has brought.
     private func letGoOfRelations(of rowID: Int64, in database: Database) throws {
         guard !links.isEmpty, try Rows.owner(table, rowID: rowID, in: database) ?? 0 != 0 else { return }
-        // What others may bring, too, is settled by their downloads.
+        // Relations that other queries may bring are settled by their downloads.
         try ExpandedRelations(query: query, doubts: RelationDoubts(), mapping: mapping, in: database)
             .letGo(of: rowID, links)
     }
 
-    /// Deletes some of the hidden rows, those after a row by internal id.
+    /// Deletes some of the hidden rows, in the order of their internal ids.
     ///
-    /// - Returns: how many, and the last of them; `nil` when none was left.
+    /// - Returns: the number of rows, and the last one; `nil` if none was left.
     func removeSome(after last: Int64, in database: Database) throws -> (count: Int, last: Int64)? {
         guard let column = table.visibility?.ownerColumn, let id = table.rowID else { return nil }
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)

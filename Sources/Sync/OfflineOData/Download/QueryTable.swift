@@ -3,7 +3,7 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// A defining query as the store keeps it.
+/// A stored defining query.
 struct StoredQuery: Sendable {
     let id: Int64
     let name: String
@@ -11,24 +11,25 @@ struct StoredQuery: Sendable {
     var text: String
     let entitySet: String
     var retrievesStreams = false
-    /// Whether its rows stay when another user takes the store over.
+    /// Whether its rows stay after a change of the user.
     var isShared = false
-    /// Whether the links that the service gives may be kept: they may hold values that must not get to the disk.
+    /// Whether the service's links may be stored. They may contain values that must not be written to disk.
     var keepsLinks = true
     var isLoaded: Bool
-    /// The query that it is a part of, and the navigation property that it reads for it.
+    /// The query of which it is a part, and the navigation property that it reads for that query.
     var parent: Int64?
     var navigation: String?
     var isProbed = false
-    /// The navigation properties that queries of their own read for this one.
+    /// The navigation properties that separate queries read for this one.
     var splits: Set<String> = []
-    /// Where the first download goes on.
+    /// The next link at which an interrupted first download resumes.
     var nextLink: String?
-    /// What the next download asks.
+    /// The delta link for the next download.
     var deltaLink: String?
-    /// When it was last downloaded.
+    /// The time of the last download.
     var lastDownload: String?
-    /// How often its links had been forgotten when it was read: a link that was asked for since is of another time.
+    /// The number of times that its links had been removed when it was read. A link with another generation is
+    /// outdated.
     var generation = 0
 }
 
@@ -59,7 +60,7 @@ enum QueryTable {
         }
     }
 
-    /// Adds a query; its rows stay hidden until it is loaded.
+    /// Adds a query. Its rows stay hidden until it is loaded.
     static func add(
         _ query: DefiningQuery, entitySet: String, mapping: StorageMapping, parent: Int64? = nil,
         navigation: String? = nil, in database: Database
@@ -87,7 +88,7 @@ enum QueryTable {
             part, entitySet: split.entitySet, mapping: mapping, parent: id, navigation: split.navigation, in: database)
     }
 
-    /// Has what all queries expand read as another model lets it be. None of them holds any rows.
+    /// Rebuilds the parts of all queries for another model. No query holds any rows at this time.
     static func remakeParts(_ mapping: StorageMapping, in database: Database) throws {
         for query in try all(in: database) where query.parent == nil {
             try remakeParts(of: query, mapping, in: database)
@@ -104,7 +105,7 @@ enum QueryTable {
         do {
             splits = try ExpandParts(of: query.name, defining.url, entitySet: query.entitySet, mapping: mapping).splits
         } catch is OfflineError {
-            // What the model has no place for any more, the service says by itself.
+            // The service itself reports a query without a place in the model.
             return
         }
         var missing = splits
@@ -122,7 +123,7 @@ enum QueryTable {
         for split in missing { try add(split, of: defining, query.id, mapping: mapping, in: database) }
     }
 
-    /// Takes a part back that the service does not answer: its parent reads the navigation property itself.
+    /// Removes a part that the service does not answer: its parent reads the navigation property itself.
     static func removePart(_ part: StoredQuery, in database: Database) throws {
         for further in try all(in: database) where further.parent == part.id { try removePart(further, in: database) }
         try remove(part.id, in: database)
@@ -142,17 +143,17 @@ enum QueryTable {
     /// Some queries with all their parts.
     static func withParts(_ queries: [StoredQuery], of all: [StoredQuery]) -> [StoredQuery] {
         var wanted = Set(queries.map(\.id))
-        // A part comes after what it is a part of.
+        // A part comes after its parent.
         for query in all { if let parent = query.parent, wanted.contains(parent) { wanted.insert(query.id) } }
         return all.filter { wanted.contains($0.id) }
     }
 
     // MARK: Links
 
-    /// Keeps where a first download goes on.
+    /// Stores the link at which a first download continues.
     ///
-    /// - Returns: whether it may go on: not where the links of the query were forgotten since it was read, since what comes
-    ///   is not what is asked for any more.
+    /// - Returns: whether it may continue. It may not if the links of the query were removed since it was read,
+    ///   since the rows do not match the query any more.
     @discardableResult
     static func setNextLink(_ link: String?, of query: StoredQuery, in database: Database) throws -> Bool {
         guard try isCurrent(query, in: database) else { return false }
@@ -160,8 +161,8 @@ enum QueryTable {
         return true
     }
 
-    /// Has the next download of a query compare everything, or begin again: what a link goes on from is not what is here. A
-    /// download that is under way, in whichever process, leaves no link behind either.
+    /// Removes the links of a query, so that the next download compares all rows or begins again: the stored rows
+    /// do not match a link any more. A running download, in any process, does not store a link either.
     static func forgetLinks(of query: Int64, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_query SET delta_link = NULL, next_link = NULL WHERE id = ?", arguments: [query])
@@ -169,31 +170,31 @@ enum QueryTable {
             generationSetting(of: query), String(generation(of: query, in: database) + 1), in: database)
     }
 
-    /// Has the next download of a query compare everything, since what is here may be older than what a link goes on from. A
-    /// first download goes on, and leaves no link behind.
+    /// Lets the next download of a query compare all rows, since stored rows may be older than its link. A first
+    /// download continues, and stores no delta link.
     static func requireComparison(of query: StoredQuery, in database: Database) throws {
         guard !query.isLoaded else { return try forgetLinks(of: query.id, in: database) }
         try Settings.set(comparisonSetting(of: query.id), "1", in: database)
     }
 
-    /// Whether the links of a query have not been forgotten since it was read.
+    /// Whether the links of a query have not been removed since it was read.
     static func isCurrent(_ query: StoredQuery, in database: Database) throws -> Bool {
         try generation(of: query.id, in: database) == query.generation
     }
 
-    /// How often the links of a query were forgotten.
+    /// The number of times that the links of a query were removed.
     private static func generation(of query: Int64, in database: Database) throws -> Int {
         try Settings.text(generationSetting(of: query), in: database).flatMap { Int($0) } ?? 0
     }
 
     private static func generationSetting(of query: Int64) -> String { "query.generation.\(query)" }
 
-    /// What is set where everything is to be compared once a first download is complete.
+    /// The setting that requires a comparison after a first download.
     private static func comparisonSetting(of query: Int64) -> String { "query.comparison.\(query)" }
 
     private static let sharedPrefix = "query.shared."
 
-    /// What is set for a query whose rows stay when another user takes the store over.
+    /// The setting of a query with rows that stay after a change of the user.
     private static func sharedSetting(of query: Int64) -> String { "\(sharedPrefix)\(query)" }
 
     private static func sharedQueries(in database: Database) throws -> Set<Int64> {
@@ -203,10 +204,10 @@ enum QueryTable {
         return Set(names.compactMap { Int64($0.dropFirst(sharedPrefix.count)) })
     }
 
-    /// Marks a query as complete: its rows are seen from now on.
+    /// Marks a query as complete, which makes its rows visible.
     ///
-    /// Where its links were forgotten since it was read, or a comparison is required, no link is kept, so that the next
-    /// download compares everything; where they were forgotten, a first download is none, so that the next one begins again.
+    /// No link is stored if the links were removed since it was read, or if a comparison is required: the next
+    /// download then compares all rows. After a removal, a first download does not count, and begins again.
     ///
     /// - Returns: whether the query is complete.
     @discardableResult
@@ -227,13 +228,13 @@ enum QueryTable {
         return true
     }
 
-    /// Forgets what the download before brought.
+    /// Removes the records of the rows that the former download brought.
     static func forgetUpserted(in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_upserted; UPDATE outpost_query SET is_fresh = 0 WHERE is_fresh = 1")
     }
 
-    /// Hides what a query holds, as before its first download.
+    /// Hides the rows of a query, as before its first download.
     static func markNotLoaded(_ query: Int64, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_query SET is_loaded = 0, next_link = NULL, delta_link = NULL WHERE id = ?",

@@ -1,19 +1,19 @@
 import ODataModel
 import ODataSQL
 
-/// The back-end version of a row with local changes after a query has brought it again. As of a row without any
-/// (``BulkLoader``), what the query leaves out keeps the ETag that it came with where others bring it, and is not loaded
-/// any more where nobody does.
+/// The server version of a row with local changes after a query has brought it again. As for other rows
+/// (``BulkLoader``), properties outside of the query keep their values and ETag if another query brings them, and
+/// are unloaded if none does.
 struct RenewedVersion {
     private(set) var entity: ODataEntity
     private(set) var etag: String?
-    /// What is not loaded any more.
+    /// The properties that are not loaded any more.
     private(set) var unloaded: Set<String> = []
 
     /// - Parameters:
-    ///   - newest: what came.
-    ///   - known: the back-end version before.
-    ///   - holders: who brings what of the row.
+    ///   - newest: the received entity.
+    ///   - known: the server version before.
+    ///   - holders: the properties that each query brings of the row.
     init(
         _ newest: ODataEntity, over known: BeforeImages.Image?, holders: () throws -> BulkLoader.Holders
     ) rethrows {
@@ -23,12 +23,12 @@ struct RenewedVersion {
             return
         }
         entity = former.retyped(as: newest).merging(newest)
-        // What could not be read is not known any more.
+        // Unreadable values are not known any more.
         let lost = Set(newest.control.unreadable.keys.map { String($0.prefix { $0 != "/" }) })
             .filter { newest[$0] == nil && entity[$0] != nil }
         entity.unload(lost)
         unloaded = lost
-        // An entity that is loaded as a whole says which dynamic properties it has.
+        // An entity that is loaded as a whole shows which dynamic properties it has.
         if !newest.values.contains(where: { $0 == nil }) { entity.dynamicProperties = newest.dynamicProperties }
         guard known.etag != etag else { return }
         let leftOut = former.loadedProperties.subtracting(former.shape.alwaysLoaded)
@@ -44,7 +44,7 @@ struct RenewedVersion {
 }
 
 extension TypeShape {
-    /// What each query brings: the key, and what relations hang on.
+    /// The properties that each query brings: the key and the foreign keys.
     var alwaysLoaded: Set<String> {
         let paths = key.map(\.path) + navigationProperties.flatMap { $0.constraints.map(\.property) }
         return Set(paths.map { String($0.prefix { $0 != "/" }) })
@@ -52,7 +52,7 @@ extension TypeShape {
 }
 
 extension ODataEntity {
-    /// Has properties not loaded any more.
+    /// Unloads properties.
     mutating func unload(_ names: Set<String>) {
         guard !names.isEmpty else { return }
         for name in names {

@@ -3,10 +3,10 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// Applies what a download brings to the rows of one entity set: new and changed rows, removed rows, and
-/// local changes on top of them.
+/// Applies the result of a download to the rows of one entity set: new, changed and removed rows, and local
+/// changes on top of them.
 struct RowApplier {
-    /// What was done with the rows.
+    /// The numbers of changes to the rows.
     struct Counts: Sendable {
         var inserted = 0
         var updated = 0
@@ -24,31 +24,31 @@ struct RowApplier {
 
     let table: TableStorage
     let query: Int64
-    /// The ordinals of the properties that the key is made of.
+    /// The ordinals of the key properties.
     private let keyOrdinals: [Int]
     private let queue: QueueTable
     private let rewriter: KeyRewriter
     private let before: BeforeImages
     private let loader: BulkLoader
     private let database: Database
-    /// Whether any row of the set has changes: nearly always false, and then nothing is looked up per row.
+    /// Whether any row of the set has changes: hardly ever. If none has, no row is looked up.
     private let hasLocalChanges: Bool
     private let isSingleton: Bool
     private let unreadable: UnreadableValues
     private let links: EntityLinks
-    /// Whether a value that cannot be read refuses its entity.
+    /// Whether an unreadable value refuses its entity.
     private let isStrict: Bool
     private let membership: Membership
     private let columns: HeldColumns
     private let containment: Containment
     private let replacedStreams: ReplacedStreams
-    /// The rows that contain what has changes, and those at an end of a relation that waits.
+    /// The rows that contain changed entities, and those at an end of a pending relation.
     private let containers: Set<Int64>
     private(set) var counts = Counts()
-    /// The rows that were deleted here, once one may be meant.
+    /// The locally deleted rows, read when one is needed.
     private var deletedRows: [EntityKey: [Int64]]?
 
-    /// - Parameter isStrict: whether a value that cannot be read refuses its entity, instead of being noted.
+    /// - Parameter isStrict: whether an unreadable value refuses its entity, instead of being recorded.
     init(
         table: TableStorage, mapping: StorageMapping, query: Int64, isStrict: Bool = false, in database: Database
     ) throws {
@@ -74,9 +74,9 @@ struct RowApplier {
         hasLocalChanges = try QueueTable.hasRequests(of: table.set, in: database)
     }
 
-    /// Takes in an entity as the service has it now.
+    /// Stores the server version of an entity.
     ///
-    /// - Returns: the row it became; `nil` for one without a readable key, which is noted and not stored.
+    /// - Returns: the row; `nil` for an entity without a readable key, which is recorded and not stored.
     /// - Throws: ``StoredValueError`` for a value that cannot be read or stored, if the applier is strict.
     @discardableResult
     mutating func apply(_ entity: ODataEntity) throws -> Int64? {
@@ -115,8 +115,8 @@ struct RowApplier {
         return try take(try loader.load(entity, owner: query))
     }
 
-    /// Takes in a row that the service has sent, straight from the text where nobody has changed a row of the set; it may
-    /// wait there for others until ``finishRows()``.
+    /// Stores a received row, directly from the text if no row of the set has changes. The row may wait in memory
+    /// until ``finishRows()``.
     mutating func apply(_ row: borrowing JSONRow) throws {
         let hasKey = keyOrdinals.allSatisfy({ row.isReadable($0) })
         guard !hasLocalChanges, !unreadable.hasAny, !links.hasAny, isStrict || hasKey, try !links.concern(row) else {
@@ -126,7 +126,7 @@ struct RowApplier {
         try loader.load(row, owner: query) { _ = try take($0) }
     }
 
-    /// Takes in the rows that wait for others, before the memory goes that they are in.
+    /// Stores the waiting rows before their memory is released.
     mutating func finishRows() throws {
         try loader.loadWaiting { _ = try take($0) }
     }
@@ -140,8 +140,8 @@ struct RowApplier {
         return outcome.rowID
     }
 
-    /// Notes where this download brought or changed a row, of this set or of what its rows contain. A first download brings
-    /// all rows of its query, so that the query is marked instead.
+    /// Records that this download brought or changed a row, of this set or contained in its rows. A first
+    /// download brings all rows of its query, so that the query is marked instead.
     func mark(_ change: BulkLoader.Outcome.Change, _ rowID: Int64, of set: String) throws {
         guard !membership.isHidden, change != .unchanged else { return }
         try database.cachedStatement(
@@ -149,10 +149,10 @@ struct RowApplier {
         ).execute(arguments: [set, rowID])
     }
 
-    /// The row of a key; `nil` where it is not here.
+    /// The row of a key; `nil` if it is not in the store.
     func row(of key: EntityKey) throws -> Int64? { try loader.find(key) }
 
-    /// Takes in that an entity is gone from the query's result.
+    /// Records that an entity has left the query's result.
     mutating func remove(_ key: EntityKey) throws {
         if hasLocalChanges, let rowID = try changedRow(key) {
             try releaseChanged(rowID)
@@ -162,7 +162,7 @@ struct RowApplier {
         try letGo(rowID)
     }
 
-    /// Takes a row out of the query: away when nobody else holds it and it has no changes of ours.
+    /// Removes a row from the query, and deletes it if no other query holds it and it has no local changes.
     mutating func release(_ rowID: Int64) throws {
         if try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database) == nil {
             try letGo(rowID)
@@ -171,7 +171,7 @@ struct RowApplier {
         }
     }
 
-    /// A row with changes is never removed: the service's answer to them will tell.
+    /// A row with changes is never removed. The response to the changes decides about it.
     private mutating func releaseChanged(_ rowID: Int64) throws {
         guard var image = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database) else {
             return
@@ -186,11 +186,11 @@ struct RowApplier {
             }
         }
         if let heir = try membership.handOverChanged(rowID) {
-            // It only left this query's result: the back-end version is what the other holds.
+            // The entity left only this query's result: the server version belongs to the other query.
             image.owner = heir
             if heir != 0 { _ = try unload(rowID, &image, owner: heir) }
         } else {
-            // Nobody holds it: when its changes are through, the next download takes it away.
+            // No query holds it: after its changes are settled, the next download removes it.
             try Rows.setOwner(0, table, rowID: rowID, in: database)
             image.owner = 0
             image.entity = nil
@@ -198,8 +198,9 @@ struct RowApplier {
         try before.save(image, set: table.set, rowID: rowID, in: database)
     }
 
-    /// Ends the query's membership of a row; the row goes when nobody else holds it and neither what it contains nor its
-    /// relations have changes of ours. What only this query has brought of one that stays is not loaded any more.
+    /// Ends the query's membership in a row. The row is deleted if no other query holds it and neither its
+    /// contained entities nor its relations have local changes. Otherwise, properties that only this query has
+    /// brought are unloaded.
     mutating func letGo(_ rowID: Int64) throws {
         guard let owner = try Rows.owner(table, rowID: rowID, in: database) else { return }
         if owner != query {
@@ -209,23 +210,24 @@ struct RowApplier {
         }
         counts.removed += 1
         guard let heir = try membership.handOver(rowID) else {
-            // What it contains and its relations would go with it, and their changes could never be sent or seen.
+            // Its contained entities and relations would be deleted with it, and their changes could never be
+            // sent or seen.
             guard !containers.contains(rowID) else { return try containment.keep(rowID, table, in: database) }
             return try loader.delete(rowID)
         }
         try unload(rowID, owner: heir)
     }
 
-    /// Lets go of what only this query has brought of a row that others hold.
+    /// Unloads the properties of a shared row that only this query has brought.
     private func unload(_ rowID: Int64, owner: Int64) throws {
-        // What is local is loaded as it was made.
+        // A local row is loaded with all its values.
         guard owner != 0, try !columns.areWhole(but: query) else { return }
         try loader.unload(rowID, but: columns.held(rowID, but: query, owner: owner))
     }
 
-    /// The same of a row with changes, which stay on top of its back-end version.
+    /// Unloads the properties of a changed row. The changes stay on top of its server version.
     ///
-    /// - Returns: whether the version is another one now.
+    /// - Returns: whether the version changed.
     private func unload(_ rowID: Int64, _ image: inout BeforeImages.Image, owner: Int64) throws -> Bool {
         guard let entity = image.entity, try !columns.areWhole(but: query) else { return false }
         let held = try columns.held(rowID, but: query, owner: owner)
@@ -240,9 +242,9 @@ struct RowApplier {
         return true
     }
 
-    /// The row of a service's entity, when it has local changes, one deleted here included. What was made here and has the key
-    /// for a temporary one is another entity, which gives way; what was made here behind the deletion of that with its key is
-    /// another one too.
+    /// The row of a received entity if it has local changes, including a locally deleted one. A local creation
+    /// with the same temporary key is another entity, which gets another key. A creation behind the deletion of
+    /// the entity with the key is another entity, too.
     private mutating func changedRow(_ key: EntityKey) throws -> Int64? {
         if let rowID = try loader.find(key) {
             guard try queue.hasRequests(set: table.set, rowID: rowID, in: database) else { return nil }
@@ -255,7 +257,7 @@ struct RowApplier {
         return deleted[key]?.first
     }
 
-    /// Renews the before image, then puts the local changes on top of it again.
+    /// Replaces the before image, then puts the local changes on top of it again.
     private mutating func applyBehindLocalChanges(_ newest: ODataEntity, rowID: Int64) throws {
         let entity = isStrict ? newest : loader.storable(newest)
         let known = try before.image(set: table.set, rowID: rowID, shape: table.shape, in: database)
@@ -266,19 +268,19 @@ struct RowApplier {
         if let old = known?.etag, let new = renewed.etag, old != new, let former = known?.entity,
             VersionMerge(base: former, mine: ODataEntity(shape: former.shape), theirs: renewed.entity).isOfKnownValues
         {
-            // Nobody has changed anything: the changes are ones of this version as well.
+            // No client has changed anything: the changes are based on this version as well.
             try queue.advanceETag(from: old, to: new, of: RowReference(set: table.set, rowID: rowID), in: database)
         }
         let change = BeforeImages.change(from: known, to: renewed.entity, etag: renewed.etag)
         counts.add(change)
         try mark(change, rowID, of: table.set)
-        // What was seen here before its query is complete stays seen: the query claims it when it is.
+        // A row that is visible before its query is complete stays visible: the query takes it over at the end.
         let imageOwner = known.map { $0.owner == 0 && !membership.isHidden ? query : $0.owner } ?? query
         try before.save(
             BeforeImages.Image(entity: renewed.entity, etag: renewed.etag, owner: imageOwner),
             set: table.set, rowID: rowID, in: database)
         guard let owner = try Rows.owner(table, rowID: rowID, in: database) else {
-            // Deleted here: should that be taken back, each query that holds it must still do so.
+            // Locally deleted: after an undo, each query that holds the row must still do so.
             if imageOwner != query { try membership.add(query, rowID) }
             return
         }
@@ -288,8 +290,8 @@ struct RowApplier {
         try loader.update(rowID, current, unloading: renewed.unloaded.filter { current[$0] == nil })
     }
 
-    /// Lets go of rows that a first download has brought so far, since it must start again: what has gone
-    /// meanwhile would never be told. Those that were changed or deleted here are its rows again when it brings them again.
+    /// Releases the rows of a first download that must start again, since removals meanwhile would never be
+    /// reported. Locally changed or deleted rows join the query again when it brings them again.
     mutating func startAgain(without rows: [Int64]) throws {
         for rowID in rows {
             if try queue.hasRequests(set: table.set, rowID: rowID, in: database) {

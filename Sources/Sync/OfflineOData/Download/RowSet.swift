@@ -1,4 +1,4 @@
-/// A set of internal row ids as bits: those of a million rows take 128 KB, since ids are given one after the other.
+/// A set of internal row ids as bits. A million rows take 128 KB, since ids are assigned consecutively.
 struct RowSet: Sendable {
     private static let blockBits: Int64 = 1 << 16
     private var blocks: [Int64: [UInt64]] = [:]
@@ -17,7 +17,7 @@ struct RowSet: Sendable {
     }
 
     private static func place(of id: Int64) -> (block: Int64, word: Int, bit: UInt64) {
-        // Towards minus infinity, so that every id has a place.
+        // Rounded towards minus infinity, so that every id has a place.
         let block = id >> 16
         let rest = Int(id & (blockBits - 1))
         return (block, rest / 64, 1 << UInt64(rest % 64))

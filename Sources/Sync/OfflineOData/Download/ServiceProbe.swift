@@ -3,20 +3,20 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Finds out by small requests which defining queries a service answers, before a store is made with them: a service counts as
-/// able to expand a relation once it has done so (rule 39).
+/// Finds out by small requests which defining queries a service answers, before a store is created with them. A
+/// service counts as able to expand a relation once it has done so (rule 39).
 struct ServiceProbe {
     let service: any ODataProvider
     let model: EntityDataModel
 
-    /// The statuses by which services say that they do not answer a query.
+    /// The statuses with which services refuse a query.
     private static let refusals: Set = [400, 403, 404, 405, 406, 410, 414, 500, 501]
 
-    /// A query with those parts of its `$expand` that the service answers.
+    /// Returns a query with the parts of its `$expand` that the service answers.
     ///
-    /// - Returns: `nil` for a singleton, or an entity set without a key, that the service does not answer, and for a query of
-    ///   which no part of its `$expand` is left. The download of any other entity set says so itself.
-    /// - Throws: what the service says about the user or the way to it.
+    /// - Returns: `nil` for a refused singleton, a refused entity set without a key, and a query that needs its
+    ///   `$expand` and has none left. The download of any other entity set reports the refusal itself.
+    /// - Throws: errors about the user or the way to the service.
     func answered(_ query: DefiningQuery) async throws -> DefiningQuery? {
         let expand = query.url.options.expand
         let name = query.url.path.description
@@ -26,7 +26,7 @@ struct ServiceProbe {
         guard answered != Set(expand) else { return query }
         var kept: [ExpandItem] = []
         for item in expand {
-            // One may be refused for what it expands in turn, or for its $select.
+            // The service may have refused it because of its nested `$expand` or `$select`.
             for simpler in item.simplerForms {
                 guard try await expanded(query, [simpler])?.contains(simpler) == true else { continue }
                 kept.append(simpler)
@@ -41,7 +41,8 @@ struct ServiceProbe {
         return try query.expanding([])
     }
 
-    /// The items that the service has expanded, or may have, in the first entity of a query; `nil` if it refuses the query.
+    /// The items that the service has expanded, or may have, in the first entity of a query; `nil` if it refuses
+    /// the query.
     private func expanded(_ query: DefiningQuery, _ items: [ExpandItem]) async throws -> Set<ExpandItem>? {
         var url = query.url
         url.options.expand = items
@@ -62,14 +63,14 @@ struct ServiceProbe {
         guard let first else { return Set(items) }
         return Set(
             items.filter { item in
-                // Of a derived type, another entity may have it.
+                // Another entity may be of the derived type and have it.
                 item.path.count > 1 || item.relation.map { first.related[$0] != nil } ?? true
             })
     }
 }
 
 extension ExpandItem {
-    /// The item, and the same item without what is expanded and selected in it.
+    /// The item, and the same item without its nested `$expand` and `$select`.
     fileprivate var simplerForms: [ExpandItem] {
         var forms = [self]
         var simpler = self

@@ -4,32 +4,38 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// What a clone of a service would take, before anything is taken.
+/// The size of a clone of a service, before anything is downloaded.
+///
+/// ```swift
+/// let survey = try await ServiceSurvey.take(of: client)
+/// for part in survey.parts { print(part.query.name, part.rows ?? 0) }
+/// print(survey.rows, "rows,", survey.missing.count, "parts are left out")
+/// ```
 public struct ServiceSurvey: Sendable {
     /// One defining query with its size.
     public struct Part: Sendable {
         /// The query.
         public let query: DefiningQuery
-        /// How many rows it has; `nil` when the service does not say.
+        /// The number of rows; `nil` if the service does not count.
         public let rows: Int?
     }
 
     /// By query.
     public let parts: [Part]
-    /// The entity sets that are not taken although nobody named a query: the metadata say that they can be read through
-    /// others or with a filter alone (`sap:addressable`, `sap:requires-filter`; Capabilities vocabulary,
+    /// The entity sets that are left out of a whole clone: the metadata say that they can be read only through
+    /// other entities or with a filter (`sap:addressable`, `sap:requires-filter`; Capabilities vocabulary,
     /// `ReadRestrictions`, `FilterRestrictions`).
     public let leftOut: [String]
-    /// The entity sets that are not taken although nobody named a query: their entities have no key by which a store could
-    /// tell them apart, and the service does not let them be read as a whole.
+    /// The entity sets that are left out of a whole clone because they have no key, and the service does not let
+    /// them be read as a whole.
     public let withoutKey: [String]
-    /// The entity sets and singletons that are not taken although nobody named a query, since the metadata do not declare
-    /// their types.
+    /// The entity sets and singletons that are left out of a whole clone, since the metadata do not declare their
+    /// types.
     public let withoutType: [String]
-    /// Everything that a store with these queries does not hold of the service, each with the query that would bring it.
+    /// The parts of the service outside of these queries, each with a query that would bring it.
     public let missing: [MissingPart]
 
-    /// How many rows there are in all, as far as the service says; `Int.max` where it says more than can be counted.
+    /// The total number of rows, as far as the service counts; `Int.max` for more than can be represented.
     public var rows: Int {
         parts.reduce(0) { total, part in
             let (sum, overflows) = total.addingReportingOverflow(part.rows ?? 0)
@@ -37,14 +43,14 @@ public struct ServiceSurvey: Sendable {
         }
     }
 
-    /// Asks a service how much there is.
+    /// Asks a service for the number of its rows.
     ///
     /// - Parameters:
     ///   - service: the service.
-    ///   - queries: what would be taken; when empty, every entity set and singleton with what its entities contain, and with
-    ///     references for the relations that no foreign key stands behind, as far as the service answers that.
+    ///   - queries: the defining queries. If empty, every entity set and singleton with its contained entities,
+    ///     and with references for relations without a foreign key, as far as the service answers that.
     ///   - parameters: the values of the queries' parameters by name, as literals of URLs.
-    /// - Throws: what reading the metadata throws; ``OfflineError/invalidDefiningQuery(name:reason:)``.
+    /// - Throws: the errors of reading the metadata; ``OfflineError/invalidDefiningQuery(name:reason:)``.
     public static func take(
         of service: any ODataProvider, queries: [DefiningQuery] = [], parameters: [String: String] = [:]
     ) async throws -> ServiceSurvey {
@@ -66,7 +72,7 @@ public struct ServiceSurvey: Sendable {
             }
             let overSet = try query.overSet(of: model)
             let set = try DefiningQueryCheck.entitySet(of: overSet, model: model)
-            // The rows of a set are counted once, and those that belong to them are not known.
+            // The rows of a set are counted once. The number of its contained rows is not known.
             let isCounted = !queries.isEmpty || overSet.url.options.expand.isEmpty
             var rows: Int?
             if model.singleton(set) != nil {
@@ -105,11 +111,11 @@ public struct ServiceSurvey: Sendable {
         url.options = options
         do {
             guard case .count(let told) = try await service.execute(ODataRequest(.read, url)).body else { return nil }
-            // A number below zero is no number of rows: nobody knows it then.
+            // A negative number is no count: the number is unknown then.
             guard let count = Int(exactly: told), count >= 0 else { return nil }
             return min(max(count - max(Int(skip), 0), 0), Int(top))
         } catch let error as ODataError where ![401, 407].contains(error.status) {
-            // However it says that it does not count, or not for this user: the rows tell.
+            // Any refusal to count, in general or for this user, leaves the number unknown.
             return nil
         } catch is InvalidResponseError {
             return nil

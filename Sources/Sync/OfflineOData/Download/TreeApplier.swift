@@ -3,8 +3,8 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// Applies entities with what is expanded in them: rows, containment, and relations that a link table holds. These are
-/// made as the service has them: who applies puts what was changed here on top (``Relations``).
+/// Applies entities with their expanded entities: rows, containment, and relations in link tables. Relations
+/// become equal to those of the service. The caller puts local changes on top (``Relations``).
 struct TreeApplier {
     private let table: TableStorage
     private let mapping: StorageMapping
@@ -12,10 +12,10 @@ struct TreeApplier {
     private let database: Database
     private let expand: [ExpandItem]
     private let relations: ExpandedRelations
-    /// What is expanded of relations in link tables, by entity set.
+    /// The expanded relations in link tables, by entity set.
     private let links: [String: [String: NavigationStorage]]
     private let expanded: ExpandedRows
-    /// The rows for which a relation was noted as brought, by set.
+    /// The rows with a relation that was recorded as brought, by set.
     var noted: [String: RowSet]
     private var root: RowApplier
     private var related: [String: RowApplier] = [:]
@@ -46,12 +46,12 @@ struct TreeApplier {
         }
     }
 
-    /// What was done with rows of all sets.
+    /// The changes to the rows of all sets.
     var counts: [RowApplier.Counts] {
         [root.counts] + related.values.map(\.counts) + contained.values.map(\.counts)
     }
 
-    /// - Parameter reached: the rows that were met, by set; those of this entity are added.
+    /// - Parameter reached: the rows that were met, by set. Those of this entity are added.
     mutating func apply(_ entity: ODataEntity, _ reached: inout [String: RowSet]) throws {
         guard let rowID = try root.apply(entity), !entity.related.isEmpty else { return }
         reached[table.set, default: RowSet()].insert(rowID)
@@ -65,20 +65,20 @@ struct TreeApplier {
         if let rowID { try releaseExpanded(of: rowID, table, reached) }
     }
 
-    /// Lets go of a row of a set that nothing leads to any more, and of what it contains.
+    /// Releases a row that nothing leads to any more, with its contained entities.
     mutating func release(_ rowID: Int64, of set: String, _ reached: [String: RowSet]) throws {
         guard let table = mapping.tables[set] else { return }
         if set == self.table.set { try root.release(rowID) } else { try related[set]?.release(rowID) }
         try releaseExpanded(of: rowID, table, reached)
     }
 
-    /// The row, where it was not deleted here.
+    /// The row, unless it was deleted locally.
     private func present(_ rowID: Int64, _ table: TableStorage) throws -> Int64? {
         try Rows.owner(table, rowID: rowID, in: database) == nil ? nil : rowID
     }
 
-    /// - Parameter rowID: the row of the entity; `nil` where it was deleted here. What it contains and its relations went with
-    ///   it then, and are back with it; what it leads to is still what the service has, and stays.
+    /// - Parameter rowID: the row of the entity; `nil` if it was deleted locally. Its contained entities and
+    ///   relations were deleted with it, and come back with it. The entities to which it leads stay.
     private mutating func applyRelated(
         of entity: ODataEntity, _ rowID: Int64?, table: TableStorage, items: [ExpandItem],
         reached: inout [String: RowSet]
@@ -89,7 +89,7 @@ struct TreeApplier {
         for (name, others) in entity.related.sorted(by: { $0.key < $1.key }) {
             guard case .many(let entities, _, _) = others, let storage = table.navigation[name],
                 let target = mapping.tables[storage.target],
-                // What a service expands unasked is left to those who ask for it: it may be a part.
+                // An unrequested expansion may be partial, and is left to the queries that ask for it.
                 let options = items.first(where: { $0.relation == name })?.options
             else { continue }
             if storage.target.contains("/") {
@@ -112,10 +112,9 @@ struct TreeApplier {
         }
     }
 
-    /// Contained entities are where their container is, and nowhere else. What was changed here is put on top
-    /// of what the service has.
+    /// Contained entities exist only in their container. Local changes are put on top of the server version.
     ///
-    /// - Parameter parent: the row of the container; `nil` where it was deleted here.
+    /// - Parameter parent: the row of the container; `nil` if it was deleted locally.
     private mutating func contain(
         _ entities: [ODataEntity], in parent: Int64?, target: TableStorage, items: [ExpandItem],
         reached: inout [String: RowSet]
@@ -136,11 +135,11 @@ struct TreeApplier {
         }
     }
 
-    /// Lets go of what a row contains and is related to that the query has left to others.
+    /// Releases the contained entities and relations of a row that the query has left to others.
     private mutating func releaseExpanded(
         of rowID: Int64, _ table: TableStorage, _ reached: [String: RowSet]
     ) throws {
-        // One that waits for its own changes, or of what it contains, stays as it is.
+        // A row that is kept for pending changes, its own or of its contained entities, stays unchanged.
         guard let owner = try Rows.owner(table, rowID: rowID, in: database), owner != 0 else { return }
         try relations.letGo(of: rowID, links[table.set] ?? [:], reached)
         guard !contained.isEmpty else { return }

@@ -3,11 +3,11 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Keeps an entity with what is expanded in it while it is staged.
+/// Encodes an entity with its expanded entities for the stage.
 struct TreeCoder {
     let snapshots: SnapshotCoder
 
-    /// An entity, by navigation property what is expanded in it, and the ETags of its streams.
+    /// An entity, its expanded entities by navigation property, and the ETags of its streams.
     private struct Node: Codable {
         var entity: Data
         var related: [String: [Node]]?

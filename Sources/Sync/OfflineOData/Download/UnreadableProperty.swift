@@ -1,5 +1,5 @@
-/// A value that the service sent and that the store does not hold, since it is no value of its property's type (rule 40): the
-/// property is not loaded, and uploads leave it alone.
+/// A value of the service that does not fit the type of its property and is not stored (rule 40). The property is
+/// not loaded, and uploads leave it out.
 public struct UnreadableProperty: Hashable, Sendable {
     /// The entity set, or the path of a contained collection.
     public let entitySet: String

@@ -2,14 +2,14 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The table of the values that the service sent and that could not be read.
+/// The table of the service's values that could not be read.
 struct UnreadableValues {
     /// The most rows without a readable key that are listed for each query.
     static let maxRows = 100
 
     let set: String
     let database: Database
-    /// Whether anything is noted of the set: nearly always false, and then nothing is looked up for each row.
+    /// Whether the set has any records: hardly ever. If there are none, no row is looked up.
     let hasAny: Bool
 
     init(set: String, in database: Database) throws {
@@ -21,7 +21,7 @@ struct UnreadableValues {
             ?? false
     }
 
-    /// Notes the values of a row that could not be read.
+    /// Records the unreadable values of a row.
     func note(_ values: [String: UnreadableValue], of rowID: Int64) throws {
         for (property, value) in values {
             try database.cachedStatement(
@@ -33,7 +33,7 @@ struct UnreadableValues {
         }
     }
 
-    /// Notes a row without a readable key.
+    /// Records a row without a readable key.
     func noteRow(_ entity: ODataEntity, broughtBy query: Int64) throws {
         let names = entity.shape.key.map(\.path)
         let lost = names.lazy.compactMap { name in entity.control.unreadable[name].map { (name, $0) } }.first
@@ -55,7 +55,7 @@ struct UnreadableValues {
             arguments: [set, lost?.0, value.text, value.reason, query])
     }
 
-    /// Forgets the values of a row that an entity has brought.
+    /// Removes the records of a row for the values that an entity has brought.
     ///
     /// - Parameter entity: the entity with the values that could be read and stored.
     func forget(_ entity: ODataEntity, _ rowID: Int64) throws {
@@ -69,7 +69,7 @@ struct UnreadableValues {
         }
     }
 
-    /// The values of a row that are noted, by property.
+    /// The recorded values of a row, by property.
     func properties(of rowID: Int64) throws -> [String: UnreadableValue] {
         guard hasAny else { return [:] }
         let rows = try Row.fetchAll(
@@ -82,12 +82,12 @@ struct UnreadableValues {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Forgets the rows without a readable key that a query has brought.
+    /// Removes the records of rows without a readable key that a query has brought.
     static func forgetRows(of query: Int64, in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_unreadable WHERE query_id = ?", arguments: [query])
     }
 
-    /// Everything that is noted of rows that are there, and of rows that are not stored.
+    /// All records of existing rows, and of rows that are not stored.
     static func all(_ mapping: StorageMapping, in database: Database) throws -> [UnreadableProperty] {
         let rows = try Row.fetchAll(
             database,
@@ -101,7 +101,7 @@ struct UnreadableValues {
                 guard mapping.tables[set] != nil else { return nil }
                 let loader = try loaders[set] ?? BulkLoader(set: set, mapping: mapping, in: database)
                 loaders[set] = loader
-                // The row may have gone, or the app may have given the property another value.
+                // The row may be gone, or the app may have given the property another value.
                 guard let stored = try loader.read(rowID) else { return nil }
                 if let property, !property.contains("/"), stored[property] != nil { return nil }
                 entity = stored.key.map { KeyURL.url(set: set, key: $0, mapping).description } ?? set

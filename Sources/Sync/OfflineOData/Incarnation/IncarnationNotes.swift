@@ -10,22 +10,22 @@ import Secrets
     import Glibc
 #endif
 
-/// The notes by which a device tells a store from its copies: one small file for each store, in a folder that is not the
-/// store's.
+/// The notes by which a device distinguishes a store from its copies: one small file for each store, in a folder
+/// outside of the store.
 ///
-/// A note has the random number of the store (its incarnation), the number of uploads, and the identity of the store's
-/// file. Whoever copies or restores a store does not copy or restore its note, so that the two differ afterwards. The notes must
-/// stay where they are for as long as the stores do: without them, the queues of all stores are held.
+/// A note has the random number of the store (its incarnation), the number of uploads, and the identity of the
+/// store's file. A copied or restored store comes without its note, so that the two differ afterwards. The notes
+/// must stay in place as long as the stores exist: without them, the queues of all stores are held.
 public struct IncarnationNotes: Sendable {
     private let folder: String?
     private let identify: @Sendable (_ path: String) -> StoreFileIdentity?
 
-    /// Notes in a folder.
+    /// Creates notes in a folder.
     ///
     /// - Parameters:
-    ///   - folder: An absolute path outside of the folders of the stores, which backups should leave out; made when
-    ///     missing. Several stores and processes may share it.
-    ///   - identify: Tells the identity of the file at a path; by default, the file system does.
+    ///   - folder: An absolute path outside of the folders of the stores, which backups should leave out; created
+    ///     if missing. Several stores and processes may share it.
+    ///   - identify: Returns the identity of the file at a path; by default, from the file system.
     public init(
         folder: String,
         identify: @escaping @Sendable (_ path: String) -> StoreFileIdentity? = { StoreFileIdentity(path: $0) }
@@ -40,16 +40,17 @@ public struct IncarnationNotes: Sendable {
     }
 
     /// Notes beside the generated keys: in `$XDG_DATA_HOME/outpost/incarnations` or
-    /// `~/.local/share/outpost/incarnations`; on Apple's platforms in Application Support, in a folder that backups leave out.
+    /// `~/.local/share/outpost/incarnations`; on Apple's platforms in Application Support, in a folder that
+    /// backups leave out.
     public static let standard = IncarnationNotes()
 
-    /// What is noted of a store.
+    /// The note of a store.
     struct Note: Hashable, Sendable {
         var uploads: Int64
         var file: StoreFileIdentity
 
         private static let start = "outpost-incarnation 1 "
-        /// Where the number of uploads begins, which is always as long.
+        /// The offset of the number of uploads, which has a fixed length.
         static let offset = off_t(start.utf8.count)
 
         static func digits(_ number: UInt64) -> String {
@@ -80,26 +81,26 @@ public struct IncarnationNotes: Sendable {
         }
     }
 
-    /// The most bytes that a note has.
+    /// The most bytes of a note.
     private static let maximumByteCount = 1024
 
     /// The identity of the file at a path.
     func identity(of path: String) -> StoreFileIdentity? { identify(path) }
 
-    /// The note of a store; `nil` if there is none that can be read.
+    /// The note of a store; `nil` if there is none, or none that can be read.
     func note(of incarnation: String) -> Note? {
         guard let name = Self.name(incarnation), let folder = try? opened() else { return nil }
         return (try? folder.read(name, limit: Self.maximumByteCount)).flatMap { $0 }.flatMap { Note($0) }
     }
 
-    /// The stores that are noted to be in a file.
+    /// The stores with notes for a file.
     func incarnations(in file: StoreFileIdentity) -> [String] {
         guard let folder else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { note(of: $0)?.file == file }
     }
 
-    /// Notes a store, durably, in the place of what was noted of it before.
+    /// Writes the note of a store durably, and replaces the former one.
     ///
     /// - Throws: ``OfflineError/fileAccess(path:reason:)``.
     func write(_ note: Note, of incarnation: String) throws(OfflineError) {
@@ -112,8 +113,8 @@ public struct IncarnationNotes: Sendable {
         }
     }
 
-    /// Notes the number of uploads. It is written in its place and not synced: where the power fails, an older number is
-    /// left, which tells nothing wrong about the store.
+    /// Writes the number of uploads in place, without syncing. After a power failure, the note has an older
+    /// number, which still is a correct lower bound.
     ///
     /// - Throws: ``OfflineError/fileAccess(path:reason:)``.
     func setUploads(_ uploads: Int64, of incarnation: String) throws(OfflineError) {
@@ -132,7 +133,7 @@ public struct IncarnationNotes: Sendable {
         }
     }
 
-    /// Notes that the stores in one file are in another one now. Where that fails, their queues are held.
+    /// Moves the notes of the stores in one file to another file. After a failure, their queues are held.
     func move(_ file: StoreFileIdentity, to other: StoreFileIdentity) {
         for incarnation in incarnations(in: file) {
             guard var note = note(of: incarnation) else { continue }
@@ -141,13 +142,13 @@ public struct IncarnationNotes: Sendable {
         }
     }
 
-    /// Removes the note of a store that is gone.
+    /// Removes the note of a removed store.
     func remove(_ incarnation: String) {
         guard let name = Self.name(incarnation) else { return }
         _ = try? opened().remove(name)
     }
 
-    /// The name of a note: an incarnation may come from somebody else's store, and must not name another file.
+    /// The file name of a note. An incarnation may come from a stranger's store, and must not name another file.
     private static func name(_ incarnation: String) -> String? {
         UUID(uuidString: incarnation) == nil ? nil : incarnation.lowercased()
     }

@@ -2,7 +2,7 @@ import GRDB
 import ODataSQL
 
 extension OfflineStore {
-    /// Tells the store from its copies.
+    /// Distinguishes the store from its copies.
     var incarnation: StoreIncarnation {
         StoreIncarnation(
             database: database, path: StoreFiles.database(in: directory), notes: options.runtime.incarnations,
@@ -36,15 +36,16 @@ extension OfflineStore {
 extension OfflineStore.Changes {
     /// Returns the reason why the queue is held; `nil` if the next upload sends it.
     ///
-    /// A store that was copied, restored or rolled back may have changes in its queue that were sent already. They are held until
-    /// the service has confirmed that it recognises repeated requests, until the queue is empty, or until an upload is told to
-    /// send them all the same (``UploadOptions/fromCopy``). A snapshot of the whole machine leaves no trace: it is not noticed.
+    /// A store that was copied, restored or rolled back may have changes in its queue that were sent already.
+    /// They are held until the service has confirmed that it recognises repeated requests, until the queue is
+    /// empty, or until an upload is told to send them all the same (``UploadOptions/fromCopy``). A snapshot of
+    /// the whole machine leaves no trace: it is not noticed.
     ///
     /// - Throws: `StoreError`.
     public func hold() async throws -> QueueHold? {
         for _ in 0..<2 {
             let hold = try await currentHold()
-            // Another process may have counted an upload between the look at the store and the one at its note.
+            // Another process may have counted an upload after the store was read and before its note was.
             if hold?.reason != .rolledBack { return hold }
         }
         return try await currentHold()
@@ -58,14 +59,15 @@ extension OfflineStore.Changes {
     }
 }
 
-/// What an upload knows of the store whose queue it sends.
+/// The origin of the queue of an upload.
 struct UploadOrigin: Sendable {
     let incarnation: StoreIncarnation
     /// Whether each request is counted before it leaves.
     let isCounted: Bool
-    /// Whether another copy of the store may have sent the same before.
+    /// Whether another copy of the store may have sent the same requests before.
     var isCopy = false
-    /// Why the queue is held as soon as the service is not known to recognise repeats; `nil` if it is sent in any case.
+    /// The reason for which the queue is held if the service is not known to recognise repeats; `nil` if it is
+    /// sent in any case.
     var holdReason: QueueHold.Reason?
 
     /// Counts requests that are about to leave; see ``StoreIncarnation/count(in:)``.

@@ -1,28 +1,34 @@
-/// Why the queue of a store is not sent: the store was copied, restored or rolled back, so that its changes may have been
-/// sent already, by the store that it is a copy of.
+/// The reason for which a queue is not sent: the store was copied, restored or rolled back, so that another copy
+/// may have sent its changes already.
+///
+/// ```swift
+/// if let hold = try await store.observe.status().hold { show(hold.reason, hold.count) }
+/// ```
 public struct QueueHold: Hashable, Sendable, CustomStringConvertible {
-    /// What this device knows of the store.
+    /// The relation of the store to the note of this device.
     public enum Reason: String, Hashable, Sendable, Codable {
-        /// The store is in another file than the one that was noted: a copy, a restored backup, or moved to another volume.
+        /// The store is in another file than the one that was noted: a copy, a restored backup, or moved to
+        /// another volume.
         case otherFile
-        /// The store has sent fewer requests than were noted: it was put back to an earlier state.
+        /// The store has sent fewer requests than the note says: it was rolled back to an earlier state.
         case rolledBack
-        /// Nothing is noted of the store here: it comes from another device, or from another user of this one.
+        /// This device has no note of the store: it comes from another device, or from another user of this
+        /// device.
         case unknown
     }
 
-    /// What this device knows of the store.
+    /// The relation of the store to the note of this device.
     public let reason: Reason
-    /// How many changes are held.
+    /// The number of held changes.
     public let count: Int
 
-    /// Makes a hold.
+    /// Creates a hold.
     public init(reason: Reason, count: Int) {
         self.reason = reason
         self.count = count
     }
 
-    /// What is held, and why.
+    /// The number of held changes and the reason.
     public var description: String {
         let cause =
             switch reason {

@@ -8,21 +8,21 @@ import Foundation
     import Glibc
 #endif
 
-/// The file that a store is in, as the file system tells it from all others: a file keeps its identity when it is moved or
-/// renamed on its volume, and a copy has another one.
+/// The identity of a store's file in the file system. A file keeps its identity when it is moved or renamed on
+/// its volume, and a copy has another one.
 public struct StoreFileIdentity: Hashable, Sendable {
-    /// The volume, without spaces: its own identifier where it has one that stays, else the device number.
+    /// The volume, without spaces: its permanent identifier if it has one, else the device number.
     public let volume: String
     /// The number of the file on the volume (inode).
     public let file: UInt64
 
-    /// Makes an identity, for a file system of one's own.
+    /// Creates an identity, for a custom file system.
     public init(volume: String, file: UInt64) {
         self.volume = volume
         self.file = file
     }
 
-    /// The identity of a file that is there.
+    /// Reads the identity of an existing file.
     ///
     /// - Parameter path: The file; links are followed.
     /// - Returns: `nil` if there is none.
@@ -34,7 +34,7 @@ public struct StoreFileIdentity: Hashable, Sendable {
             file: UInt64(status.st_ino))
     }
 
-    /// The identifier of a volume that outlives a restart, unlike the number of its device.
+    /// The identifier of a volume that stays after a restart, unlike its device number.
     private static func volumeIdentifier(_ path: String) -> String? {
         #if canImport(Darwin)
             let values = try? URL(fileURLWithPath: path).resourceValues(forKeys: [.volumeUUIDStringKey])

@@ -2,8 +2,8 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Tells a store from its copies and from its own past (rule 10): the store has a random number and a count of its uploads,
-/// and so has a note outside of its folder, with the identity of its file.
+/// Distinguishes a store from its copies and from its own earlier states (rule 10): the store has a random number
+/// and a count of its uploads. A note outside of its folder has the same, with the identity of its file.
 struct StoreIncarnation: Sendable {
     let database: StoreDatabase
     /// The file of the store.
@@ -14,13 +14,13 @@ struct StoreIncarnation: Sendable {
     static let nameSetting = "store.incarnation"
     static let uploadsSetting = "store.uploads"
 
-    /// What the note says of the store.
+    /// The result of a comparison of the store with its note.
     enum Standing: Equatable, Sendable {
-        /// Nothing was ever noted: the store is of an earlier version, or notes cannot be kept here.
+        /// There is no note: the store is of an earlier version, or notes cannot be kept here.
         case unnoted
-        /// It is the store that was noted, as it was left.
+        /// It is the noted store in its last state.
         case same
-        /// It is a copy of that, or an earlier state.
+        /// It is a copy, or an earlier state.
         case doubtful(QueueHold.Reason)
     }
 
@@ -29,7 +29,7 @@ struct StoreIncarnation: Sendable {
         guard let name = try Settings.text(Self.nameSetting, in: database) else { return .unnoted }
         guard let note = notes.note(of: name) else { return .doubtful(.unknown) }
         guard note.file == notes.identity(of: path) else { return .doubtful(.otherFile) }
-        // The store is counted first: where the process ends in between, it is ahead of its note.
+        // The store is counted before its note: after a crash in between, it is ahead of the note.
         return try uploads(in: database) < note.uploads ? .doubtful(.rolledBack) : .same
     }
 
@@ -37,14 +37,14 @@ struct StoreIncarnation: Sendable {
         try Settings.text(Self.uploadsSetting, in: database).flatMap { Int64($0) } ?? 0
     }
 
-    /// Gives the store an incarnation of its own where it has none, and where it is a copy with an empty queue: nothing of that
-    /// can be sent twice.
+    /// Gives the store an incarnation of its own if it has none, or if it is a copy with an empty queue: nothing
+    /// can be sent twice then.
     func settle() async throws {
         guard !database.isQuiet, try await database.read({ try needsOwn(in: $0) }) else { return }
         try await database.write { try settle(in: $0) }
     }
 
-    /// The same within a transaction.
+    /// Does the same within a transaction.
     func settle(in database: Database) throws {
         if try needsOwn(in: database) { try renew(in: database) }
     }
@@ -54,12 +54,12 @@ struct StoreIncarnation: Sendable {
         case .same: return false
         case .unnoted: return true
         case .doubtful:
-            // What is archived may be sent again too.
+            // Archived changes may be sent again, too.
             return try QueueTable.isEmpty(in: database)
         }
     }
 
-    /// Makes the store one of its own. Where no note can be kept, it has none, and its copies are not known as such.
+    /// Gives the store a new incarnation. Without a note, it gets none, and its copies are not recognised.
     func renew(in database: Database) throws {
         let (former, file) = (try Settings.text(Self.nameSetting, in: database), notes.identity(of: path))
         let (name, notes) = (environment.newGuid().description.lowercased(), notes)
@@ -74,14 +74,15 @@ struct StoreIncarnation: Sendable {
                 arguments: [Self.nameSetting, Self.uploadsSetting])
         }
         database.afterNextTransaction { _ in
-            // By it, an earlier state of this store would look as if it were whole. The note of another store stays.
+            // With the former note, an earlier state of this store would look valid. The note of another store
+            // stays.
             if let former, notes.note(of: former)?.file == file { notes.remove(former) }
         } onRollback: { _ in
             notes.remove(name)
         }
     }
 
-    /// Why the queue is held; `nil` if it is sent.
+    /// The reason for which the queue is held; `nil` if it is sent.
     ///
     /// - Parameter model: the model that the service has.
     func hold(_ queue: QueueTable, model: EntityDataModel, in database: Database) throws -> QueueHold? {
@@ -96,7 +97,7 @@ struct StoreIncarnation: Sendable {
 
     /// Counts a request that is about to leave, in the transaction that marks it.
     ///
-    /// - Returns: what is to be noted once that is committed.
+    /// - Returns: the count for the note, to be written after the commit.
     func count(in database: Database) throws -> Count? {
         guard let name = try Settings.text(Self.nameSetting, in: database) else { return nil }
         let uploads = try uploads(in: database) + 1
@@ -104,12 +105,12 @@ struct StoreIncarnation: Sendable {
         return Count(name: name, uploads: uploads)
     }
 
-    /// A count to be noted.
+    /// A count for the note.
     struct Count: Sendable {
         fileprivate let name: String
         fileprivate let uploads: Int64
     }
 
-    /// Notes a count, before the first byte of the request leaves.
+    /// Writes a count into the note, before the first byte of the request leaves.
     func note(_ count: Count) throws(OfflineError) { try notes.setUploads(count.uploads, of: count.name) }
 }

@@ -6,7 +6,7 @@ extension OfflineStore {
     /// The indexes of the store.
     public var indexes: Indexes { Indexes(store: self) }
 
-    /// The indexes that make a store answer faster, and the explanation of its answers.
+    /// The indexes that speed up reads of a store, and the explanation of reads.
     ///
     /// ```swift
     /// let query = try ODataURL(parsing: "Customers?$filter=Address/City eq 'Oslo'")
@@ -21,7 +21,7 @@ extension OfflineStore {
         PropertyIndexes(mapping: local.mapping, textForm: texts.forms?.compared)
     }
 
-    /// Makes full-text indexes of an earlier version anew, which would not be used any more.
+    /// Recreates full-text indexes of an earlier version, which are not used any more.
     func renewSearchIndexes() async throws {
         let indexes = propertyIndexes
         guard try await database.read({ try !indexes.outdatedSearches(in: $0).isEmpty }) else { return }
@@ -32,14 +32,14 @@ extension OfflineStore {
 }
 
 extension OfflineStore.Indexes {
-    /// Explains how a read of the store would be answered: the query as it was understood, the SQL and SQLite's plan.
+    /// Explains a read of the store: the query as it was understood, the SQL and SQLite's plan.
     ///
     /// - Throws: `ODataError` as reading would.
     public func explain(_ url: ODataURL) async throws -> QueryExplanation {
         try await store.checkingModel { try await store.local.explain(url) }
     }
 
-    /// Returns the indexes that were made on request, by set and name.
+    /// Returns the requested indexes, by set and name.
     ///
     /// - Throws: `StoreError`.
     public func all() async throws -> [PropertyIndexes.Index] {
@@ -47,12 +47,12 @@ extension OfflineStore.Indexes {
         return try await store.database.read { try indexes.list(in: $0) }
     }
 
-    /// Makes an index for filters and orders by properties, the most significant one first.
+    /// Creates an index for filters and orders by properties, the most significant one first.
     ///
     /// - Parameters:
     ///   - set: the entity set.
     ///   - paths: paths such as `Address/City`, with ` desc` for a descending order.
-    /// - Returns: the index; the one that there is already when it was made before.
+    /// - Returns: the index; the existing one if there is one.
     /// - Throws: `ODataError` 404 for an unknown set, 400 for a path that leads to no single value.
     @discardableResult
     public func create(on set: String, paths: [String]) async throws -> PropertyIndexes.Index {
@@ -60,7 +60,7 @@ extension OfflineStore.Indexes {
         return try await store.database.write { try indexes.create(on: set, paths: paths, in: $0) }
     }
 
-    /// Makes the full-text index of a set, which `$search` uses from then on.
+    /// Creates the full-text index of a set, which `$search` uses from then on.
     ///
     /// - Throws: `ODataError` 404 for an unknown set, 400 for one without text.
     @discardableResult
@@ -69,7 +69,7 @@ extension OfflineStore.Indexes {
         return try await store.database.write { try indexes.createSearch(on: set, in: $0) }
     }
 
-    /// Takes an index out again; nothing happens when it is not there.
+    /// Removes an index. Nothing happens if it does not exist.
     ///
     /// - Throws: `StoreError`.
     public func drop(_ index: PropertyIndexes.Index) async throws {

@@ -6,18 +6,23 @@ import ODataSQL
 import ODataService
 
 /// The effect of ``OfflineStore/Maintenance/compact()``.
+///
+/// ```swift
+/// let report = try await store.maintenance.compact()
+/// show("\(report.bytesBefore - report.bytesAfter) bytes freed")
+/// ```
 public struct CompactReport: Hashable, Sendable {
-    /// How many bytes the store's files had.
+    /// The size of the store's files before, in bytes.
     public var bytesBefore: Int64
-    /// How many they have now.
+    /// The size of the store's files afterwards, in bytes.
     public var bytesAfter: Int64
 }
 
 extension OfflineStore {
-    /// The care of the store's files and of its model.
+    /// The maintenance of the store's files and of its model.
     public var maintenance: Maintenance { Maintenance(store: self) }
 
-    /// The care of a store: its files, its model, and copies for support.
+    /// The maintenance of a store: its files, its model, and copies for support.
     ///
     /// ``OfflineStore/verify(at:protection:)``, ``OfflineStore/salvage(at:protection:origin:incarnations:)`` and
     /// ``OfflineStore/remove(at:)`` are for stores that are not open.
@@ -33,10 +38,10 @@ extension OfflineStore {
 }
 
 extension OfflineStore.Maintenance {
-    /// Makes the store's files as small as what is in them: streams of entities that are gone, pages of downloads that
-    /// were cut short and free pages go. Nothing that can be seen changes.
+    /// Reduces the store's files to their content: streams of removed entities, pages of interrupted downloads
+    /// and free pages are removed. Nothing visible changes.
     ///
-    /// It takes as much free disk as the store has, for a moment.
+    /// For a moment, it needs as much free disk space as the store has.
     /// - Throws: ``OfflineError/busy(processID:)``; `StoreError`, such as for a full disk.
     @discardableResult
     public func compact() async throws -> CompactReport {
@@ -51,7 +56,7 @@ extension OfflineStore.Maintenance {
         try await StoreError.translating(path: StoreFiles.database(in: directory)) {
             try await database.pool.barrierWriteWithoutTransaction { try $0.execute(sql: "VACUUM") }
             try await database.pool.writeWithoutTransaction { database in
-                // While somebody reads from the log it stays, and the next checkpoint takes it up.
+                // While another connection reads from the log, the log stays for the next checkpoint.
                 do {
                     _ = try database.checkpoint(.truncate)
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
@@ -60,11 +65,11 @@ extension OfflineStore.Maintenance {
         return CompactReport(bytesBefore: before, bytesAfter: StoreFiles.size(in: directory))
     }
 
-    /// Mends what can be mended: indexes are made again from the rows, bookkeeping of rows that are not there is
-    /// removed, and where SQLite still finds something wrong, every query is downloaded again. Changes that wait stay.
+    /// Repairs the store: indexes are rebuilt from the rows, and bookkeeping of missing rows is removed. If
+    /// SQLite still finds a fault, every query is downloaded again. Pending changes stay.
     ///
-    /// - Returns: what was done, a sentence each; none when nothing was wrong.
-    /// - Throws: ``OfflineError/busy(processID:)``; `StoreError` where the file cannot be read at all.
+    /// - Returns: the repairs, one sentence each; none if nothing was wrong.
+    /// - Throws: ``OfflineError/busy(processID:)``; `StoreError` if the file cannot be read at all.
     @discardableResult
     public func repair() async throws -> [String] {
         let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
@@ -82,7 +87,8 @@ extension OfflineStore.Maintenance {
                 guard let set = mapping.model.entitySet(table.set), let rowID = table.rowID?.sqlIdentifier
                 else { continue }
                 let rows = "SELECT \(rowID) FROM \(table.table.sqlIdentifier)"
-                // A row deleted here has its before image, and a request that needs it; a draft has its origin there.
+                // A locally deleted row has a before image and a request that needs it. A draft has its base
+                // version there.
                 let needed = set.isClientOnly ? rows : QueueTable.changedRowsOfSet
                 try database.execute(
                     sql: "DELETE FROM outpost_before WHERE entity_set = ?1 AND row_id NOT IN (\(needed))",
@@ -116,7 +122,7 @@ extension OfflineStore.Maintenance {
 }
 
 extension StoreFiles {
-    /// How many bytes the files have.
+    /// The size of the files, in bytes.
     static func size(in directory: String) -> Int64 {
         ["", "-wal"].reduce(0) { total, suffix in
             let attributes = try? FileManager.default.attributesOfItem(atPath: database(in: directory) + suffix)

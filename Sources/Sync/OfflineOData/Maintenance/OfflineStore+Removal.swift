@@ -17,22 +17,22 @@ extension OfflineStore {
         try EncryptedDatabase.rekey(at: StoreFiles.database(in: directory), from: old, to: new)
     }
 
-    /// Removes a store with all changes that wait in it; what else the directory holds stays.
+    /// Removes a store with all its pending changes. Other files in the directory stay.
     ///
-    /// The store must not be open in this process. ``status()`` tells beforehand what would be lost.
+    /// The store must not be open in this process. ``status()`` shows beforehand which changes would be lost.
     ///
     /// ```swift
     /// try store.close()
     /// try OfflineStore.remove(at: directory)
     /// ```
-    /// - Parameter directory: where the store was made; nothing happens where there is none.
-    /// - Throws: ``OfflineError/busy(processID:)`` while another process is syncing it;
+    /// - Parameter directory: the directory of the store. Nothing happens if it contains none.
+    /// - Throws: ``OfflineError/busy(processID:)`` while another process is synchronising it;
     ///   ``OfflineError/fileAccess(path:reason:)``.
     public static func remove(at directory: String) throws(OfflineError) {
         try remove(at: directory, withDirectory: false)
     }
 
-    /// - Parameter withDirectory: whether the directory goes too, with whatever else it holds.
+    /// - Parameter withDirectory: whether the directory is removed too, with all its other files.
     static func remove(at directory: String, withDirectory: Bool) throws(OfflineError) {
         let database = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: withDirectory ? directory : database) else { return }

@@ -3,12 +3,13 @@ import GRDB
 import ODataSQL
 
 extension OfflineStore {
-    /// Whether a store holds nothing that could be lost: nothing was ever downloaded into it, and nothing changed in it.
+    /// Returns whether a store has nothing to lose: nothing was ever downloaded into it or changed in it.
     ///
     /// - Parameters:
-    ///   - directory: where the store was made.
+    ///   - directory: the directory of the store.
     ///   - protection: the key.
-    /// - Returns: false also for a store that the key does not open, that is damaged, or that a later version made.
+    /// - Returns: false also for a store that the key does not open, that is damaged, or that has a later
+    ///   version.
     package static func isUntouched(at directory: String, protection: StoreProtection) async -> Bool {
         let path = StoreFiles.database(in: directory)
         let connections = Options().connections(createsFile: false)
@@ -35,7 +36,7 @@ extension OfflineStore {
                 WHERE is_loaded OR next_link IS NOT NULL OR delta_link IS NOT NULL OR last_download IS NOT NULL
                 """)
         guard try QueueTable.wasNeverUsed(in: database), downloads == 0 else { return false }
-        // All that is not the engine's own are rows, and the indexes of searches over them.
+        // All tables other than the engine's own contain rows, or search indexes of rows.
         let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         let virtual = try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%'")

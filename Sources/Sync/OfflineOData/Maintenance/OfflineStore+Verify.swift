@@ -3,13 +3,18 @@ import Foundation
 import GRDB
 import ODataSQL
 
-/// What ``OfflineStore/verify(at:protection:)`` found.
+/// The result of ``OfflineStore/verify(at:protection:)``.
+///
+/// ```swift
+/// let verification = try await OfflineStore.verify(at: directory, protection: protection)
+/// if !verification.isWhole { show(verification.problems) }
+/// ```
 public struct StoreVerification: Sendable {
-    /// Places in the files that are not as they were written.
+    /// The damaged places in the files.
     public var damages: [EncryptedDatabase.Damage] = []
-    /// What SQLite's own check or the engine's tables say, one sentence each.
+    /// The findings of SQLite's own check and of the engine's tables, one sentence each.
     public var problems: [String] = []
-    /// What is no damage, but worth a word: a transaction at the end of the log that was not committed.
+    /// Findings that are no damage: an uncommitted transaction at the end of the log.
     public var notes: [String] = []
 
     /// Whether nothing was found.
@@ -17,19 +22,20 @@ public struct StoreVerification: Sendable {
 }
 
 extension OfflineStore {
-    /// Reads a whole store and finds what is damaged: every byte of its files, then the rows and indexes, then the queue.
+    /// Reads a whole store and reports damage: in every byte of its files, then in the rows and indexes, then in
+    /// the queue.
     ///
-    /// A store with damaged files is not opened, as that would let SQLite end the log at the damage: what can still be
-    /// read stays as it is. Of an unencrypted store, SQLite's own check is all there is. Nothing of the store is written
-    /// either way: one of an earlier version is not brought up to date, and a log is not moved into the database. All that
-    /// may be made anew is the index of a log (`-shm`), which SQLite makes of the log whenever it is missing.
+    /// A store with damaged files is not opened, since SQLite would cut the log off at the damage. Readable
+    /// content stays as it is. An unencrypted store gets SQLite's own check only. Nothing is written in either
+    /// case: an earlier version is not upgraded, and a log is not moved into the database. Only the index of a
+    /// log (`-shm`) may be created, which SQLite rebuilds whenever it is missing.
     ///
     /// - Parameters:
-    ///   - directory: Where the store was made.
-    ///   - protection: The key it was made with.
-    /// - Returns: What was found.
-    /// - Throws: ``OfflineError/noStore(path:)``; `StoreError` for a wrong key, a newer version and a key block that
-    ///   nothing can be read of.
+    ///   - directory: The directory of the store.
+    ///   - protection: The key of the store.
+    /// - Returns: The findings.
+    /// - Throws: ``OfflineError/noStore(path:)``; `StoreError` for a wrong key, a newer version and an unreadable
+    ///   key block.
     public static func verify(
         at directory: String, protection: StoreProtection
     ) async throws -> StoreVerification {
@@ -61,7 +67,7 @@ extension OfflineStore {
 }
 
 extension OfflineStore {
-    /// Whether a file is a store whose making was cut short: there is nothing in it, and the key opens it.
+    /// Whether a file is a store with an interrupted creation: it is empty, and the key opens it.
     static func isUnfinished(at path: String, _ protection: StoreProtection, _ options: Options) -> Bool {
         let connections = options.connections(createsFile: false)
         guard let database = try? StoreDatabase.open(path: path, protection: protection, options: connections) else {

@@ -1,17 +1,22 @@
 import GRDB
 
-/// What is told of the SQL statements that a store runs, to find out why something is slow.
+/// The trace of the SQL statements of a store, to find out why something is slow.
 ///
 /// Keys and passphrases are never in a statement: the file is encrypted below SQLite.
+///
+/// ```swift
+/// var options = OfflineStore.Options()
+/// options.runtime.trace = .statements { statement in print(statement) }
+/// ```
 public enum SQLTrace: Sendable {
     /// Each statement with `?` for its values: no value of an entity is shown.
     case statements(@Sendable (String) -> Void)
-    /// Each statement with its values, which are those of the entities. What the app gives beside them is not shown: the
-    /// header fields of queued requests, which may be of an authentication, and the values of parameters, also where the
-    /// service repeats them in its links.
+    /// Each statement with the values of entities. Other values of the app are not shown: header fields of queued
+    /// requests, which may contain credentials, and values of parameters, including those in links of the
+    /// service.
     case withValues(@Sendable (String) -> Void)
 
-    /// Tells of each statement of a connection from now on.
+    /// Starts the trace of a connection.
     func begin(in database: Database) {
         database.trace { event in
             switch self {
@@ -23,6 +28,6 @@ public enum SQLTrace: Sendable {
         }
     }
 
-    /// Tables of the engine whose values are not shown.
+    /// The tables of the engine with hidden values.
     private static let secretTables = [QueueTable.name, "outpost_query", "outpost_shelf", "outpost_setting"]
 }

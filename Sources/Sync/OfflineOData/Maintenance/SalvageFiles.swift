@@ -8,28 +8,28 @@ import ODataSQL
     import Glibc
 #endif
 
-/// The files of a salvage: the damaged ones, which nobody opens, the copy of them that is read, and the new ones.
+/// The files of a salvage: the damaged ones, which are never opened, the copy that is read, and the new ones.
 ///
-/// As long as this is there, nobody can open the store.
+/// While this value exists, nobody can open the store.
 struct SalvageFiles {
     /// The damaged database.
     let path: String
-    /// What is read in its place: SQLite changes the files that it opens.
+    /// The copy that is read: SQLite changes the files that it opens.
     var copy: String { path + ".reading" }
     /// The new database.
     var target: String { path + ".saved" }
 
-    /// Where this device notes its stores.
+    /// The place of this device's notes of its stores.
     let notes: IncarnationNotes
     /// The file of the damaged database.
     let identity: StoreFileIdentity?
 
     private let protection: StoreProtection
     private let exclusive: ExclusiveDatabase
-    /// What stands beside a database and holds a part of it.
+    /// The files beside a database that contain a part of it.
     private static let logs = ["-wal", "-journal"]
 
-    /// - Throws: `StoreError`; `locked` while anybody has the store open.
+    /// - Throws: `StoreError`; `locked` while any process has the store open.
     init(path: String, _ protection: StoreProtection, _ notes: IncarnationNotes) throws(StoreError) {
         self.path = path
         self.notes = notes
@@ -41,9 +41,9 @@ struct SalvageFiles {
         removeRemains()
     }
 
-    /// Copies what is there for being read.
+    /// Copies the damaged files for reading.
     ///
-    /// - Returns: how many frames of the log had to be left out.
+    /// - Returns: the number of log frames that had to be left out.
     /// - Throws: `StoreError`.
     func makeCopy() throws(StoreError) -> Int {
         try StoreError.translating(path) { () throws(EncryptedDatabaseError) in
@@ -63,18 +63,18 @@ struct SalvageFiles {
         }
     }
 
-    /// Puts the new file in the place of the damaged ones, which are kept as they are, byte by byte.
+    /// Replaces the damaged files with the new one, and keeps the damaged files byte by byte.
     ///
-    /// There is a database at every moment. An encrypted one takes no log but its own for its own, so that the old log may stand
-    /// beside it for a moment; a plain one does not tell, and the log goes before it.
+    /// There is a database at every moment. An encrypted database accepts only its own log, so that the old log
+    /// may exist beside it for a moment. A plain database does not check, so its old log is removed first.
     ///
-    /// - Returns: where the damaged database is kept.
-    /// - Throws: `StoreError`; ``OfflineError/fileAccess(path:reason:)``. Everything is as it was then.
+    /// - Returns: the path of the kept database.
+    /// - Throws: `StoreError`; ``OfflineError/fileAccess(path:reason:)``. Nothing has changed then.
     func replace() throws -> String {
         let files = FileManager.default
         let kept = freeName()
         let logs = Self.logs.filter { files.fileExists(atPath: path + $0) }
-        // Who finds the new file under its name waits until the old log is gone.
+        // Another process that finds the new file under its name waits until the old log is removed.
         let fresh = try StoreError.translating(path) { () throws(EncryptedDatabaseError) in
             try ExclusiveDatabase(path: target)
         }
@@ -112,12 +112,12 @@ struct SalvageFiles {
         }
         for suffix in logs + ["-shm"] { try? files.removeItem(atPath: path + suffix) }
         syncFolder()
-        // The damaged file keeps the identity that is noted: it is a copy from now on.
+        // The damaged file keeps its noted identity: it counts as a copy from now on.
         if let identity, let file = notes.identity(of: path) { notes.move(identity, to: file) }
         return kept
     }
 
-    /// Removes the copy and the new files, as far as they are there.
+    /// Removes the copy and the new files, if they exist.
     func removeRemains() {
         for name in [copy, target] {
             for suffix in ["", "-shm"] + Self.logs { try? FileManager.default.removeItem(atPath: name + suffix) }
@@ -125,7 +125,7 @@ struct SalvageFiles {
         }
     }
 
-    /// A name for the damaged database under which there is nothing.
+    /// An unused name for the damaged database.
     private func freeName() -> String {
         func isTaken(_ name: String) -> Bool {
             ([""] + Self.logs).contains { FileManager.default.fileExists(atPath: name + $0) }
@@ -138,7 +138,7 @@ struct SalvageFiles {
         return name
     }
 
-    /// Makes the new names durable: what is changed from now on must not be lost with them.
+    /// Makes the new names durable, so that later changes are not lost with them.
     private func syncFolder() {
         let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }
@@ -148,7 +148,7 @@ struct SalvageFiles {
 }
 
 extension StoreError {
-    /// Turns a refusal by the encryption into one of the store.
+    /// Turns an error of the encryption into one of the store.
     fileprivate static func translating<Result>(
         _ path: String, _ body: () throws(EncryptedDatabaseError) -> Result
     ) throws(StoreError) -> Result {

@@ -3,7 +3,7 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The statements by which the tables of a damaged store are made again.
+/// The statements that recreate the tables of a damaged store.
 struct SalvagedSchema {
     struct Statement {
         let type: String
@@ -16,7 +16,7 @@ struct SalvagedSchema {
     let others: [Statement]
 
     private init(_ statements: [Statement]) {
-        // Indexes for text search are made again by whoever wants them.
+        // Indexes for text search are recreated on demand.
         let virtual = statements.filter { $0.sql.hasPrefix("CREATE VIRTUAL") }.map(\.name)
         let kept = statements.filter { statement in
             !virtual.contains { name in
@@ -27,13 +27,13 @@ struct SalvagedSchema {
         others = kept.filter { $0.type != "table" }
     }
 
-    /// What SQLite reads of it.
+    /// Reads the statements that SQLite finds.
     init(of database: Database) throws { self.init(try Self.statements(in: database)) }
 
-    /// What is found in its pages, and what the engine knows besides: its own tables, and those that the metadata of the service
-    /// make.
+    /// Collects the statements found in the pages, the engine's own tables, and the tables that the metadata of
+    /// the service make.
     ///
-    /// - Parameter origin: what the store was made for, where the file cannot tell it.
+    /// - Parameter origin: the service of the store, used if the file cannot tell it.
     init(carvedBy carver: StoreCarver, origin: StoreOrigin?) throws {
         let found = carver.statements.compactMap { statement in
             statement.sql.flatMap { sql in
@@ -75,13 +75,13 @@ struct SalvagedSchema {
         }
     }
 
-    /// The settings of the store as far as they are found, by name.
+    /// The settings of the store that were found, by name.
     private struct Found {
         let values: [String: [UInt8]]
 
         func text(_ name: String) -> String? { values[name].map { String(decoding: $0, as: UTF8.self) } }
 
-        /// The model that the tables were made for.
+        /// The model of the tables.
         func model() throws -> EntityDataModel? {
             if let bytes = values[LocalModel.setting], let model = try? CSDLReader.read(xml: bytes) { return model }
             return values["service.metadata"].flatMap { try? CSDLReader.read($0) }
@@ -91,7 +91,7 @@ struct SalvagedSchema {
     private static func settings(_ carver: StoreCarver, _ found: [Statement]) throws -> Found {
         let queue = try DatabaseQueue()
         return try queue.write { database in
-            // All tables, so that no other one is taken for it.
+            // All tables, so that no other one is mistaken for it.
             var names: [String] = []
             for statement in EngineSchema.statements { try database.execute(sql: statement) }
             names += try statements(in: database).filter { $0.type == "table" }.map(\.name)

@@ -2,16 +2,16 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The settings of a store that was saved from damaged files: what of them is lost is found in other places.
+/// The settings of a salvaged store. Lost settings are reconstructed from other places.
 struct SalvagedSettings {
     let database: Database
     /// The damaged file, for messages.
     let path: String
 
-    /// Puts what the store cannot be opened without in its place.
+    /// Restores the settings without which the store cannot be opened.
     ///
-    /// - Throws: ``OfflineError/originLost(path:)`` where nothing tells what the store was made for;
-    ///   ``OfflineError/damagedQueue(reason:)`` where it was made for something else than is said.
+    /// - Throws: ``OfflineError/originLost(path:)`` if nothing tells the service of the store;
+    ///   ``OfflineError/damagedQueue(reason:)`` if the tables do not match the given service.
     func complete(with origin: StoreOrigin?) throws {
         guard try isIncomplete() else { return }
         if try Settings.bytes("service.metadata", in: database) == nil {
@@ -29,19 +29,19 @@ struct SalvagedSettings {
         try keepTemporaryKeys()
     }
 
-    /// Keeps the queue from being held where the damaged file is known to be the newest state of the store, and holds it where that
-    /// is not known.
+    /// Avoids a hold of the queue if the damaged file is known to be the newest state of the store, and holds the
+    /// queue otherwise.
     ///
     /// - Parameters:
     ///   - file: the damaged file.
-    ///   - notes: what this device has noted of its stores.
+    ///   - notes: the notes of this device about its stores.
     ///   - isCertain: whether every row is known to have been in use.
     func keepIncarnation(of file: StoreFileIdentity?, _ notes: IncarnationNotes, isCertain: Bool) throws {
         let (nameSetting, uploadsSetting) = (StoreIncarnation.nameSetting, StoreIncarnation.uploadsSetting)
         let wasNoted = try Settings.text(nameSetting, in: database) != nil
         let noted = file.map(notes.incarnations) ?? []
         if isCertain, let name = noted.first, !wasNoted, let note = notes.note(of: name) {
-            // The page that says it is lost, and the file is the one that was noted.
+            // The page with the name is lost, and the file is the noted one.
             try Settings.set(nameSetting, name, in: database)
             try Settings.set(uploadsSetting, String(note.uploads), in: database)
         } else if isCertain, let name = try Settings.text(nameSetting, in: database), noted.contains(name),
@@ -49,7 +49,7 @@ struct SalvagedSettings {
         {
             try Settings.set(uploadsSetting, String(note.uploads), in: database)
         } else if !isCertain {
-            // One that no note is of.
+            // A name without a note.
             try Settings.set(nameSetting, ODataGuid.random().description, in: database)
         }
     }
@@ -60,7 +60,7 @@ struct SalvagedSettings {
         }
     }
 
-    /// The model that the tables were made for, which is kept too: the service's, where the app has no sets of its own.
+    /// The stored model of the tables. It is the service's model, unless the app has sets of its own.
     private func keptModel() throws -> EntityDataModel? {
         guard let bytes = try LocalModel.kept(in: database), let model = try? CSDLReader.read(xml: bytes),
             !model.container.entitySets.contains(where: \.isClientOnly)
@@ -68,7 +68,7 @@ struct SalvagedSettings {
         return model
     }
 
-    /// The model that is said to be the service's, once the tables have shown that it is.
+    /// The given model of the service, after the tables have confirmed it.
     private func fitting(_ origin: StoreOrigin?) throws -> EntityDataModel {
         guard let origin else { throw OfflineError.originLost(path: path) }
         let model = try EngineSet.removing(from: origin.model)
@@ -76,12 +76,12 @@ struct SalvagedSettings {
         guard OfflineLayout(model: model).statements.filter({ $0.hasPrefix("CREATE TABLE") }).allSatisfy(made.contains)
         else {
             throw OfflineError.damagedQueue(
-                reason: "the metadata given for \(path) are not what its tables were made for")
+                reason: "the metadata given for \(path) do not match its tables")
         }
         return model
     }
 
-    /// The version that the engine's tables are of, told by what each version has brought.
+    /// The version of the engine's tables, recognised by the additions of each version.
     private func version() throws -> Int {
         let columns = try database.columns(in: QueueTable.name).map(\.name)
         if columns.contains("conflict") { return 8 }
@@ -94,7 +94,8 @@ struct SalvagedSettings {
         return try database.tableExists("outpost_seen") ? 3 : 4
     }
 
-    /// Notes which temporary keys were given, so that none is given twice: those that rows had once are still known.
+    /// Stores the temporary keys that were given, so that none is given twice. Former keys of rows are still
+    /// known.
     private func keepTemporaryKeys() throws {
         guard let bytes = try Settings.bytes("service.metadata", in: database), let model = try? CSDLReader.read(bytes)
         else { return }

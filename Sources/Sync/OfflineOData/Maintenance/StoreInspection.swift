@@ -5,15 +5,15 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Looks at the content of a store and leaves its files as they are: an older store is not brought up to date, and a log
-/// is not moved into the database.
+/// Inspects the content of a store and leaves its files unchanged: an older store is not upgraded, and a log is
+/// not moved into the database.
 enum StoreInspection {
-    /// What SQLite's own check and the engine's tables say, one sentence each.
+    /// The findings of SQLite's own check and of the engine's tables, one sentence each.
     ///
     /// - Parameters:
     ///   - path: the database; an encrypted one is unlocked.
-    ///   - directory: where the store was made, for messages.
-    /// - Throws: ``OfflineError/noStore(path:)``; `StoreError` for a newer version and where nothing can be read.
+    ///   - directory: the directory of the store, for messages.
+    /// - Throws: ``OfflineError/noStore(path:)``; `StoreError` for a newer version, and if nothing can be read.
     static func problems(at path: String, in directory: String, isEncrypted: Bool) async throws -> [String] {
         if let damage = StoreDatabase.damageOfCutFile(path, isEncrypted: isEncrypted) {
             return [StoreError.corrupt(message: damage).description]
@@ -43,8 +43,9 @@ enum StoreInspection {
     }
 
     private static func open(_ path: String, isEncrypted: Bool) throws -> DatabaseQueue {
-        // Who closes a database last moves its log into it, or what a crash has left of a journal, unless it may only
-        // read. Where there is neither, only who may write takes away again what SQLite puts beside an open database.
+        // The last connection moves the log or a hot journal into the database when it closes, unless it is
+        // read-only. Without either file, only a writing connection removes the files that SQLite creates beside
+        // an open database.
         let isReadOnly = size(path + "-wal") > 0 || size(path + "-journal") > 0
         return try open(isEncrypted ? EncryptedDatabase.uri(forPath: path) : path, isReadOnly: isReadOnly)
     }
@@ -92,10 +93,10 @@ enum StoreInspection {
         }
     }
 
-    /// What is wrong with the model, the defining queries and the queue.
+    /// The faults of the model, the defining queries and the queue.
     private static func engineProblems(_ version: Int, in database: Database) throws -> [String] {
         do {
-            // With the sets that the app has for itself, whether or not somebody names them now.
+            // With the app's own sets, whether or not the caller names them.
             let kept = try LocalModel.kept(in: database) ?? Settings.bytes("service.metadata", in: database)
             guard let kept else { return ["The metadata of the service are gone."] }
             let model = try CSDLReader.read(kept)
@@ -119,7 +120,7 @@ enum StoreInspection {
         error.message ?? "SQLite cannot read the database (\(error.extendedResultCode.rawValue))."
     }
 
-    /// The queue and the defining queries of a store, copied into memory and brought up to date there.
+    /// The queue and the defining queries of a store, copied into memory and upgraded there.
     private static func presentTables(of version: Int, in database: Database) throws -> DatabaseQueue {
         let copy = try DatabaseQueue()
         try copy.write { target in

@@ -4,31 +4,41 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// What ``OfflineStore/salvage(at:protection:origin:incarnations:)`` saved.
+/// The result of ``OfflineStore/salvage(at:protection:origin:incarnations:)``.
+///
+/// ```swift
+/// let report = try await OfflineStore.salvage(at: directory, protection: protection)
+/// show("\(report.savedRows) rows and \(report.savedChanges) changes are saved")
+/// ```
 public struct SalvageReport: Hashable, Sendable {
-    /// Where the damaged files are kept.
+    /// The path of the kept damaged files.
     public var damagedFile: String
-    /// How many rows were saved, by table: of entity sets, and of the engine's own.
+    /// The number of saved rows, by table: of entity sets, and of the engine's own.
     public var saved: [String: Int] = [:]
-    /// In how many places something could not be read: rows, by table; frames of the log, under the name of its file.
+    /// The number of unreadable places: rows, by table; frames of the log, under the name of its file.
     public var losses: [String: Int] = [:]
 
-    /// How many rows of entity sets were saved.
+    /// The number of saved rows of entity sets.
     public var savedRows: Int {
         saved.filter { !$0.key.hasPrefix("outpost_") && !$0.key.hasPrefix("sqlite_") }.values.reduce(0, +)
     }
-    /// How many changes that wait were saved.
+    /// The number of saved pending changes.
     public var savedChanges: Int { saved["outpost_queue"] ?? 0 }
 }
 
-/// What a store was made for, where its damaged file cannot tell any more.
+/// The service of a store, for a damaged file that cannot tell it.
+///
+/// ```swift
+/// let origin = StoreOrigin(serviceRoot: root, model: model)
+/// show(origin.serviceRoot)
+/// ```
 public struct StoreOrigin: Sendable {
     /// The root of the service.
     public var serviceRoot: String
-    /// The service's model, as it was when the store was last used.
+    /// The service's model at the time when the store was last used.
     public var model: EntityDataModel
 
-    /// Makes an origin.
+    /// Creates an origin.
     public init(serviceRoot: String, model: EntityDataModel) {
         self.serviceRoot = serviceRoot
         self.model = model
@@ -36,12 +46,12 @@ public struct StoreOrigin: Sendable {
 }
 
 extension OfflineStore {
-    /// Saves what can be read of a store whose files are damaged (``verify(at:protection:)`` finds that) into new files,
-    /// the changes that wait first, and puts these in the place of the damaged ones, which are kept beside them. The next
-    /// download compares everything with the service, and so brings what was lost of it.
+    /// Saves the readable content of a store with damaged files into new files, pending changes first, and
+    /// replaces the damaged files. These are kept beside the new ones (``verify(at:protection:)`` finds damage).
+    /// The next download compares all rows with the service, and so restores lost rows.
     ///
-    /// The store must not be open, and cannot be opened meanwhile. The damaged files are opened by nobody and are kept as they
-    /// are, the log too; what is read is a copy of both. It takes as much free disk as twice the store has.
+    /// The store must not be open, and cannot be opened meanwhile. The damaged files and their log are never
+    /// opened, only a copy of them. It needs as much free disk space as twice the store.
     ///
     /// ```swift
     /// if try await !OfflineStore.verify(at: directory, protection: protection).isWhole {
@@ -50,15 +60,16 @@ extension OfflineStore {
     /// }
     /// ```
     /// - Parameters:
-    ///   - directory: where the store was made.
-    ///   - protection: the key it was made with; the new files have it too.
-    ///   - origin: what it was made for, which counts where the file cannot tell it any more.
-    ///   - incarnations: where this device notes its stores (``OfflineStore/RuntimeOptions/incarnations``). The queue of the
-    ///     new files is held unless the damaged ones are known to be the newest state of the store.
-    /// - Returns: what was saved and what was not.
-    /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/busy(processID:)``; ``OfflineError/originLost(path:)`` where
-    ///   the file does not tell what it was made for and nobody else does; `StoreError`: `locked` while anybody has the store
-    ///   open, `corrupt` where nothing at all can be found. Everything is as it was then.
+    ///   - directory: the directory of the store.
+    ///   - protection: the key of the store; the new files have it too.
+    ///   - origin: the service of the store, used if the file cannot tell it.
+    ///   - incarnations: the place of this device's notes (``OfflineStore/RuntimeOptions/incarnations``). The
+    ///     queue of the new files is held unless the damaged ones are known to be the newest state of the store.
+    /// - Returns: the saved and the lost content.
+    /// - Throws: ``OfflineError/noStore(path:)``; ``OfflineError/busy(processID:)``;
+    ///   ``OfflineError/originLost(path:)`` if neither the file nor the caller tells the service; `StoreError`:
+    ///   `locked` while any process has the store open, `corrupt` if nothing at all can be found. Nothing has
+    ///   changed then.
     public static func salvage(
         at directory: String, protection: StoreProtection, origin: StoreOrigin? = nil,
         incarnations: IncarnationNotes = .standard
@@ -77,24 +88,25 @@ extension OfflineStore {
     }
 }
 
-/// Copies what can be read of a damaged database into a new one.
+/// Copies the readable content of a damaged database into a new one.
 ///
-/// SQLite reads what it can. Where it does not find the tables, or a part of one, the pages are searched for rows
-/// (``StoreCarver``), by what the engine knows of its tables.
+/// SQLite reads as much as it can. If it does not find a table or a part of it, the pages are searched for rows
+/// (``StoreCarver``) that fit the engine's tables.
 struct StoreSalvage {
     /// `nil` if SQLite cannot open it.
     private let source: Database?
     private let target: Database
-    /// `nil` where every row has to be read by SQLite.
+    /// `nil` if SQLite must read every row.
     private let pages: DatabasePages?
     private var report = SalvageReport(damagedFile: "")
-    /// How often nothing could be read of a table, whatever the range.
+    /// The number of ranges in a table without any readable row.
     private var failures = 0
 
-    /// After so many failures the rest of a table is given up: its upper pages are gone, and each row would be tried.
+    /// After so many failures the rest of a table is skipped: its upper pages are lost, and each row would be
+    /// tried.
     static let maximumFailures = 200_000
 
-    /// Tables in the order in which they are saved: what only this device has comes first.
+    /// The tables in the order of their importance: data that only this device has come first.
     private static let first = [
         "outpost_queue", "outpost_dependency", "outpost_setting", "outpost_before", "outpost_shelf", "outpost_query",
         "outpost_stream", "outpost_stream_chunk",
@@ -128,10 +140,10 @@ struct StoreSalvage {
                     return salvage.report
                 }
                 guard let source else { return try salvaged(nil) }
-                // Not in one transaction: SQLite ends that at the first page that cannot be read.
+                // Without a transaction, since SQLite ends one at the first unreadable page.
                 return try source.pool.unsafeRead { try salvaged($0) }
             }
-            // Closing moves the log too, and says nothing where it cannot.
+            // Closing moves the log too, but does not report a failure.
             try await target.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
             try target.close()
             return report
@@ -143,7 +155,7 @@ struct StoreSalvage {
 
     /// Copies every table into an empty database.
     ///
-    /// - Throws: `DatabaseError` also where the source is damaged.
+    /// - Throws: `DatabaseError`, also for a damaged source.
     static func copyAll(from source: Database, to target: Database) throws {
         var salvage = StoreSalvage(source: source, target: target, pages: nil)
         try salvage.run(nil)
@@ -154,14 +166,14 @@ struct StoreSalvage {
         try salvage.copyNumbers()
     }
 
-    /// Whether changes were taken of which nothing says that they still waited.
+    /// Whether changes were saved that may have left the queue before.
     private var hasGuessed = false
 
     private init(source: Database?, target: Database, pages: DatabasePages?) {
         (self.source, self.target, self.pages) = (source, target, pages)
     }
 
-    /// - Parameter origin: what the store was made for, where the file cannot tell it.
+    /// - Parameter origin: the service of the store, used if the file cannot tell it.
     private mutating func run(_ origin: StoreOrigin?) throws {
         var carver: StoreCarver?
         let schema: SalvagedSchema
@@ -177,11 +189,11 @@ struct StoreSalvage {
         guard !schema.tables.isEmpty else {
             throw StoreError.corrupt(message: "no table can be found, and so nothing can be saved")
         }
-        // One statement each: whoever wrote into the file may have put others behind it.
+        // One statement each: an attacker may have appended others in the file.
         for table in schema.tables { try target.makeStatement(sql: table.sql).execute() }
         let names = schema.tables.map(\.name)
         let ordered = Self.first.filter(names.contains) + names.filter { !Self.first.contains($0) }
-        // Where the tables had to be searched for, SQLite does not find their rows.
+        // If the tables had to be searched for, SQLite does not find their rows.
         if let source, carver == nil { for name in ordered { try copy(name, from: source) } }
         for statement in schema.others where statement.type == "index" {
             try target.makeStatement(sql: statement.sql).execute()
@@ -190,14 +202,14 @@ struct StoreSalvage {
         for statement in schema.others where statement.type != "index" {
             try target.makeStatement(sql: statement.sql).execute()
         }
-        // No internal id is given twice, also of rows that are lost.
+        // No internal id is given twice, including those of lost rows.
         let given = source.flatMap { try? Row.fetchAll($0, sql: "SELECT name, seq FROM sqlite_sequence") } ?? []
         for row in given where names.contains(row["name"]) {
             try RowNumbers.setLast(row["seq"], of: row["name"], in: target)
         }
     }
 
-    /// Searches the pages for the rows of tables that SQLite could not read, or not to the end.
+    /// Searches the pages for the rows of tables that SQLite could not read to the end.
     private mutating func carve(_ names: [String], _ carver: StoreCarver) throws {
         let wanted = report.saved.isEmpty ? names : names.filter { report.losses[$0] != nil }
         for (name, count) in try carver.copyRows(of: wanted, among: names, to: target) {
@@ -205,7 +217,7 @@ struct StoreSalvage {
         }
         hasGuessed = carver.guessed.contains("outpost_queue")
         for name in wanted where report.losses[name] == nil {
-            // Of a table that was found by its rows, nobody knows how many are missing.
+            // The number of missing rows is not known for a table that was found by its rows.
             let missing = carver.missingPages(of: name)
             if missing > 0 || !carver.knows(name) { report.losses[name] = max(missing, 1) }
         }
@@ -215,7 +227,7 @@ struct StoreSalvage {
         [.SQLITE_IOERR, .SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
     }
 
-    /// The numbers by which a file says what it is.
+    /// Copies `application_id` and `user_version`.
     private func copyNumbers() throws {
         for pragma in [Pragma.applicationID, .userVersion] {
             let value: Int? = try source.flatMap { source in
@@ -241,7 +253,7 @@ struct StoreSalvage {
                 DELETE FROM outpost_staged;
                 """)
         if try target.tableExists("outpost_dependency") {
-            // The number of a request that is lost may be given again.
+            // Otherwise, the number of a lost request could be given again.
             try target.execute(
                 sql: "DELETE FROM outpost_dependency WHERE request NOT IN (SELECT id FROM outpost_queue)")
         }
@@ -264,10 +276,10 @@ struct StoreSalvage {
             try copy(
                 name, table, list: list, insert: insert, rowID: rowID, from: range.lowerBound, to: range.upperBound,
                 from: source)
-            // What is behind an end that cannot be read, nobody knows.
+            // The rows behind an unreadable end are unknown.
             if !areRead, report.losses[table] == nil { report.losses[table] = 1 }
         } else {
-            // A table ordered by its key: from both ends up to the damage.
+            // A table ordered by its key is read from both ends up to the damage.
             let isWhole = try copyAll("SELECT \(list) FROM \(name)", insert, table: table, from: source)
             guard !isWhole else { return }
             report.losses[table, default: 0] += 1
@@ -291,7 +303,7 @@ struct StoreSalvage {
         return "_rowid_"
     }
 
-    /// The first and the last row id of a table, or bounds of them where an end cannot be read.
+    /// The first and the last row id of a table, or bounds of them if an end cannot be read.
     private func bounds(
         of table: String, _ rowID: String, in source: Database
     ) throws -> (range: ClosedRange<Int64>, areRead: Bool) {
@@ -300,11 +312,11 @@ struct StoreSalvage {
             return try Int64.fetchOne(
                 source, sql: "SELECT \(function)(\(rowID)) FROM \(table.sqlIdentifier)\(hint)")
         }
-        /// What its indexes say, which have all row ids too.
+        /// The row ids in the indexes of the table.
         func indexed(_ function: String) -> [Int64] {
             ((try? source.indexes(on: table)) ?? []).compactMap { (try? end(function, from: $0.name)) ?? nil }
         }
-        /// The last one that this table has ever given, where it counts them.
+        /// The last id that the table has assigned, if it counts them.
         func given() -> [Int64] {
             let sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
             return (try? Int64.fetchAll(source, sql: sql, arguments: [table])) ?? []
@@ -326,7 +338,7 @@ struct StoreSalvage {
         return (first...max(first, upper ?? first), areRead)
     }
 
-    /// Copies a range of rows; where it cannot be read, each half of it, down to single rows.
+    /// Copies a range of rows. If the range cannot be read, each half of it is copied, down to single rows.
     private mutating func copy(
         _ name: String, _ table: String, list: String, insert: String, rowID: String, from: Int64, to: Int64,
         from source: Database
@@ -339,9 +351,9 @@ struct StoreSalvage {
             report.losses[table, default: 0] += 1
             return
         }
-        // What was read before the damage is there already, and is ignored the second time.
+        // Rows read before the damage exist already, and are ignored the second time.
         report.saved[table] = before
-        // Damaged row ids may be anywhere: their sum or difference may be beyond what a number holds.
+        // Damaged row ids may have any value: their sum or difference may overflow.
         let middle = (from >> 1) + (to >> 1) + (from & to & 1)
         try copy(name, table, list: list, insert: insert, rowID: rowID, from: from, to: middle, from: source)
         try copy(name, table, list: list, insert: insert, rowID: rowID, from: middle + 1, to: to, from: source)

@@ -1,15 +1,15 @@
 import GRDB
 import ODataSQL
 
-/// Streams of which chunks are gone, as after a damage: their bytes are fewer than they say.
+/// Streams with missing chunks, as after damage: they have fewer bytes than recorded.
 enum StreamHoles {
     private static let condition = """
         length <> (SELECT COALESCE(SUM(length(c.bytes)), 0) FROM \(StreamChunks.table) AS c WHERE c.stream = outpost_stream.id)
         """
 
-    /// Lets those that the service has be loaded again by the next download.
+    /// Marks damaged streams that the service has, so that the next download loads them again.
     ///
-    /// - Returns: how many those were.
+    /// - Returns: the number of these streams.
     static func mend(in database: Database) throws -> Int {
         guard try database.tableExists(StreamChunks.table) else { return 0 }
         let broken = try Int64.fetchAll(
@@ -21,7 +21,7 @@ enum StreamHoles {
         return broken.count
     }
 
-    /// Says which there are, one sentence each.
+    /// Describes the damaged streams, one sentence each.
     static func problems(in database: Database) throws -> [String] {
         guard try database.tableExists(StreamChunks.table) else { return [] }
         return try Row.fetchAll(
@@ -34,7 +34,7 @@ enum StreamHoles {
         }
     }
 
-    /// How many of those that were made here there are: nobody else has their bytes.
+    /// The number of damaged local streams: nobody else has their bytes.
     static func localCount(in database: Database) throws -> Int {
         guard try database.tableExists(StreamChunks.table) else { return 0 }
         return try Int.fetchOne(

@@ -6,8 +6,8 @@ import ODataSQL
 import ODataService
 
 extension OfflineStore {
-    /// Loads the streams that queries ask for: those that are missing, those of entities that the download brought, and
-    /// those that an earlier one did not come to load.
+    /// Loads the streams for queries: missing ones, those of downloaded entities, and those that an earlier
+    /// download did not reach.
     func loadStreams(of queries: [StoredQuery], from remote: any ODataProvider) async throws {
         let loader = StreamLoader(streams: streamTable, remote: remote, limits: options.sync.downloadLimits)
         let mapping = mapping
@@ -29,7 +29,7 @@ extension OfflineStore {
                         _ = try await loader.load(
                             url, of: .init(set: set, rowID: row.id, property: property))
                     } catch let error as ODataError where !error.isOfCommunication {
-                        // An entity without a stream, or one that went meanwhile: the others are loaded all the same.
+                        // The entity has no stream, or was removed meanwhile. The other streams are still loaded.
                         continue
                     } catch is InvalidResponseError {
                         continue

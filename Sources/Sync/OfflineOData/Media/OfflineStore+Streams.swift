@@ -20,7 +20,7 @@ extension OfflineStore {
     /// Answers a request about a stream; `nil` for any other.
     func answerStream(_ request: ODataRequest) async throws -> ODataResponse? {
         let plain = try request.parsingLink()
-        // Binding costs more than most reads do.
+        // Binding is more expensive than most reads.
         guard mayBeStream(plain), let bound = try? Binder(model: model).bind(plain.url) else { return nil }
         if plain.method == .create, case .media(let bytes, let contentType) = plain.body,
             case .entities(let shape, _) = bound.resource.target, shape.hasStream
@@ -38,7 +38,7 @@ extension OfflineStore {
             }
             return try await replaceStream(bytes, contentType, of: steps, property: property, request: redirected)
         case .delete where property.isEmpty:
-            // A media entity goes with its stream (OData Protocol 4.01, 11.4.7.3).
+            // A media entity is deleted with its stream (OData Protocol 4.01, 11.4.7.3).
             var entity = redirected
             entity.url.path.segments.removeLast()
             return try await execute(entity)
@@ -47,7 +47,7 @@ extension OfflineStore {
         }
     }
 
-    /// The way to the entity whose stream a URL leads to.
+    /// The path to the entity of a stream's URL.
     private func entitySteps(of url: ODataURL) throws -> [BoundSegment] {
         let steps = try Binder(model: model).bind(url).resource.steps.prefix { step in
             switch step {
@@ -58,7 +58,8 @@ extension OfflineStore {
         return try address(steps, url)
     }
 
-    /// The way to an entity, by keys and containment; streams of related entities are asked for by their own URLs.
+    /// The path to an entity, by keys and containment. Streams of related entities are requested by their own
+    /// URLs.
     private func address(_ steps: some Sequence<BoundSegment>, _ url: ODataURL) throws -> [BoundSegment] {
         let steps = steps.filter { step in
             if case .cast = step { false } else { true }
@@ -67,7 +68,7 @@ extension OfflineStore {
         return steps
     }
 
-    /// The row of an entity that is there, and that of the one that contains it.
+    /// The row of an existing entity, and the row that contains it.
     ///
     /// - Throws: `ODataError` 404.
     private func streamOwner(
@@ -84,7 +85,7 @@ extension OfflineStore {
         return (entity, found.rowID)
     }
 
-    /// A stream as the app sees it: what was made here, else what was downloaded; nothing where it was deleted here.
+    /// The visible stream: the local one, else the downloaded one; none if it was deleted locally.
     fileprivate func seen(
         _ owner: StreamTable.Owner, in database: Database
     ) throws -> (info: StreamTable.Info?, isDeleted: Bool) {
@@ -111,17 +112,17 @@ extension OfflineStore {
 
     // MARK: Changing
 
-    /// Where a media entity is made.
+    /// The place at which a media entity is created.
     private struct MediaPlace {
         let table: TableStorage
         /// The row that contains it.
         var container: Int64?
-        /// The entity that it is related to besides, and by which navigation property.
+        /// The entity to which it is related in addition, and the navigation property.
         var relation: (row: RowWriter.WrittenRow, navigation: String)?
     }
 
-    /// Creates a media entity in a set, in what an entity contains, or related to an entity: its stream is sent first, then
-    /// what is set of its properties, the foreign key of such a relation included.
+    /// Creates a media entity in a set, in a contained collection, or related to an entity. Its stream is sent
+    /// first, then its changed properties, including the foreign key of such a relation.
     private func createMedia(
         _ bytes: ByteStream, _ contentType: String, at steps: [BoundSegment], request: ODataRequest
     ) async throws -> ODataResponse {
@@ -170,7 +171,7 @@ extension OfflineStore {
         throw ODataError.notImplemented("A media entity by the path \(url)")
     }
 
-    /// Relates what was just made to the entity that its path leads through: by the foreign key, or by a link.
+    /// Relates the created entity to the entity on its path: by the foreign key, or by a link.
     private func relate(
         _ key: EntityKey, in table: TableStorage, to row: RowWriter.WrittenRow, by navigation: String,
         _ request: ODataRequest, in database: Database
@@ -222,10 +223,10 @@ extension OfflineStore {
         return ODataResponse(status: 204)
     }
 
-    /// Takes a stream in, and makes the change that it is for once it is here: no transaction waits for a network. Where
-    /// either fails, nothing of it stays.
+    /// Receives a stream, and makes its change afterwards: no transaction waits for a network. If either fails,
+    /// nothing of it stays.
     ///
-    /// - Parameter body: gets the stream's number and length, in a transaction.
+    /// - Parameter body: is called with the stream's number and length, in a transaction.
     private func storing<Value: Sendable>(
         _ bytes: ByteStream, _ contentType: String,
         body: @escaping @Sendable (Int64, Int64, Database) throws -> Value
@@ -268,27 +269,27 @@ extension OfflineStore {
 }
 
 extension OfflineStore.Streams {
-    /// Loads a stream from the service, so that it can be read offline. One that was cut short goes on where it was.
-    /// Where it was replaced or deleted here, that is still what is seen, and what was loaded is seen again when it is
-    /// taken back.
+    /// Loads a stream from the service, so that it can be read offline. An interrupted load resumes. If the
+    /// stream was replaced or deleted locally, the local state stays visible, and the loaded stream appears after
+    /// an undo.
     ///
     /// - Parameter stream: a media entity's stream or a stream property, such as `Photos(1)/$value`.
-    /// - Returns: whether it was loaded; `false` when it was here already and has not changed.
-    /// - Throws: ``OfflineError/notConnected``; `ODataError` 404 for what is not here or has no stream there;
-    ///   `TransportError`.
+    /// - Returns: whether it was loaded; `false` if the store has it already and it has not changed.
+    /// - Throws: ``OfflineError/notConnected``; `ODataError` 404 if the entity is not in the store or has no such
+    ///   stream; `TransportError`.
     @discardableResult
     public func load(_ stream: ODataURL) async throws -> Bool {
         let loader = StreamLoader(
             streams: store.streamTable, remote: try store.connection(), limits: store.options.sync.downloadLimits)
-        // The service does not know the key that an entity had here before.
+        // The service does not know a former local key of the entity.
         let present = try await store.followingAlias(ODataRequest(.read, stream))?.url ?? stream
         return try await loader.load(present, of: store.owner(of: present))
     }
 
-    /// Whether a stream is here as a whole, so that it can be read without the service.
+    /// Returns whether the store has a stream as a whole, so that it can be read without the service.
     ///
     /// - Parameter stream: a media entity's stream or a stream property, such as `Photos(1)/$value`.
-    /// - Throws: `ODataError` 404 for what is not here or has no stream there; `StoreError`.
+    /// - Throws: `ODataError` 404 if the entity is not in the store or has no such stream; `StoreError`.
     public func isLoaded(_ stream: ODataURL) async throws -> Bool {
         let owner = try await store.owner(of: stream)
         return try await store.database.read { [store] in try store.seen(owner, in: $0).info?.isComplete ?? false }
@@ -296,7 +297,7 @@ extension OfflineStore.Streams {
 }
 
 extension BoundResource.Target {
-    /// The stream addressed: the name of the property, empty for that of a media entity; `nil` for anything else.
+    /// The addressed stream: the name of the property, empty for that of a media entity; `nil` for any other URL.
     fileprivate var streamProperty: String? {
         switch self {
         case .rawValue(nil): ""

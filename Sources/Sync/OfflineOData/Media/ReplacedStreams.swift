@@ -2,11 +2,11 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Finds out by the media ETags of downloaded entities which streams that are here have been replaced: a service need not
-/// change an entity for that (OData JSON Format 4.01, 4.6.14).
+/// Finds replaced streams by the media ETags of downloaded entities: a service need not change an entity when its
+/// stream is replaced (OData JSON Format 4.01, 4.6.14).
 struct ReplacedStreams {
     private let set: String
-    /// None where nothing of streams is kept offline.
+    /// Empty if no stream is kept offline.
     private let properties: [String]
     private let database: Database
 
@@ -19,7 +19,7 @@ struct ReplacedStreams {
             ? properties : []
     }
 
-    /// The streams of a row that were downloaded and are not those of the entity as the service has it now.
+    /// The downloaded streams of a row that differ from those of the server version.
     func of(_ entity: ODataEntity, _ rowID: Int64) throws -> [StreamTable.Owner] {
         guard !properties.isEmpty else { return [] }
         return try entity.streamETags.compactMap { property, etag in
@@ -30,18 +30,18 @@ struct ReplacedStreams {
         }
     }
 
-    /// Has the streams of a row loaded that were replaced.
+    /// Marks the replaced streams of a row for loading.
     func noteDue(_ entity: ODataEntity, _ rowID: Int64) throws {
         for owner in try of(entity, rowID) { try StreamTable.note(owner, in: database) }
     }
 
-    /// What identifies a version, whether strongly or weakly: services say it one way in payloads and another in answers to
-    /// requests for a stream.
+    /// The opaque part of an ETag, without its strength: services use strong ETags in payloads and weak ones in
+    /// responses for a stream, or the reverse.
     private static func opaque(_ etag: String) -> Substring { etag.hasPrefix("W/") ? etag.dropFirst(2) : etag[...] }
 }
 
 extension ODataEntity {
-    /// The ETags of its streams as the service has told them: that of a media entity's own is under the empty name.
+    /// The ETags of its streams from the service. The stream of a media entity has the empty name.
     var streamETags: [String: String] {
         get {
             guard shape.hasStream || !shape.streamProperties.isEmpty else { return [:] }

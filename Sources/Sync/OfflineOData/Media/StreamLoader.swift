@@ -3,19 +3,19 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Loads streams from a service, resumably.
+/// Loads streams from a service. An interrupted load resumes.
 struct StreamLoader: Sendable {
     let streams: StreamTable
     let remote: any ODataProvider
     var limits = DownloadLimits()
 
-    /// That what came of a stream before cannot be gone on with.
+    /// The received part of a stream cannot be continued.
     private struct NoUse: Error {}
 
-    /// How services say that there is no stream, or none to be read: asking again gives the same answer.
+    /// The statuses of a missing or unreadable stream. A repeat would get the same answer.
     private static let definite: Set = [400, 404, 405, 410, 501]
 
-    /// - Returns: whether it was loaded; `false` when nothing is different.
+    /// - Returns: whether it was loaded; `false` if it has not changed.
     func load(_ url: ODataURL, of owner: StreamTable.Owner) async throws -> Bool {
         do {
             return try await attempt(url, of: owner)
@@ -31,7 +31,7 @@ struct StreamLoader: Sendable {
                 try StreamTable.partial(owner, in: database)
             )
         }
-        // What was made here is what the app sees. What is kept behind it is what it is when that is taken back.
+        // A local stream is the visible one. The downloaded stream behind it appears after an undo.
         guard seen?.isLocal != true || known != nil else {
             try await streams.database.write { try StreamTable.settle(owner, in: $0) }
             return false
@@ -55,13 +55,13 @@ struct StreamLoader: Sendable {
         do {
             response = try await remote.execute(request)
         } catch let error as ODataError where error.status == 416 {
-            // There is nothing behind what came: whether it is all, nobody has said.
+            // There is nothing behind the received part, and the service has not confirmed that it is complete.
             guard offset > 0, let partial else { throw error }
             try await drop(partial)
             throw NoUse()
         } catch let error as ODataError where Self.definite.contains(error.status) {
-            // The service's word alone: where another load takes the place of this one, the stream is that one's, and is due
-            // until it is through.
+            // The service has answered. If another load has replaced this one, the stream belongs to that load
+            // and stays due until its end.
             try await streams.database.write { try StreamTable.settle(owner, in: $0) }
             throw error
         }
@@ -87,7 +87,7 @@ struct StreamLoader: Sendable {
                 try database.execute(
                     sql: "UPDATE outpost_stream SET entity_set = ?, row_id = ?, property = ?, etag = ? WHERE id = ?",
                     arguments: [owner.set, owner.rowID, owner.property, response.etag, id])
-                // From now on it is what is due.
+                // From now on, this load is the due one.
                 try StreamTable.settle(owner, but: id, in: database)
             }
         }
@@ -99,7 +99,7 @@ struct StreamLoader: Sendable {
         return true
     }
 
-    /// The bytes, and an error behind as many as a stream may have.
+    /// The bytes, followed by an error if they exceed the limit of a stream.
     private func bounded(_ bytes: ByteStream, _ url: ODataURL) -> ByteStream {
         let received = LockedState(Int64(0))
         let most = limits.streamBytes
@@ -122,7 +122,8 @@ struct StreamLoader: Sendable {
 }
 
 extension ODataResponse {
-    /// Whether it is what was asked for: the rest of the same bytes, from a place on (RFC 9110, 15.3.7).
+    /// Whether the response has the requested bytes: the rest of the same version, from an offset on (RFC 9110,
+    /// 15.3.7).
     fileprivate func goesOn(at offset: Int64, of known: String?) -> Bool {
         if let etag, etag != known { return false }
         let field = headers.first { $0.key.lowercased() == "content-range" }?.value.lowercased() ?? ""

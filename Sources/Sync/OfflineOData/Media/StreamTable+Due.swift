@@ -2,15 +2,15 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Streams that a download is to load. One that is due stands in the table beside what is there already, without bytes, ETag and
-/// an end, until the service has said what became of it: so it is loaded by a later download when this one is cut.
+/// Streams that a download must load. A due stream has a row of its own, without bytes, ETag and length, until
+/// the service has answered. So a later download loads it after an interruption.
 extension StreamTable {
-    /// How many rows are looked at in one transaction.
+    /// The number of rows that one transaction examines.
     private static let rowsAtOnce = 1_000
-    /// What is set once all that the last download changed is noted.
+    /// The setting that shows that all changes of the last download were examined.
     private static let notedSetting = "streams.noted"
 
-    /// The streams that an entity has: that of a media entity is the empty name.
+    /// The streams of an entity. The stream of a media entity has the empty name.
     static func properties(of table: TableStorage) -> [String] {
         (table.shape.hasStream ? [""] : [])
             + table.shape.properties.filter { $0.type.primitive == .stream }.map(\.name)
@@ -18,7 +18,7 @@ extension StreamTable {
 
     // MARK: Noting
 
-    /// Notes what the last download changed and never came to load, before it is forgotten what it changed.
+    /// Marks the streams that the last download changed and did not load, before its records are removed.
     func noteLeftOver(_ mapping: StorageMapping) async throws {
         let (isNoted, all) = try await database.read { database in
             (try Settings.text(Self.notedSetting, in: database) != nil, try QueryTable.all(in: database))
@@ -26,12 +26,12 @@ extension StreamTable {
         if !isNoted { try await note(of: all, mapping) { try Self.changed($0, $1, after: $2, in: $3) } }
     }
 
-    /// Begins with what the next download will change.
+    /// Starts the records of the next download.
     static func forgetNoted(in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_setting WHERE name = ?", arguments: [notedSetting])
     }
 
-    /// Notes what a download has changed, of whichever query, and of some queries what is not here.
+    /// Marks the streams of rows that a download has changed, and the missing streams of some queries.
     func noteDue(missingOf queries: [StoredQuery], _ mapping: StorageMapping) async throws {
         let all = try await database.read { try QueryTable.all(in: $0) }
         guard all.contains(where: \.retrievesStreams) else { return }
@@ -66,7 +66,7 @@ extension StreamTable {
         }
     }
 
-    /// Notes that a stream is to be loaded.
+    /// Marks a stream for loading.
     static func note(_ owner: Owner, in database: Database) throws {
         try database.cachedStatement(
             sql: """
@@ -93,7 +93,7 @@ extension StreamTable {
                 """, arguments: [query, table.set, last])
     }
 
-    /// The next rows of a query no stream of which is here.
+    /// The next rows of a query without any stream in the store.
     private static func missing(
         _ query: Int64, _ table: TableStorage, after last: Int64, in database: Database
     ) throws -> [Int64] {
@@ -109,7 +109,7 @@ extension StreamTable {
                 """, arguments: [query, table.set, last])
     }
 
-    /// That the query ?1 holds a row t of the set ?2.
+    /// SQL that is true if the query ?1 holds a row t of the set ?2.
     private static func held(_ table: TableStorage) -> String? {
         guard let owner = table.visibility?.ownerColumn, let id = table.rowID else { return nil }
         return """
@@ -121,7 +121,7 @@ extension StreamTable {
 
     // MARK: Loading
 
-    /// The streams of a query's rows that are due, and those that came in part.
+    /// The streams of a query's rows that are due, and those that were loaded in part.
     static func due(
         _ query: Int64, _ table: TableStorage, in database: Database
     ) throws -> [(rowID: Int64, properties: [String])] {
@@ -146,7 +146,7 @@ extension StreamTable {
         return due
     }
 
-    /// Ends that a stream is due, and that a part of it is here, but for one that it came as.
+    /// Removes the mark and the parts of a stream, except one given part.
     static func settle(_ owner: Owner, but id: Int64? = nil, in database: Database) throws {
         try database.execute(
             sql: """
@@ -155,7 +155,7 @@ extension StreamTable {
                 """, arguments: [owner.set, owner.rowID, owner.property, id])
     }
 
-    /// Lets go of the bytes that came of a stream; it is due as before.
+    /// Removes the received bytes of a stream, which stays due.
     static func empty(_ id: Int64, in database: Database) throws {
         try StreamChunks.remove(id, in: database)
         try database.execute(

@@ -3,11 +3,11 @@ import GRDB
 import ODataSQL
 import ODataService
 
-/// The streams of media entities and of stream properties, in rows of one size each, never whole in memory.
+/// The streams of media entities and of stream properties, in chunks of one size, never as a whole in memory.
 struct StreamTable: Sendable {
     let database: StoreDatabase
 
-    /// The entity whose stream it is, and the property where it is not the entity's own.
+    /// The entity of a stream, and the property if it is not the entity's own stream.
     struct Owner: Hashable, Sendable {
         var set: String
         var rowID: Int64
@@ -15,20 +15,20 @@ struct StreamTable: Sendable {
         var property = ""
     }
 
-    /// A stream as it is kept.
+    /// A stored stream.
     struct Info: Sendable {
         var id: Int64
         var contentType: String
         var etag: String?
         var length: Int64
         var isComplete: Bool
-        /// Whether it was made here and the service has not taken it.
+        /// Whether it was created locally and the service has not accepted it.
         var isLocal: Bool
     }
 
     // MARK: Finding
 
-    /// What an app sees: the last one that was made here, else what was downloaded; one that is still coming comes last.
+    /// The visible stream: the last local one, else the downloaded one, else one that is still being received.
     static func info(_ owner: Owner, in database: Database) throws -> Info? {
         try Row.fetchOne(
             database,
@@ -39,7 +39,7 @@ struct StreamTable: Sendable {
         ).map(decode)
     }
 
-    /// What was downloaded as a whole, whether it is seen or was replaced here.
+    /// The complete downloaded stream, even if a local one has replaced it.
     static func downloaded(_ owner: Owner, in database: Database) throws -> Info? {
         try Row.fetchOne(
             database,
@@ -55,7 +55,7 @@ struct StreamTable: Sendable {
         try Row.fetchOne(database, sql: "SELECT * FROM outpost_stream WHERE id = ?", arguments: [id]).map(decode)
     }
 
-    /// A stream that came in part.
+    /// A stream that was received in part.
     static func partial(_ owner: Owner, in database: Database) throws -> Info? {
         try Row.fetchOne(
             database,
@@ -74,23 +74,23 @@ struct StreamTable: Sendable {
 
     // MARK: Writing
 
-    /// The streams that requests wait to send.
+    /// The streams of pending requests.
     private static let waiting = """
         SELECT json_extract(detail, '$.stream') FROM outpost_queue WHERE json_extract(detail, '$.stream') IS NOT NULL
         """
 
-    /// SQL that is true of streams of the set `?1` unless they may come back with an entity that contains theirs and was deleted
-    /// here: their rows and requests are on its shelf.
+    /// SQL that is true for streams of the set `?1`, unless they may come back with a locally deleted container:
+    /// its shelf has their rows and requests.
     private static let cannotComeBack = """
         NOT EXISTS (SELECT 1 FROM outpost_shelf AS shelf
             WHERE substr(?1, 1, length(shelf.entity_set) + 1) = shelf.entity_set || '/')
         """
 
-    /// For how many seconds after its last bytes a stream that belongs to nothing is taken for one that is still coming,
-    /// to this process or to another.
+    /// The seconds after its last bytes for which a stream without an owner counts as still being received, by
+    /// this process or another.
     static let intakeLifetime = 86_400
 
-    /// Begins a stream that belongs to nothing yet; instead of a row, it has the time of its last bytes.
+    /// Begins a stream without an owner. Instead of a row, it has the time of its last bytes.
     func begin(contentType: String, isLocal: Bool) async throws -> Int64 {
         try await database.write { database in
             try database.execute(
@@ -101,10 +101,10 @@ struct StreamTable: Sendable {
         }
     }
 
-    /// Appends bytes as fast as they come, each chunk in a transaction of its own, so that what has come stays.
+    /// Appends received bytes, each chunk in a transaction of its own, so that received bytes stay.
     ///
-    /// - Parameter length: how many bytes there are already, a multiple of `StreamChunks.size`.
-    /// - Returns: how many there are now.
+    /// - Parameter length: the number of bytes received before, a multiple of `StreamChunks.size`.
+    /// - Returns: the number of bytes afterwards.
     func append(_ bytes: ByteStream, to id: Int64, after length: Int64 = 0) async throws -> Int64 {
         try await StreamChunks.cut(bytes, after: length) { try await write($0, at: $1, of: id) }
     }
@@ -125,10 +125,10 @@ struct StreamTable: Sendable {
         ODataError(status: 410, code: "StreamReplaced", message: "The stream was removed while it was taken in.")
     }
 
-    /// Gives a complete stream to its owner; the one before goes, unless it is still to be sent. What was downloaded stays
-    /// behind one that was made here, so that this can be taken back, until the service has taken it.
+    /// Gives a complete stream to its owner. The former stream is removed, unless it is still to be sent. A
+    /// downloaded stream stays behind a local one for an undo, until the service has accepted the local one.
     ///
-    /// - Throws: `ODataError` 410 for a stream that is not there any more.
+    /// - Throws: `ODataError` 410 if the stream was removed.
     static func attach(_ id: Int64, to owner: Owner, length: Int64, etag: String?, in database: Database) throws {
         try database.execute(
             sql: """
@@ -143,7 +143,7 @@ struct StreamTable: Sendable {
         guard database.changesCount == 1 else { throw isGone }
     }
 
-    /// The service has taken a stream: what was downloaded before it goes.
+    /// Marks a stream as accepted by the service, and removes the downloaded one.
     static func markUploaded(_ id: Int64, etag: String?, in database: Database) throws {
         try database.execute(
             sql: """
@@ -155,15 +155,14 @@ struct StreamTable: Sendable {
             sql: "UPDATE outpost_stream SET is_local = 0, etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
-    /// Removes a stream, whoever it belongs to.
+    /// Removes a stream of any owner.
     static func remove(_ id: Int64, in database: Database) throws {
         try database.execute(sql: "DELETE FROM outpost_stream WHERE id = ?", arguments: [id])
     }
 
-    /// Removes the streams of an owner that were made here, or those that were downloaded; but none that is still to be
-    /// sent.
+    /// Removes the local or the downloaded streams of an owner, except those that are still to be sent.
     ///
-    /// - Parameter etag: one that has this ETag stays.
+    /// - Parameter etag: a stream with this ETag stays.
     static func remove(
         _ owner: Owner, local isLocal: Bool, unless etag: String? = nil, in database: Database
     ) throws {
@@ -174,16 +173,16 @@ struct StreamTable: Sendable {
                 """, arguments: [owner.set, owner.rowID, owner.property, isLocal, etag])
     }
 
-    /// Removes what was changed here of a row's streams: what was downloaded is seen again, and what was not is loaded
-    /// when it is asked for.
+    /// Removes the local streams of a row: the downloaded ones are visible again, and missing ones are loaded on
+    /// request.
     static func removeLocal(of row: RowReference, in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_stream WHERE entity_set = ? AND row_id = ? AND is_local = 1",
             arguments: [row.set, row.rowID])
     }
 
-    /// Removes the streams of rows that are gone (not of those whose deletion may still be taken back), and those that
-    /// never got an owner, since taking them in was cut short.
+    /// Removes the streams of deleted rows (unless the deletion may be undone), and streams without an owner
+    /// after an interruption.
     static func removeOrphans(_ mapping: StorageMapping, in database: Database) throws {
         for table in mapping.tables.values {
             guard let rowID = table.rowID else { continue }
@@ -195,7 +194,7 @@ struct StreamTable: Sendable {
                         AND \(cannotComeBack)
                     """, arguments: [table.set])
         }
-        // Those of sets that the service has no more.
+        // The streams of sets that the service does not have any more.
         for set in try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_stream")
         where !set.isEmpty && mapping.tables[set] == nil {
             try database.execute(
@@ -210,7 +209,7 @@ struct StreamTable: Sendable {
 
     // MARK: Reading
 
-    /// The bytes of a stream, read as they are pulled; no transaction lives between two chunks.
+    /// The bytes of a stream, read on demand; no transaction stays open between two chunks.
     func bytes(of stream: Info) -> ByteStream {
         StreamChunks { try await database.read($0) }.bytes(of: stream.id, length: stream.length)
     }

@@ -2,16 +2,16 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The changes that wait of an entity which the service is to copy or to activate with all its parts.
+/// The pending changes of an entity that the service is to copy or activate with all its parts.
 struct DraftChanges {
     let mapping: StorageMapping
     let queue: QueueTable
 
-    /// What tells drafts from active entities.
+    /// The property that distinguishes drafts from active entities.
     private static let marker = "IsActiveEntity"
 
-    /// Whether a change waits of the entity, of its relations, of what it contains, or of what leads to it by foreign keys and
-    /// is a draft or active as it is itself.
+    /// Whether a change is pending of the entity, its relations, its contained entities, or of entities that
+    /// refer to it by a foreign key and are drafts or active as it is.
     func wait(of rowID: Int64, _ table: TableStorage, in database: Database) throws -> Bool {
         let contained = try Containment(mapping: mapping).requests(within: rowID, table, queue, in: database)
         let hasOwn = try queue.hasRequests(set: table.set, rowID: rowID, in: database)
@@ -23,7 +23,7 @@ struct DraftChanges {
         return try queue.requests(in: database).contains { request in
             guard request.isOfRow, let part = mapping.tables[request.entitySet], part.shape.property(Self.marker) != nil
             else { return false }
-            // What was deleted, or leads elsewhere by now, was a part before.
+            // A deleted row, or one that refers elsewhere by now, may have been a part before.
             let present = try BulkLoader(table: part, in: database).read(request.rowID)
             let former = request.base.map { ODataEntity(shape: part.shape, key: request.key).merging($0) }
             return try [present, former].compactMap { $0 }.contains { version in
@@ -34,12 +34,12 @@ struct DraftChanges {
         }
     }
 
-    /// - Parameter seen: the rows on the way from which it is known that they do not lead there.
+    /// - Parameter seen: the rows on the way that are known not to lead there.
     private func leads(
         _ entity: ODataEntity, of table: TableStorage, to root: RowReference, isActive: ODataValue,
         seen: inout Set<RowReference>, in database: Database
     ) throws -> Bool {
-        // A call within a call for each step of a long way would end on the stack of a thread.
+        // A loop instead of recursion, which would exhaust the stack on a long way.
         var open = [(entity, table)]
         while let (entity, table) = open.popLast() {
             guard entity[Self.marker] == isActive else { continue }

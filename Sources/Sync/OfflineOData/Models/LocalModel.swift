@@ -2,9 +2,9 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The model that a store's tables are made for: a service's, with the sets that the app has for itself.
+/// The model of a store's tables: the service's model with the app's own sets.
 enum LocalModel {
-    /// The term that names the active set of a set of drafts.
+    /// The term of a set of drafts that names its active set.
     static let draftTerm = Vocabulary.offline + "LocalDraft"
     static let setting = "local.metadata"
     private static let numberSetting = "local.metadata.number"
@@ -60,17 +60,17 @@ enum LocalModel {
         }
     }
 
-    /// The model that the tables are made for, as XML; `nil` where it is not kept.
+    /// The model of the tables as XML; `nil` if it is not stored.
     static func kept(in database: Database) throws -> [UInt8]? { try Settings.bytes(setting, in: database) }
 
-    /// Keeps the model that the tables are made for, under the next number: by that, whoever works with the one before
-    /// finds out.
+    /// Stores the model of the tables under the next number. A store with the former model recognises the change
+    /// by that number.
     static func keep(_ model: EntityDataModel, in database: Database) throws {
         try Settings.set(setting, CSDLWriter.xml(model, version: model.version), in: database)
         try Settings.set(numberSetting, String(try number(in: database) + 1), in: database)
     }
 
-    /// The number of the model that the tables are made for; 0 where none was ever counted.
+    /// The number of the model of the tables; 0 if none was ever counted.
     ///
     /// - Parameter schema: the name of the store among those that a connection reads.
     static func number(of schema: String = "main", in database: Database) throws -> Int {
@@ -84,9 +84,9 @@ enum LocalModel {
         return try String.fetchOne(statement, arguments: [numberSetting]).flatMap { Int($0) }
     }
 
-    /// Makes sure that the tables are still made for the model of a number.
+    /// Makes sure that the tables still match the model with a number.
     ///
-    /// - Parameter orNext: whether the one after it will do too.
+    /// - Parameter orNext: whether the next number is accepted too.
     /// - Throws: ``OfflineError/modelOutdated``.
     static func require(
         _ number: Int, orNext: Bool = false, of schema: String = "main", in database: Database
@@ -95,14 +95,14 @@ enum LocalModel {
         do {
             found = try countedNumber(of: schema, in: database)
         } catch let error as DatabaseError where isDamage(error) {
-            // What a damaged store does not tell is for others to speak of.
+            // A damaged store is reported by other checks.
             return
         }
         guard let found, found != number, !orNext || found != number + 1 else { return }
         throw OfflineError.modelOutdated
     }
 
-    /// Whether the store is damaged: after other refusals a transaction may have ended, and must not go on.
+    /// Whether the store is damaged. After other refusals a transaction may have ended, and must not continue.
     private static func isDamage(_ error: DatabaseError) -> Bool {
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR: true
@@ -110,11 +110,11 @@ enum LocalModel {
         }
     }
 
-    /// Brings the tables to a model with other sets of the app's own.
+    /// Migrates the tables to a model with other sets of the app's own.
     ///
-    /// - Parameter purges: whether what the app has for itself goes where a difference is not compatible.
-    /// - Throws: ``OfflineError/invalidClientModel(reason:)`` for a difference that is not compatible; nothing was
-    ///   changed then.
+    /// - Parameter purges: whether the app's own data are deleted if a difference is incompatible.
+    /// - Throws: ``OfflineError/invalidClientModel(reason:)`` for an incompatible difference; nothing was changed
+    ///   then.
     static func migrate(
         from service: EntityDataModel, to model: EntityDataModel, purges: Bool, in database: Database
     ) throws {
@@ -128,7 +128,7 @@ enum LocalModel {
         }
         let stale = try ModelMigration(from: old, to: model, rebuilds: false).run(in: database)
         for query in try QueryTable.all(in: database) where stale.contains(query.entitySet) {
-            // A delta would not bring what the rows have lost.
+            // A delta would not bring the values that the rows have lost.
             try QueryTable.forgetLinks(of: query.id, in: database)
         }
         try keep(model, in: database)
@@ -138,12 +138,12 @@ enum LocalModel {
     static func purge(_ model: EntityDataModel, in database: Database) throws {
         for table in ownTables(of: model) {
             try database.execute(sql: "DELETE FROM \(table.table.sqlIdentifier)")
-            // What drafts were made from.
+            // The before images of drafts.
             try database.execute(sql: "DELETE FROM outpost_before WHERE entity_set = ?", arguments: [table.set])
         }
     }
 
-    /// How many rows the app's own sets have, drafts included.
+    /// The number of rows in the app's own sets, including drafts.
     static func countRows(of model: EntityDataModel, in database: Database) throws -> Int {
         try ownTables(of: model).reduce(0) { sum, table in
             let count = try Int.fetchOne(
@@ -159,8 +159,8 @@ enum LocalModel {
             .compactMap { mapping.tables[$0.name] }
     }
 
-    /// The app's own sets as they are kept with the store, into options that say nothing of them: whoever opens a store
-    /// without knowing the app that made it, as a tool does, works with all of it.
+    /// Adds the app's own sets, as stored, to options that do not name them. A tool that opens the store of an
+    /// unknown app then works with all sets.
     static func adopt(
         from kept: [UInt8]?, beside service: EntityDataModel, into options: inout OfflineStore.CreationOptions
     ) throws {
@@ -186,6 +186,6 @@ enum LocalModel {
 }
 
 extension EntitySet {
-    /// Whether the set is only in the store: it is never uploaded nor downloaded.
+    /// Whether the set exists only in the store: it is never uploaded or downloaded.
     var isClientOnly: Bool { annotations.annotation(EngineSet.clientOnlyTerm) != nil }
 }

@@ -3,11 +3,11 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// Refuses a local change, within its transaction, where the tables are not those of the model any more that it is made by:
-/// another process may have brought the store to a new one.
+/// Refuses a local change, within its transaction, if the tables do not match its model any more. Another process
+/// may have migrated the store to a new model.
 struct ModelCheckingHook: WriteHook {
     let base: QueueHook
-    /// The number that the model has in the store.
+    /// The number of the model in the store.
     let modelNumber: Int
 
     func prepareInsert(_ entity: inout ODataEntity, into table: TableStorage, in database: Database) throws {

@@ -3,15 +3,15 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Brings the tables of a store from one version of a service's model to another, in one transaction.
+/// Migrates the tables of a store from one version of a service's model to another, in one transaction.
 ///
-/// Tables that both layouts have alike are not touched. A table that differs is made anew and filled with the columns
-/// that both have. What both store otherwise is read by the former layout and written by the new one; columns that are new
-/// are *not loaded* until a download brings them.
+/// Tables with the same layout stay untouched. A different table is created anew and filled with the common
+/// columns. Columns with another storage form are read by the former layout and written by the new one. New
+/// columns are *not loaded* until a download brings them.
 struct ModelMigration {
     let old: OfflineLayout
     let new: OfflineLayout
-    /// Whether rows without changes of ours go, since what they hold means something else now.
+    /// Whether rows without local changes are deleted, because their values have another meaning now.
     let rebuilds: Bool
 
     private let oldStatements: [Statement]
@@ -25,7 +25,7 @@ struct ModelMigration {
         newStatements = self.new.statements.compactMap(Statement.init)
     }
 
-    /// One statement of a layout: what it makes, and the table that this belongs to.
+    /// One statement of a layout, with the table to which its result belongs.
     private struct Statement: Hashable {
         var sql: String
         var kind: String
@@ -69,9 +69,9 @@ struct ModelMigration {
 
     /// Migrates the tables of the entity sets.
     ///
-    /// - Returns: the sets whose rows lack what is new, or are stored otherwise now.
+    /// - Returns: the sets with rows that lack new columns, or have another storage form now.
     func run(in database: Database) throws -> Set<String> {
-        // Renaming a table must not change what triggers of others say.
+        // The renaming of a table must not change the triggers of other tables.
         try database.setPragma(.legacyAlterTable, "ON")
         defer { try? database.setPragma(.legacyAlterTable, "OFF") }
         let recoded = recodedTables
@@ -106,8 +106,8 @@ struct ModelMigration {
         return stale
     }
 
-    /// The tables that are made by the same statement, and have columns whose values are stored otherwise: a decimal of another
-    /// scale is another whole number.
+    /// The tables with an unchanged statement and columns of another storage form: a decimal of another scale is
+    /// another integer.
     private var recodedTables: Set<String> {
         let former = Dictionary(
             old.mapping.tables.values.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
@@ -120,11 +120,11 @@ struct ModelMigration {
             }.map(\.table))
     }
 
-    /// An index that somebody asked for, with the statement that made it; a search index is made otherwise.
+    /// An index that the app requested, with its statement. A search index has none.
     private typealias RequestedIndex = (index: PropertyIndexes.Index, sql: String?)
 
-    /// Takes the indexes out that somebody asked for on tables that go or are made anew: a search index would not
-    /// hear of the rows of the new table.
+    /// Removes the requested indexes of tables that are deleted or created anew: a search index would not include
+    /// the rows of the new table.
     private func removeIndexes(of tables: Set<String>, in database: Database) throws -> [RequestedIndex] {
         let indexes = PropertyIndexes(mapping: old.mapping)
         var removed: [RequestedIndex] = []
@@ -139,7 +139,7 @@ struct ModelMigration {
         return removed
     }
 
-    /// Makes an index again, where what it is about is still stored as it was.
+    /// Creates an index again, if its columns still have the same storage form.
     private func remake(_ requested: RequestedIndex, in database: Database) throws {
         let index = requested.index
         guard let before = old.mapping.tables[index.set], let after = new.mapping.tables[index.set],
@@ -158,7 +158,7 @@ struct ModelMigration {
         }
     }
 
-    /// Removes what was downloaded and not changed here. What was changed stays seen, and belongs to nobody until a
+    /// Removes downloaded rows without local changes. A changed row stays visible, without an owner until a
     /// download brings it.
     func removeUnchanged(in database: Database) throws {
         for table in new.mapping.tables.values {
@@ -180,7 +180,7 @@ struct ModelMigration {
                 UPDATE outpost_before SET owner = 0;
                 DELETE FROM outpost_member; DELETE FROM outpost_expanded; DELETE FROM outpost_uploaded
                 """)
-        // Where the changes are taken back, and no download has brought the row by then, it goes.
+        // If the changes are undone before a download brings the row, the row is removed.
         for table in new.mapping.tables.values where isOfService(table) {
             try database.execute(
                 sql: """
@@ -196,13 +196,13 @@ struct ModelMigration {
         }
     }
 
-    /// Whether rows are the service's: what the app has for itself is not.
+    /// Whether rows belong to the service. Rows of the app's own sets do not.
     private func isOfService(_ table: TableStorage) -> Bool {
-        // What an entity contains is whose the entity is.
+        // A contained row belongs to the owner of its container.
         new.mapping.model.entitySet(String(table.set.prefix { $0 != "/" }))?.isClientOnly != true
     }
 
-    /// The rows that have changes themselves or in what they contain, as a JSON array.
+    /// The rows with changes, of their own or in contained entities, as a JSON array.
     private func changedRows(of table: TableStorage, in database: Database) throws -> String {
         Self.json(try Containment(mapping: new.mapping).changedRows(of: table, in: database))
     }
@@ -211,15 +211,15 @@ struct ModelMigration {
         "[\(rows.sorted().map(String.init).joined(separator: ","))]"
     }
 
-    /// Makes a table anew and fills it with what is still right.
+    /// Creates a table anew and fills it with the values that are still valid.
     ///
-    /// - Returns: the entity set, where its rows are to be downloaded again.
+    /// - Returns: the entity set, if its rows must be downloaded again.
     private func rebuild(_ statement: Statement, in database: Database) throws -> String? {
         let name = statement.name.sqlIdentifier
         let former = "former$\(statement.name)".sqlIdentifier
         let lastNumber = try RowNumbers.last(of: statement.name, in: database)
         try database.execute(sql: "ALTER TABLE \(name) RENAME TO \(former)")
-        // Indexes have their names for themselves.
+        // Indexes have a namespace of their own.
         for index in oldStatements where index.kind != "TABLE" && index.table == statement.name {
             try database.execute(sql: "DROP \(index.kind) IF EXISTS \(index.name.sqlIdentifier)")
         }
@@ -240,7 +240,7 @@ struct ModelMigration {
             former: "former$\(statement.name)", statement.name, before: before, after: after, alike: alike, in: database
         )
         let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
-        // What waits must not lose its row, whatever became of the others.
+        // A pending change must not lose its row, even if other rows are deleted.
         let staying =
             rebuilds && isOfService(after)
             ? try Containment(mapping: new.mapping).changedRows(of: after, in: database) : nil
@@ -262,12 +262,14 @@ struct ModelMigration {
         return rebuilds || isNew || !hasKey ? after.set : nil
     }
 
-    /// Reads the values of rows by the former layout and writes them by the new one: what is kept here alone, as drafts are, no
-    /// download would bring again. What a row has that cannot be read, or that the new layout does not hold, is not loaded.
+    /// Reads the values of rows by the former layout and writes them by the new one. Data that exist only in the
+    /// store, such as drafts, could not be downloaded again. Values that cannot be read, or that the new layout
+    /// cannot hold, are not loaded.
     ///
     /// - Parameters:
-    ///   - former: the table of before.
-    ///   - isCopied: whether the rows are there with what is stored alike; else their keys are stored otherwise too.
+    ///   - former: the former table.
+    ///   - isCopied: whether the rows were copied with their unchanged columns; if not, their keys have another
+    ///     storage form too.
     ///   - staying: the rows that stay; `nil` for all.
     private func recode(
         _ former: String, before: TableStorage, after: TableStorage, isCopied: Bool, only staying: Set<Int64>?,
@@ -304,13 +306,14 @@ struct ModelMigration {
         }
     }
 
-    /// Lets a table that was made anew go on counting, so that what knows a row by its number finds no other one.
+    /// Continues the numbering of a table that was created anew, so that a stored row number never finds another
+    /// row.
     private func keepNumbers(after number: Int64?, of table: String, in database: Database) throws {
         guard let number else { return }
         try RowNumbers.setLast(number, of: table, in: database)
     }
 
-    /// The columns that both tables have: those of the engine, and those of properties that are stored alike.
+    /// The columns of both tables: the engine's own, and those of properties with the same storage form.
     private func commonColumns(
         former: String, _ name: String, before: TableStorage, after: TableStorage, alike: Set<String>,
         in database: Database
@@ -322,8 +325,8 @@ struct ModelMigration {
         }
     }
 
-    /// Says of each row which columns are not loaded, in the order of the new table's columns; also of those that went
-    /// with a deleted row, which lose what is stored otherwise now.
+    /// Converts the list of columns that are not loaded, in each row, to the column order of the new table.
+    /// Shelved rows of deleted entities are included; they lose values with another storage form.
     private func remapNotLoaded(
         _ before: TableStorage, _ after: TableStorage, alike: Set<String>, in database: Database
     ) throws {
@@ -341,7 +344,7 @@ struct ModelMigration {
                 sql: "UPDATE \(table) SET \(column) = ? WHERE \(rowID.sqlIdentifier) = ?",
                 arguments: [columns.remapped(row[1]), row[0] as Int64])
         }
-        // A column for a value of its own that is stored otherwise is recoded as it is.
+        // A column with a single value in another storage form is recoded directly.
         var recoded: [String: (DatabaseValue) throws -> DatabaseValue] = [:]
         for column in after.columns where !alike.contains(column.name) {
             guard let former = before.columns.first(where: { $0.name == column.name && $0.type == column.type }) else {

@@ -1,14 +1,14 @@
 import Foundation
 import ODataSQL
 
-/// Brings what a row says of its columns that are not loaded from the columns of one table to those of another.
+/// Converts the list of columns that are not loaded from one table to another.
 struct NotLoadedColumns {
     private let old: [String]
     private let new: [String]
-    /// The columns that the new table has and the old one had not, or stored otherwise.
+    /// The columns of the new table that are new or have another storage form.
     private let added: [Int]
 
-    /// - Parameter alike: the columns that both tables have, and store alike.
+    /// - Parameter alike: the columns of both tables with the same storage form.
     init(from before: TableStorage, to after: TableStorage, alike: Set<String>) {
         old = before.columns.map(\.name)
         new = after.columns.map(\.name)
@@ -17,8 +17,8 @@ struct NotLoadedColumns {
         }
     }
 
-    /// - Parameter stored: a bit for each column of the old table; `nil` where all were loaded.
-    /// - Returns: a bit for each column of the new table; `nil` where all are loaded.
+    /// - Parameter stored: a bit for each column of the old table; `nil` if all were loaded.
+    /// - Returns: a bit for each column of the new table; `nil` if all are loaded.
     func remapped(_ stored: Data?) -> Data? {
         let stored = stored ?? Data()
         let missing = Set(

@@ -10,7 +10,8 @@ extension OfflineStore {
 
     /// Drafts of entities, and other data that only the store has.
     ///
-    /// A draft of the store is in one of ``CreationOptions/localDrafts``: changing it changes nothing else until it is activated.
+    /// A draft of the store is in one of ``CreationOptions/localDrafts``: changing it changes nothing else until
+    /// it is activated.
     ///
     /// ```swift
     /// let draft = try await store.drafts.make(of: ODataURL(parsing: "Orders(7)"))
@@ -31,14 +32,23 @@ extension OfflineStore.Drafts {
         try await store.database.write { try LocalModel.purge(model, in: $0) }
     }
 
-    /// Copies an entity into the set of its drafts. Changing the draft changes nothing else, and is never sent. What it
-    /// was made from is kept with it.
+    /// Returns the number of entities that only the store has (``OfflineStore/CreationOptions/clientOnlyModel``), drafts included.
+    ///
+    /// - Throws: `StoreError`.
+    public func count() async throws -> Int {
+        let model = store.model
+        return try await store.database.read { try LocalModel.countRows(of: model, in: $0) }
+    }
+
+    /// Copies an entity into the set of its drafts. Changes of the draft affect no other entity, and are never
+    /// sent. The base version of the draft is stored with it.
     ///
     /// - Parameters:
     ///   - entity: the entity by its key.
-    ///   - drafts: the set of drafts (``OfflineStore/CreationOptions/localDrafts``); the only one where it is left out.
+    ///   - drafts: the set of drafts (``OfflineStore/CreationOptions/localDrafts``); may be left out if there is
+    ///     only one.
     /// - Returns: the draft.
-    /// - Throws: `ODataError` 404 for what is not there, 409 for one that has a draft already.
+    /// - Throws: `ODataError` 404 if the entity does not exist, 409 if it has a draft already.
     @discardableResult
     public func make(of entity: ODataURL, in drafts: String? = nil) async throws -> ODataEntity {
         try await store.changes.transaction { [self] changes in
@@ -55,19 +65,20 @@ extension OfflineStore.Drafts {
         }
     }
 
-    /// Makes a draft what counts, and the draft goes. This is a change like any other, which the next upload sends.
+    /// Applies a draft to the active entity, and removes the draft. This is a change like any other, which the
+    /// next upload sends.
     ///
-    /// The active entity gets what was changed in the draft since it was made, so that nothing is lost of what a
-    /// download brought meanwhile. Where others have changed the same property, the change is sent as one of the version
-    /// that the draft was made from: the upload finds the conflict, and its policy decides. A draft that was not made
-    /// from an entity by ``make(of:in:)`` gives all its values; where there is no active entity, it is created.
+    /// The active entity gets the properties changed in the draft, so that later downloads are not overwritten.
+    /// If someone else has changed the same property, the change is based on the version from which the draft was
+    /// made: the upload finds the conflict, and its policy decides. A draft that was not made by ``make(of:in:)``
+    /// provides all its values. Without an active entity, one is created.
     ///
     /// - Parameter draft: the draft by its key.
-    /// - Throws: `ODataError` 404 for what is no draft, 409 where others have changed the same property and changes of
-    ///   the active entity wait that are of another version than the draft: they must be uploaded first; what changing
-    ///   the active entity throws. Nothing was changed then.
+    /// - Throws: `ODataError` 404 if it is no draft; 409 if someone else has changed the same property while
+    ///   changes of the active entity are pending on another version than the draft's, which must be uploaded
+    ///   first; the errors of changing the active entity. Nothing was changed then.
     public func activate(_ draft: ODataURL) async throws {
-        // One change of the service's entities, which needs no change set of its own.
+        // A single change of the service's entities needs no change set of its own.
         try await store.database.write { [self] database in
             let mapping = store.mapping
             let changes = LocalTransaction(provider: store, options: ChangeOptions(), database: database)
@@ -78,7 +89,7 @@ extension OfflineStore.Drafts {
             guard let row = try drafts.find(key), let entity = try drafts.read(row) else {
                 throw ODataError.notFound(draft.description)
             }
-            // The active entity may have got its own key since.
+            // The active entity may have got its final key since.
             let present = try Aliases(mapping: mapping).key(set: active, formerly: key, in: database) ?? key
             if let rowID = try BulkLoader(table: table, in: database).find(present) {
                 let origin = try BeforeImages(snapshots: store.queue.snapshots).image(
@@ -94,7 +105,7 @@ extension OfflineStore.Drafts {
         }
     }
 
-    /// Keeps the values that a draft was made with, and which version of the entity the service had then.
+    /// Stores the original values of a draft, and the server version of the entity at that time.
     private func keepOrigin(of draft: ODataEntity, in drafts: String, from active: String, database: Database) throws {
         let (mapping, queue) = (store.mapping, store.queue)
         guard let key = draft.key, let table = mapping.tables[active],
@@ -119,12 +130,12 @@ extension OfflineStore.Drafts {
     }
 }
 
-/// Puts what was changed in a draft over the active entity.
+/// Applies the changes of a draft to the active entity.
 private struct DraftActivation {
     let draft: ODataEntity
-    /// What the draft was made from; `nil` where it was made otherwise.
+    /// The base version of the draft; `nil` if it was not made from an entity.
     let origin: BeforeImages.Image?
-    /// Where the active entity is.
+    /// The table of the active entity.
     let table: TableStorage
     let rowID: Int64
     let url: String
@@ -139,7 +150,7 @@ private struct DraftActivation {
         try guardUpdate(of: contested, by: origin, in: changes.database)
     }
 
-    /// What was changed in the draft since it was made.
+    /// The properties changed in the draft.
     private var changedValues: [String: ODataValue] {
         var values: [String: ODataValue] = [:]
         let keys = Set(draft.shape.key.map(\.path))
@@ -156,8 +167,8 @@ private struct DraftActivation {
         return values
     }
 
-    /// The properties that are to be changed and that others have changed since the draft was made. What was changed
-    /// here is the same user's, and is in the queue before this.
+    /// The properties to be changed that someone else has changed since the draft was made. Local changes belong
+    /// to the same user, and are in the queue before this one.
     private func contested(_ values: [String: ODataValue], in database: Database) throws -> Set<String> {
         guard let former = origin?.entity, let current = try BulkLoader(table: table, in: database).read(rowID) else {
             return []
@@ -170,9 +181,9 @@ private struct DraftActivation {
         return Set(names)
     }
 
-    /// Has the update say which version the draft was made from. Behind another change of the entity, which will give
-    /// it its version, it cannot: it joins that one where that is of the version of the draft, and meets the conflict
-    /// too.
+    /// Bases the update on the version from which the draft was made. This is impossible behind another pending
+    /// change of the entity, which will provide the version. The update joins that change if both have the same
+    /// base version, and meets the conflict with it.
     private func guardUpdate(
         of contested: Set<String>, by origin: BeforeImages.Image, in database: Database
     ) throws {
@@ -196,12 +207,12 @@ private struct DraftActivation {
         }
         throw ODataError(
             status: 409, code: "ChangesWait",
-            message: "Changes of \(url) wait that are of another version than the draft: they must be uploaded first.")
+            message: "\(url) has pending changes of another version than the draft. Upload them first.")
     }
 }
 
 extension ODataEntity {
-    /// The same values without what was read along with them.
+    /// The entity with its own values, without expanded entities.
     fileprivate var loadedCopy: ODataEntity {
         var copy = ODataEntity(shape: shape, values: values)
         for (name, value) in dynamicProperties { copy.dynamicProperties[name] = value }

@@ -6,43 +6,50 @@ import ODataSQL
 import ODataService
 
 /// The differences that ``OfflineStore/Maintenance/refreshMetadata(connect:)`` found, and its effect.
+///
+/// ```swift
+/// let refresh = try await store.maintenance.refreshMetadata { root, model in
+///     try ODataClient(serviceRoot: root, transport: transport, model: model)
+/// }
+/// if refresh.isRebuilt { try await refresh.store.download() }
+/// ```
 public struct MetadataRefresh: Sendable {
-    /// In what the service's model differs from the one that the store was made for.
+    /// The differences between the service's model and the model of the store.
     public var differences: [ModelDifference]
-    /// Whether what was downloaded had to go, since a difference is not compatible: the next download brings it again.
+    /// Whether downloaded rows were deleted because of an incompatible difference. The next download brings them
+    /// again.
     public var isRebuilt: Bool
-    /// Requests that the new model has no place for, as text: they are in the error archive, each with all that was to be
-    /// sent (``QueuedRequest/isWithoutPlace`` where their entity set is gone).
+    /// Descriptions of the requests without a place in the new model. They are in the error archive, each with
+    /// all its values (``QueuedRequest/isWithoutPlace`` if their entity set is gone).
     public var refused: [String]
-    /// The store with the new model, which has taken the place of the one that was asked: whatever that is asked throws
+    /// The store with the new model, which replaces the former one. Every call of the former store throws
     /// ``OfflineError/modelOutdated``.
     public var store: OfflineStore
 }
 
 extension OfflineStore.Maintenance {
-    /// Reads the service's metadata again, and brings the store to a model that has changed.
+    /// Reads the service's metadata again, and migrates the store to a changed model.
     ///
-    /// Where every difference is compatible (OData Protocol 4.01, 5.2), rows stay and new properties are not loaded
-    /// until the next download. Else what was downloaded goes, but for rows with changes of ours. The queue stays in
-    /// either case; a request that the new model has no place for goes to the error archive.
+    /// If every difference is compatible (OData Protocol 4.01, 5.2), rows stay and new properties are not loaded
+    /// until the next download. Otherwise, downloaded rows without local changes are deleted. The queue stays in
+    /// either case. A request without a place in the new model goes to the error archive.
     ///
-    /// What the store has in memory alone goes over to the new one: values of parameters that are a session's
-    /// (``ParameterLifetime/session``), the delegate, and followers of ``OfflineStore/Observation/progress()``. Observations
-    /// end, and are begun again on the new store.
+    /// The in-memory state moves to the new store: parameter values of the session
+    /// (``ParameterLifetime/session``), the delegate, and followers of ``OfflineStore/Observation/progress()``.
+    /// Observations end, and must be started again on the new store.
     ///
     /// ```swift
     /// let refresh = try await store.maintenance.refreshMetadata { root, model in
     ///     try ODataClient(serviceRoot: root, transport: transport, model: model)
     /// }
-    /// store = refresh.store
-    /// try await store.download()
+    /// try await refresh.store.download()  // it takes the place of the former store
     /// ```
-    /// - Parameter connect: makes a connection that speaks the new model; the present one is used where it is left out,
-    ///   which must have heard of the new model by itself.
-    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``; ``OfflineError/connectionOutdated``
-    ///   where the present connection still speaks the model of before; ``OfflineError/modelOutdated`` where another
-    ///   process has done this since the store was opened; what reading the metadata and `connect` throw.
-    ///   The store is as it was then.
+    /// - Parameter connect: creates a connection with the new model. By default, the present connection is used,
+    ///   which must have noticed the new model by itself.
+    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/notConnected``;
+    ///   ``OfflineError/connectionOutdated`` if the present connection still uses the former model;
+    ///   ``OfflineError/modelOutdated`` if another process has migrated the store since it was opened; the errors
+    ///   of reading the metadata and of `connect`. The store is unchanged then.
     public func refreshMetadata(
         connect: (_ serviceRoot: String, _ model: EntityDataModel) throws -> (any ODataProvider)? = { _, _ in nil }
     ) async throws -> MetadataRefresh {
@@ -70,8 +77,8 @@ extension OfflineStore.Maintenance {
         )
         let environment = store.environment
         let number = try await database.read { try LocalModel.number(in: $0) }
-        // Who observes this store reads on until the new one is there, and ends then instead of failing; nobody changes
-        // anything by the former model.
+        // Observers of this store continue until the new store exists, and end then instead of failing. No change
+        // is made by the former model.
         database.require { try LocalModel.require(number, orNext: $0.configuration.readonly, in: $0) }
         defer { database.require { try LocalModel.require(number, in: $0) } }
         let refused = try await database.write { database in
@@ -93,7 +100,7 @@ extension OfflineStore.Maintenance {
                 } else if stale.contains(query.entitySet)
                     || !StoredContent(of: shape.name, in: combined).isContained(in: .init(of: shape.name, in: old))
                 {
-                    // A delta would bring what is new of changed rows alone.
+                    // A delta would bring new properties of changed rows only.
                     try QueryTable.forgetLinks(of: query.id, in: database)
                 }
             }
@@ -113,18 +120,19 @@ extension OfflineStore.Maintenance {
             directory: store.directory, serviceRoot: store.serviceRoot, database: database, model: model, remote: next,
             options: options, texts: store.texts, modelNumber: number + 1, former: store)
         progressChannel.handOver(to: successor)
-        // Whoever observes would go on asking for what the tables had before.
+        // Observers would continue to ask for the former tables.
         store.changeFeed.close()
         return MetadataRefresh(differences: differences, isRebuilt: rebuilds, refused: refused, store: successor)
     }
 
-    /// Compares the service's metadata with those that the store was made for. Nothing is changed: see
+    /// Compares the service's metadata with the model of the store. Nothing is changed: see
     /// ``refreshMetadata(connect:)``.
     ///
-    /// Metadata that were found equal before are not sent again by a service that gives them an ETag.
+    /// If the service gives its metadata an ETag, metadata that were found equal before are not transferred
+    /// again.
     ///
     /// - Returns: the differences; none if the service has not changed.
-    /// - Throws: ``OfflineError/notConnected``; what reading the metadata throws.
+    /// - Throws: ``OfflineError/notConnected``; the errors of reading the metadata.
     public func metadataDifferences() async throws -> [ModelDifference] {
         let remote = try store.connection()
         var request = ODataRequest(.read, ODataURL(path: ResourcePath([.metadata])))
@@ -143,18 +151,18 @@ extension OfflineStore.Maintenance {
     /// The setting with the ETag of the metadata that were found equal to those of the store.
     private static let equalMetadata = "service.metadata.equal"
 
-    /// Makes sure that the store still has the model that it was opened with. Calls of the store check that themselves; call this
-    /// before using something that was made by the model.
+    /// Makes sure that the store still has the model with which it was opened. Calls of the store check this
+    /// themselves; call this method before using values that depend on the model.
     ///
-    /// - Throws: ``OfflineError/modelOutdated`` if ``refreshMetadata(connect:)`` brought the store to another model since,
-    ///   here or in another process, or another process opened it with other client-only sets: open the store again.
+    /// - Throws: ``OfflineError/modelOutdated`` if ``refreshMetadata(connect:)`` has migrated the store since, in
+    ///   this or another process, or another process opened it with other client-only sets: open the store again.
     ///   `StoreError`.
     public func checkModel() async throws { try await store.checkModel() }
 
-    /// The connection that goes on: one that was made for the new model, else the present one.
+    /// The connection of the new store: one that was created for the new model, else the present one.
     ///
-    /// - Throws: ``OfflineError/connectionOutdated``: what a client that remembers the former model reads and sends would
-    ///   lack what is new, and nobody would be told.
+    /// - Throws: ``OfflineError/connectionOutdated``, since a client with the former model would silently leave
+    ///   out new properties.
     private func connection(
         _ given: (any ODataProvider)?, speaking model: EntityDataModel
     ) async throws -> (any ODataProvider)? {
@@ -165,7 +173,7 @@ extension OfflineStore.Maintenance {
         return remote
     }
 
-    /// The model as the service has it now, whatever its client remembers.
+    /// The current model of the service, without the cache of its client.
     private static func metadata(of remote: any ODataProvider) async throws -> EntityDataModel {
         let request = ODataRequest(.read, ODataURL(path: ResourcePath([.metadata])))
         if case .metadata(let model) = try await remote.execute(request).body { return model }
@@ -174,7 +182,7 @@ extension OfflineStore.Maintenance {
 }
 
 extension OfflineStore {
-    /// Makes sure that the store still has the model that it was opened with.
+    /// Makes sure that the store still has the model with which it was opened.
     ///
     /// - Throws: ``OfflineError/modelOutdated``; `StoreError`.
     func checkModel() async throws {
@@ -182,11 +190,11 @@ extension OfflineStore {
         try await database.read { _ in }
     }
 
-    /// Does what reads or changes the tables of entity sets in a way of its own, and tells where they are not those of the
-    /// model any more: what was read or refused means nothing then.
+    /// Runs an operation that accesses the tables of entity sets directly, and throws if they do not match the
+    /// model any more: the result or error means nothing then.
     ///
-    /// - Parameter isRead: whether nothing is changed. A change makes sure within its transaction: what was committed stands,
-    ///   whatever became of the model since.
+    /// - Parameter isRead: whether nothing is changed. A change checks the model within its transaction, since a
+    ///   commit stands even if the model changes later.
     func checkingModel<Value: Sendable>(
         isRead: Bool = true, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -202,7 +210,7 @@ extension OfflineStore {
             } catch let outdated as OfflineError {
                 throw outdated
             } catch {
-                // What it was that failed says more.
+                // The original error says more.
             }
             throw error
         }

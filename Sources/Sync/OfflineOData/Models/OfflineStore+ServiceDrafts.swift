@@ -4,11 +4,11 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Drafts that the service keeps itself: an entity with `IsActiveEntity=false` beside the active one, made and activated
-/// by the actions that `Common.DraftRoot` names on the entity set.
+/// Drafts at the service: an entity with `IsActiveEntity=false` beside the active one, created and activated by
+/// the actions that `Common.DraftRoot` names on the entity set.
 ///
-/// Each is called at the service at once, and what it answers is in the store when the call returns. Between them the
-/// draft is changed offline like any other entity.
+/// Each action is called at the service at once, and the store has its result when the call returns. In between,
+/// the draft is changed offline like any other entity.
 extension OfflineStore.Drafts {
     /// An action of a set of drafts.
     private enum DraftAction: String {
@@ -16,7 +16,7 @@ extension OfflineStore.Drafts {
         case prepare = "PreparationAction"
         case activate = "ActivationAction"
 
-        /// The name by convention, where the set does not tell.
+        /// The conventional name, used if the set does not name the action.
         var conventional: String {
             switch self {
             case .edit: "draftEdit"
@@ -26,34 +26,36 @@ extension OfflineStore.Drafts {
         }
     }
 
-    /// Has the service make a draft of an active entity, to be changed and activated.
+    /// Lets the service create a draft of an active entity.
     ///
     /// - Parameters:
     ///   - entity: the active entity by its key, such as `Orders(ID=7,IsActiveEntity=true)`.
-    ///   - preservesChanges: whether a draft that somebody else has left unchanged for long is kept (409 then).
+    ///   - preservesChanges: whether an abandoned draft of another user is kept (status 409 then).
     /// - Returns: the draft.
-    /// - Throws: ``OfflineError/notConnected``; ``OfflineError/busy(processID:)`` while the store is synchronised; `ODataError` 501 for a
-    ///   set without drafts, 409 while changes of the entity or of its parts wait to be uploaded, and what the service answers.
+    /// - Throws: ``OfflineError/notConnected``; ``OfflineError/busy(processID:)`` during a synchronisation;
+    ///   `ODataError` 501 for a set without drafts, 409 while changes of the entity or its parts are pending, and
+    ///   the errors of the service.
     @discardableResult
     public func editServiceDraft(of entity: ODataURL, preservesChanges: Bool = true) async throws -> ODataEntity {
         try await callDraftAction(.edit, on: entity, parameters: ["PreserveChanges": .boolean(preservesChanges)])
     }
 
-    /// Has the service check a draft, and complete it.
+    /// Lets the service check and complete a draft.
     ///
-    /// - Returns: the draft as it is now.
+    /// - Returns: the current draft.
     /// - Throws: as ``activateServiceDraft(_:)``.
     @discardableResult
     public func prepareServiceDraft(_ draft: ODataURL) async throws -> ODataEntity {
         try await callDraftAction(.prepare, on: draft, parameters: [:])
     }
 
-    /// Has the service make a draft what counts. The draft goes from the store.
+    /// Lets the service activate a draft. The draft is removed from the store.
     ///
     /// - Parameter draft: the draft by its key, such as `Orders(ID=7,IsActiveEntity=false)`.
     /// - Returns: the active entity.
-    /// - Throws: ``OfflineError/notConnected``; `ODataError` 409 while changes of the draft wait to be uploaded, or changes of
-    ///   its parts (what it contains, and drafts that lead to it by foreign keys), and what the service answers.
+    /// - Throws: ``OfflineError/notConnected``; `ODataError` 409 while changes of the draft or its parts are
+    ///   pending (contained entities, and drafts that refer to it by foreign keys), and the errors of the
+    ///   service.
     @discardableResult
     public func activateServiceDraft(_ draft: ODataURL) async throws -> ODataEntity {
         try await callDraftAction(.activate, on: draft, parameters: [:])
@@ -67,7 +69,7 @@ extension OfflineStore.Drafts {
             throw OfflineError.unknown(kind: "entity", name: url.description)
         }
         let name = try draftAction(action, of: set)
-        // Nobody else may take in what the service has, or give the store to another user, before the answer is in it.
+        // No other download or change of the user may come before the response is stored.
         let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
         defer { withExtendedLifetime(lock) {} }
         try await checkUploaded(set.name, key, url: url)
@@ -96,7 +98,7 @@ extension OfflineStore.Drafts {
         return name
     }
 
-    /// What the service does not have yet it cannot copy or activate.
+    /// The service cannot copy or activate changes that it does not have yet.
     private func checkUploaded(_ set: String, _ key: EntityKey, url: ODataURL) async throws {
         let waits = try await store.database.read { [mapping = store.mapping, queue = store.queue] database in
             guard let table = mapping.tables[set],
@@ -107,11 +109,11 @@ extension OfflineStore.Drafts {
         }
         guard waits else { return }
         throw ODataError(
-            status: 409, code: "ChangesWait", message: "Changes of \(url) wait: they must be uploaded first.")
+            status: 409, code: "ChangesWait", message: "\(url) has pending changes. Upload them first.")
     }
 
-    /// Takes in what the service answered: it is owned by nobody until the next download brings it. Changes that wait stay on
-    /// top of it.
+    /// Stores the service's response. The entity has no owner until the next download brings it. Pending changes
+    /// stay on top of it.
     private func keep(_ entity: ODataEntity, of set: String, activated draft: EntityKey?) async throws {
         try await store.database.write { [mapping = store.mapping, queue = store.queue] database in
             guard let table = mapping.tables[set] else { return }

@@ -2,8 +2,8 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// Brings the queue and the before images from one version of a model to another. What the new one has no place for goes
-/// to the error archive, with every value that was to be sent.
+/// Migrates the queue and the before images from one version of a model to another. Requests without a place in
+/// the new model go to the error archive, with all their values.
 struct QueueMigration {
     private let old: EntityDataModel
     private let new: EntityDataModel
@@ -19,7 +19,7 @@ struct QueueMigration {
         after = QueueTable(model: new)
     }
 
-    /// - Returns: the requests that the new model has no place for.
+    /// - Returns: the requests without a place in the new model.
     func run(in database: Database) throws -> [String] {
         var refused: [String] = []
         for request in try before.requests(in: database) where !request.isWithoutPlace {
@@ -62,21 +62,21 @@ struct QueueMigration {
         return true
     }
 
-    /// Brings the service's version that a failure tells of along.
+    /// Converts the server version in a failure.
     ///
-    /// - Parameter shape: its type in the new model; `nil` where that has no place for it.
+    /// - Parameter shape: its type in the new model; `nil` if that has no place for it.
     private func convertTheirs(of request: QueuedRequest, to shape: TypeShape?, in database: Database) throws {
         guard var failure = request.failure, let theirs = failure.theirs else { return }
         failure.theirs = shape.map { theirs.converted(to: target(of: theirs, $0), in: new).0 }
         try after.markFailed(request.id, request.state, failure, in: database)
     }
 
-    /// The type in the new model that an entity is of.
+    /// The type of an entity in the new model.
     private func target(of entity: ODataEntity, _ shape: TypeShape) -> TypeShape {
         new.shape(entity.shape.name) ?? shape
     }
 
-    /// What a request is about besides its entity that is not in the new model.
+    /// The part of a request, other than its entity, that is missing in the new model.
     private func missingPart(of request: QueuedRequest, _ shape: TypeShape) -> String? {
         if let property = request.streamProperty, shape.property(property) == nil { return property }
         guard let relation = request.relation else { return nil }
@@ -84,7 +84,7 @@ struct QueueMigration {
         return new.shape(ofStored: relation.targetSet) == nil ? relation.targetSet : nil
     }
 
-    /// Why a call cannot be made any more; `nil` where it can.
+    /// The reason for which a call is not possible any more; `nil` if it is.
     private func refusal(ofCall request: QueuedRequest) -> String? {
         guard let operation = self.operation(at: request.actionCall?.url, in: new) else {
             return "The service has no such operation any more."
@@ -98,8 +98,8 @@ struct QueueMigration {
         return "The service's \(operation.name) takes other parameters than these."
     }
 
-    /// The parameters of a call that the old model had and the new one has not, or not with all that is in them. One that the
-    /// old one did not have either is the service's to refuse.
+    /// The parameters of a call that the new model does not have, or not with all their values. The service
+    /// itself refuses a parameter that the old model did not have either.
     private func lost(from text: String, _ former: ODataOperation?, _ operation: ODataOperation) -> [String] {
         guard let former, let values = try? CallParameters.values(text, of: former, model: old) else { return [] }
         let present = Set(operation.parameters.map(\.name))
@@ -114,7 +114,8 @@ struct QueueMigration {
         return operation
     }
 
-    /// Puts a request into the archive that still has its entity. One that may have acted stays in doubt.
+    /// Puts a request with an existing entity into the archive. A request that may have acted keeps its unknown
+    /// outcome.
     private func archive(
         _ request: QueuedRequest, _ message: String, lost: ODataEntity? = nil, in database: Database
     ) throws {
@@ -131,7 +132,7 @@ struct QueueMigration {
         request.mayHaveActed || request.state == .inDoubt ? .inDoubt : .refused
     }
 
-    /// The values that have no place any more, as JSON, with what the service had said.
+    /// The values without a place, as JSON, with the error of the service.
     private func lostText(_ lost: ODataEntity, besides innerError: String?) -> String {
         var writer = JSONWriter(reservingCapacity: 256)
         writer.beginObject()
@@ -145,7 +146,7 @@ struct QueueMigration {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// Keeps a request whose entity has no place any more as what it was.
+    /// Stores the former form of a request, after its entity has lost its place.
     private func keepApart(_ request: QueuedRequest, in database: Database) throws {
         let rows = EngineRows(model: old, queue: before)
         let former = QueuedRequest.FormerRequest(
@@ -173,10 +174,10 @@ struct QueueMigration {
 }
 
 extension ODataEntity {
-    /// The same values in another version of the type.
+    /// Returns the same values in another version of the type.
     ///
-    /// - Returns: the entity, and the names of the loaded properties that the other version does not have, or not with all that
-    ///   is in them.
+    /// - Returns: the entity, and the names of the loaded properties that the other version does not have, or not
+    ///   with all their values.
     func converted(to shape: TypeShape, in model: EntityDataModel) -> (ODataEntity, lost: Set<String>) {
         var result = ODataEntity(shape: shape)
         var lost: Set<String> = []
@@ -203,7 +204,7 @@ extension ODataEntity {
 }
 
 extension ODataValue {
-    /// The same value in another version of its type; `nil` where that has no place for something in it.
+    /// Returns the same value in another version of its type; `nil` if that has no place for a part of it.
     fileprivate func converted(to model: EntityDataModel) -> ODataValue? {
         switch self {
         case .complex(let holder) where holder.shape != .untyped:

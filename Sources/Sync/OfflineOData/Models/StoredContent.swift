@@ -1,9 +1,9 @@
 import ODataModel
 
-/// What the rows of an entity set hold by a model, in columns or within a value that is kept as JSON.
+/// The content of an entity set's rows under a model, in columns or within a value stored as JSON.
 ///
-/// What a newer model has besides must be read again for all rows: a delta would bring it of changed rows alone, and whoever
-/// changes a value that lacks it would overwrite what he has not seen.
+/// Content that is new in a model must be read again for all rows. A delta would bring it for changed rows only,
+/// and a change of an incomplete value would overwrite the missing part.
 struct StoredContent {
     private let parts: Set<Part>
 
@@ -11,7 +11,7 @@ struct StoredContent {
         case type(QualifiedName)
         case dynamicProperties(QualifiedName)
         case property(QualifiedName, String, TypeReference)
-        /// A property that a relation hangs on, which queries always ask for.
+        /// A property of a foreign key, which queries always request.
         case foreignKey(QualifiedName, String)
     }
 
@@ -34,6 +34,6 @@ struct StoredContent {
         self.parts = parts
     }
 
-    /// Whether all that there is is in other content, too.
+    /// Whether another content includes all of this content.
     func isContained(in other: StoredContent) -> Bool { parts.isSubset(of: other.parts) }
 }

@@ -2,20 +2,20 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// The tables whose changes can concern a query.
+/// The tables that can affect the result of a query.
 enum ObservedTables: Hashable, Sendable {
-    /// Any change can: of what the query depends on is more than rows and their state.
+    /// Any change can: the query depends on more than rows and their state.
     case all
-    /// Changes of these, by the names under which ``TouchedTables`` counts them.
+    /// Changes of these tables and sets, by the names in ``TouchedTables``.
     case some(tables: Set<String>, sets: Set<String>)
 
-    /// Finds the tables of a query by the names in its text: entity sets, and navigation properties of whichever type. More than it
-    /// reads may be among them.
+    /// Finds the tables of a query by the names in its text: entity sets, and navigation properties of any type.
+    /// The result may include too many.
     init(of url: ODataURL, _ mapping: StorageMapping) {
         let text = url.description
         let names = Set(text.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
         guard case .name(let first, _)? = url.path.segments.first, mapping.tables[first.text] != nil,
-            // Time, and what became of changes and downloads.
+            // Names for time, and for the state of changes and downloads.
             names.isDisjoint(with: ["now", "outpost", "sap", "crossjoin"]), !text.contains("*")
         else {
             self = .all
@@ -36,7 +36,7 @@ enum ObservedTables: Hashable, Sendable {
     /// The tables of the store among them.
     var tables: Set<String> { if case .some(let tables, _) = self { tables } else { [] } }
 
-    /// The names under which changes count that can concern the query; `nil` for any change.
+    /// The names that can affect the query; `nil` for any change.
     var names: Set<String>? {
         guard case .some(let tables, let sets) = self else { return nil }
         return tables.union(sets.map(TouchedTables.name(ofSet:))).union([TouchedTables.everything])

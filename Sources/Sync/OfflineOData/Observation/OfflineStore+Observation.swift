@@ -1,5 +1,5 @@
 extension OfflineStore {
-    /// The state of the store, its progress, and the results of queries, as they change.
+    /// The state of the store, its progress, and the changing results of queries.
     public var observe: Observation { Observation(store: self) }
 
     /// The state of a store, its progress, and the results of queries, as they change.

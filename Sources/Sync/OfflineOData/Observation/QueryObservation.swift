@@ -2,12 +2,12 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// What a query finds, now and after each change, as an `AsyncSequence` of results.
+/// The result of a query, now and after each change, as an `AsyncSequence`.
 ///
-/// The first element is the present result. Each later one differs from the one before it, in whatever way it came
-/// about: an edit here, a download, another process. The query is read again only after changes of tables that it reads; after a
-/// change by another process, whatever that was. Changes that follow each other while the last result is
-/// still being used are one element; the newest state always comes. The sequence ends when the store is closed.
+/// The first element is the present result. Each later one differs from the one before it, whether because of a
+/// local edit, a download or another process. The query is read again only after changes of its tables; after a
+/// change by another process, in any case. Changes during the use of the last result are combined into one
+/// element, and the newest state always follows. The sequence ends when the store is closed.
 ///
 /// ```swift
 /// let open = try ODataURL(parsing: "Orders?$filter=ShippedDate eq null&$orderby=OrderID")
@@ -16,14 +16,15 @@ import ODataService
 /// }
 /// ```
 public struct QueryObservation: AsyncSequence, Sendable {
-    /// All entities that the query finds, in its order.
+    /// All entities of the result, in its order.
     public typealias Element = [ODataEntity]
 
     let source: ObservedQuery
 
     /// Reads again when something may have changed.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        /// How often a result is read in which others write meanwhile; the last one is taken, and read again right after.
+        /// The number of attempts to read a result without concurrent writes. The last one is used, and read
+        /// again right after.
         private static let maxTries = 10
 
         let source: ObservedQuery
@@ -41,8 +42,8 @@ public struct QueryObservation: AsyncSequence, Sendable {
                 var result: [ODataEntity] = []
                 do {
                     var tries = 0
-                    // Values and the state of their changes are read one after the other: what came between them would be seen
-                    // in the one and not in the other.
+                    // Values and the state of their changes are read one after the other. A write in between
+                    // would be visible in only one of them.
                     var version: UInt64
                     repeat {
                         tries += 1
@@ -67,8 +68,7 @@ public struct QueryObservation: AsyncSequence, Sendable {
 }
 
 extension QueryObservation.AsyncIterator {
-    /// Whether two entities have the same values, and their changes are in the same state; so too what is expanded in
-    /// them.
+    /// Whether two entities have the same values and states of changes, including their expanded entities.
     static func looksAlike(_ one: ODataEntity, _ other: ODataEntity) -> Bool {
         one == other && areInSameState(one, other)
     }
@@ -85,23 +85,28 @@ extension QueryObservation.AsyncIterator {
     }
 }
 
-/// How the result of a query changes, as an `AsyncSequence`: what a list animates.
+/// The changes of a query's result, as an `AsyncSequence`, for example for an animated list.
 ///
-/// The first element has every entity of the present result as inserted. Applying each element to what was there
-/// gives the present result (in no order). Rows that are no entities, as those of `$apply=groupby(...)`, are told apart by
-/// their values: one with other values has left, and another has come.
+/// The first element has every entity of the present result as inserted. Applying each element to the former
+/// result gives the present one, without its order. Rows that are no entities, as those of `$apply=groupby(...)`,
+/// are identified by their values: a row with other values counts as a new one.
+///
+/// ```swift
+/// let open = try ODataURL(parsing: "Orders?$filter=ShippedDate eq null")
+/// for try await changes in store.observe.changes(of: open) where !changes.isEmpty { show(changes.inserted) }
+/// ```
 public struct QueryChangeObservation: AsyncSequence, Sendable {
-    /// What is different.
+    /// The differences.
     public typealias Element = QueryChanges
 
     let source: ObservedQuery
 
-    /// Compares entities that are the same one, by id or key.
+    /// Compares entities with the same id or key.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var results: QueryObservation.AsyncIterator
         private var known: [Identity: Rows]?
 
-        /// What makes a row the same one in two results.
+        /// The identity of a row in two results.
         private enum Identity: Hashable {
             case id(String)
             case key(EntityKey)
@@ -118,7 +123,7 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
             }
         }
 
-        /// The rows of a result that cannot be told apart.
+        /// The rows of a result with the same identity.
         private struct Rows {
             var entity: ODataEntity
             var count = 0
@@ -164,25 +169,31 @@ public struct QueryChangeObservation: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 }
 
-/// What is different between two results of a query.
+/// The differences between two results of a query.
+///
+/// ```swift
+/// for try await changes in store.observe.changes(of: try ODataURL(parsing: "Orders")) {
+///     show(changes.inserted.count, changes.updated.count, changes.removed.count)
+/// }
+/// ```
 public struct QueryChanges: Hashable, Sendable {
-    /// Entities that came into the result.
+    /// Entities that entered the result.
     public var inserted: [ODataEntity] = []
-    /// Entities with other values, or whose changes are in another state, as they are now.
+    /// Entities with other values or another state of their changes, in their new version.
     public var updated: [ODataEntity] = []
-    /// Entities that left the result, as they were.
+    /// Entities that left the result, in their former version.
     public var removed: [ODataEntity] = []
 
     /// Whether nothing is different.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
 }
 
-/// A query over a store, and what tells that its result may be another.
+/// A query over a store, with the source of its changes.
 struct ObservedQuery: Sendable {
     let url: ODataURL
     let provider: OfflineStore
     let changes: StoreChanges
-    /// What can change its result.
+    /// The tables that can affect its result.
     let observed: ObservedTables
 
     init(url: ODataURL, provider: OfflineStore) {
@@ -197,8 +208,8 @@ struct ObservedQuery: Sendable {
         return arguments != .none
     }
 
-    /// All entities that it finds now; of a single entity that one, or none. They are of one moment, however large the pages
-    /// are that others are given.
+    /// Reads all entities of the result; for a single entity, this one or none. They are a consistent snapshot,
+    /// whatever the page size of other reads is.
     func read() async throws -> [ODataEntity] {
         do {
             switch try await provider.execute(ODataRequest(.read, url), isPaged: false).body {
@@ -210,7 +221,7 @@ struct ObservedQuery: Sendable {
                     status: 400, code: "NotObservable", message: "\(url) is no entity or collection of entities.")
             }
         } catch let error as ODataError where error.status == 404 && isByKey {
-            // It is deleted, or not there yet.
+            // It is deleted, or does not exist yet.
             return []
         }
     }

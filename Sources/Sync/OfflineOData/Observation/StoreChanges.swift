@@ -2,30 +2,30 @@ import GRDB
 import ODataSQL
 import Synchronization
 
-/// Tells that a store may have changed: at once after a commit of this process, within
-/// ``pollInterval`` after one of another.
+/// Reports that a store may have changed: at once after a commit of this process, within ``pollInterval`` after
+/// one of another process.
 final class StoreChanges: Sendable {
-    /// The time between two looks for commits of other processes, while somebody observes.
+    /// The interval between two checks for commits of other processes, while there are observers.
     static let pollInterval = Duration.seconds(0.25)
 
     private struct State {
         var version: UInt64 = 0
-        /// By the names of ``TouchedTables``, the version that the last change made.
+        /// The version of the last change, by the names of ``TouchedTables``.
         var changed: [String: UInt64] = [:]
-        /// The version that the last change made of which it is not known what it touched.
+        /// The version of the last change of unknown tables.
         var changedAnything: UInt64 = 0
         var waiters: [UInt64: Waiter] = [:]
         var nextWaiter: UInt64 = 0
         var isAttached = false
         var isClosed = false
         var poller: Task<Void, Never>?
-        /// SQLite's count of commits by others, as last seen.
+        /// SQLite's count of commits by other connections, as last read.
         var dataVersion: Int64?
-        /// The tables whose changes are counted, and the counts at the last commit.
+        /// The tables with counted changes, and the counts at the last commit.
         var watched: Set<String> = []
         var counts: [String: Int64] = [:]
 
-        /// The version that the last change made which can concern a query.
+        /// The version of the last change that can affect a query.
         func version(of observed: ObservedTables) -> UInt64 {
             guard let names = observed.names, observed.tables.isSubset(of: watched) else { return version }
             return names.reduce(changedAnything) { max($0, changed[$1] ?? 0) }
@@ -47,25 +47,24 @@ final class StoreChanges: Sendable {
         self.environment = environment
     }
 
-    /// A number that grows with each change; what is read after it was taken has all changes up to it.
+    /// A number that grows with each change. A later read contains all changes up to it.
     ///
-    /// - Parameter observed: what is read: changes of it are counted from then on.
+    /// - Parameter observed: the tables of the read. Their changes are counted from now on.
     func version(observing observed: ObservedTables) async -> UInt64 {
         await attach(observed)
         if state.withLock({ $0.dataVersion == nil }) { await look() }
         return state.withLock { $0.version }
     }
 
-    /// Whether there was a change beyond a version that can concern what is read, commits of other processes included that nobody
-    /// has told of yet.
+    /// Whether a change after a version can affect a read, including unreported commits of other processes.
     func hasChange(of observed: ObservedTables, beyond seen: UInt64) async -> Bool {
         await look()
         return state.withLock { $0.version(of: observed) > seen }
     }
 
-    /// Waits for a change beyond a version that can concern what is read.
+    /// Waits for a change after a version that can affect a read.
     ///
-    /// - Returns: `false` when the store was closed instead.
+    /// - Returns: `false` if the store was closed instead.
     /// - Throws: `CancellationError`.
     func wait(for observed: ObservedTables, beyond seen: UInt64) async throws -> Bool {
         let id = state.withLock { state in
@@ -80,7 +79,7 @@ final class StoreChanges: Sendable {
                     return false
                 }
                 if isReady { return continuation.resume() }
-                // Not before: it ends where nobody waits.
+                // Polling starts here, since it ends without waiting observers.
                 startPolling()
             }
             try Task.checkCancellation()
@@ -107,9 +106,9 @@ final class StoreChanges: Sendable {
         for waiter in waiters { waiter.continuation.resume() }
     }
 
-    /// Notes a change.
+    /// Records a change.
     ///
-    /// - Parameter counts: how often each table was changed so far; `nil` if nobody knows what was changed.
+    /// - Parameter counts: the number of changes of each table so far; `nil` if the tables are unknown.
     private func note(_ counts: [String: Int64]?) {
         let ready = state.withLock { state in
             state.version += 1
@@ -128,8 +127,8 @@ final class StoreChanges: Sendable {
         for waiter in ready { waiter.continuation.resume() }
     }
 
-    /// Listens to commits from the first observation on, and counts the changes of what is observed: a store that nobody observes
-    /// pays nothing.
+    /// Listens to commits from the first observation on, and counts the changes of observed tables: a store
+    /// without observers has no cost.
     private func attach(_ observed: ObservedTables) async {
         let isFirst = state.withLock { state in
             defer { state.isAttached = true }
@@ -143,7 +142,7 @@ final class StoreChanges: Sendable {
         }
         let unwatched = observed.tables.subtracting(state.withLock { $0.watched })
         guard !unwatched.isEmpty else { return }
-        // Where they cannot be counted, any change concerns the query.
+        // If they cannot be counted, any change affects the query.
         let counts = try? await database.pool.writeWithoutTransaction { database in
             try TouchedTables.watch(unwatched, in: database)
             return try TouchedTables.counts(in: database)
@@ -176,7 +175,7 @@ final class StoreChanges: Sendable {
         }
     }
 
-    /// Looks for commits by other connections than the writing one, which is this process's.
+    /// Looks for commits by connections other than this process's writer.
     private func look() async {
         let found = try? await database.pool.writeWithoutTransaction { try $0.pragma(.dataVersion) as Int64? }
         guard let found else { return }
@@ -194,7 +193,7 @@ private final class CommitListener: TransactionObserver {
 
     init(onCommit: @escaping @Sendable (Database) -> Void) { self.onCommit = onCommit }
 
-    // Statements that GRDB does not prepare are not told of here: the counts say what was changed.
+    // Statements outside of GRDB are not reported here. The counts show which tables were changed.
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
     func databaseDidChange(with event: DatabaseEvent) {}
     func databaseDidCommit(_ db: Database) { onCommit(db) }

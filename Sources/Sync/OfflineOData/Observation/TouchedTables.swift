@@ -1,18 +1,18 @@
 import GRDB
 import ODataSQL
 
-/// Counts how often observed tables were changed, whatever statement did it: in a temporary table of the writing connection, by
-/// temporary triggers. Tables that nobody observes have none.
+/// Counts the changes of observed tables by any statement, with temporary triggers and a temporary table of the
+/// writing connection. Tables without observers have no triggers.
 ///
-/// The engine's own tables are counted by the entity set that their rows are about, under ``name(ofSet:)``.
+/// Changes of the engine's own tables are counted for the entity set of their rows, under ``name(ofSet:)``.
 enum TouchedTables {
-    /// The name under which everything counts that may show or hide rows of any table.
+    /// The name for changes that may show or hide rows of any table.
     static let everything = "*"
 
-    /// The name under which changes of the state of a set's entities count: what waits, what was sent.
+    /// The name for changes in the state of a set's entities: pending and sent changes.
     static func name(ofSet set: String) -> String { "set:\(set)" }
 
-    /// Counts changes of tables of the store from now on.
+    /// Starts to count changes of tables.
     static func watch(_ tables: Set<String>, in database: Database) throws {
         try database.execute(
             sql: """
@@ -33,7 +33,7 @@ enum TouchedTables {
         }
     }
 
-    /// How often each was changed so far.
+    /// The number of changes of each table so far.
     static func counts(in database: Database) throws -> [String: Int64] {
         let statement = try database.cachedStatement(sql: "SELECT name, changes FROM temp.outpost_touched")
         var counts: [String: Int64] = [:]
@@ -49,7 +49,7 @@ enum TouchedTables {
             WHERE entity_set IS NOT NULL ON CONFLICT(name) DO UPDATE SET changes = changes + 1;
             """
         }
-        // What a damaged queue says instead of details is none.
+        // In a damaged queue, invalid details count as missing.
         func request(_ row: String) -> String {
             func detail(_ path: String) -> String {
                 "SELECT CASE WHEN json_valid(\(row).detail) THEN json_extract(\(row).detail, '\(path)') END"

@@ -8,15 +8,17 @@ extension OfflineStore {
     /// Changes options while the store is open. Uploads and downloads that are under way go on as they began.
     ///
     /// ``SyncOptions`` may be changed, except ``SyncOptions/undoesLocalCreation``, and so may
-    /// ``ServiceOptions/contentIDLocation``. All other options are fixed at opening. Values that cannot be compared keep those of
-    /// the opening: clock and random generator, notes of incarnations, trace, observer and the preparation of connections.
+    /// ``ServiceOptions/contentIDLocation``. All other options are fixed at opening. Values that cannot be
+    /// compared keep those of the opening: clock and random generator, notes of incarnations, trace, observer and
+    /// the preparation of connections.
     ///
     /// ```swift
     /// var options = store.options
     /// options.sync.localChangeExpiry = .seconds(86_400)
     /// try store.setOptions(options)
     /// ```
-    /// - Throws: ``OfflineError/optionFixed(name:)`` for an option that is fixed at opening; nothing is changed then.
+    /// - Throws: ``OfflineError/optionFixed(name:)`` for an option that is fixed at opening; nothing is changed
+    ///   then.
     public func setOptions(_ changed: Options) throws(OfflineError) {
         let known = options
         if let name = known.firstFixed(that: changed) { throw .optionFixed(name: name) }

@@ -12,13 +12,13 @@ extension OfflineStore {
     /// options.runtime.database.readerCount = 4
     /// ```
     public struct Options: Sendable {
-        /// What the store is made with: sets of its own, indexes, comparison of texts.
+        /// The options for creating the store: sets of its own, indexes, comparison of texts.
         public var creation = CreationOptions()
         /// How changes are queued and sent, and how rows are downloaded.
         public var sync = SyncOptions()
-        /// What is assumed of the service.
+        /// The assumptions about the service.
         public var service = ServiceOptions()
-        /// What this process gives to the open store: connections, clock, observers.
+        /// The parts that this process provides for the open store: connections, clock, observers.
         public var runtime = RuntimeOptions()
 
         /// Makes options with the defaults.

@@ -2,8 +2,13 @@ import ODataHTTP
 import ODataSQL
 
 extension OfflineStore {
-    /// What a process gives to the store that it opens: connections, clock, observers. None of it is kept with the store, and none
-    /// of it changes while the store is open.
+    /// The parts that a process provides for the store that it opens: connections, clock, observers. None of them
+    /// is kept with the store, and none changes while the store is open.
+    ///
+    /// ```swift
+    /// var options = OfflineStore.Options()
+    /// options.runtime.observer = { report in show(report) }
+    /// ```
     public struct RuntimeOptions: Sendable {
         /// Caches and connections of the database.
         public var database = StoreDatabase.Options()
@@ -16,8 +21,8 @@ extension OfflineStore {
         public var incarnations = IncarnationNotes.standard
         /// Counts transferred bytes for the event log (`TransferMeter`); `nil`, the default, to count none.
         public var meter: TransferMeter?
-        /// Receives the states and steps of the store, including those of opening; `nil`, the default, for nobody. It is called on
-        /// the tasks that do the work, and must return soon.
+        /// Receives the states and steps of the store, including those of opening; `nil`, the default, for
+        /// nobody. It is called on the tasks that do the work, and must return soon.
         public var observer: (@Sendable (StoreReport) -> Void)?
         /// Receives each SQL statement; `nil`, the default, for nobody.
         public var trace: SQLTrace?

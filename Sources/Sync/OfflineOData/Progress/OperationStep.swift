@@ -2,34 +2,45 @@ import ODataModel
 
 /// A step of an operation on a store: of opening it, of an upload, a download or a copy.
 ///
-/// | operation | its steps in order |
-/// |---|---|
-/// | creating a store | ``Kind/loadingMetadata``, ``Kind/buildingEntityStore``, ``Kind/creatingRequestQueueDatabase`` |
-/// | opening a store | ``Kind/loadingMetadata`` |
-/// | upload | ``Kind/performingRequestQueueMerge`` and ``Kind/performingCreateDeleteMerge`` if requests are folded, ``Kind/erasingExpiredRequests``, ``Kind/uploadPreprocessing``, then ``Kind/processingRequests`` and ``Kind/sendingDataToServer`` for each request, ``Kind/removingRemoveAfterUploadRequests`` |
-/// | download | for each query ``Kind/processingDefiningQueries``, ``Kind/receivingDataFromServer``, and after the first download ``Kind/analyzingReceivedData``, ``Kind/reapplyingChanges``, ``Kind/removingDeletedRelationships`` |
-/// | upload and download in one | those of the upload, ``Kind/waitingForDownload``, those of the download |
-/// | copying the store | ``Kind/sendingEntityStoreDatabase`` |
+/// The operations have these steps, in order:
+/// - creating a store: ``Kind/loadingMetadata``, ``Kind/buildingEntityStore``,
+///   ``Kind/creatingRequestQueueDatabase``;
+/// - opening a store: ``Kind/loadingMetadata``;
+/// - upload: ``Kind/performingRequestQueueMerge`` and ``Kind/performingCreateDeleteMerge`` if requests are
+///   folded, ``Kind/erasingExpiredRequests``, ``Kind/uploadPreprocessing``, then ``Kind/processingRequests`` and
+///   ``Kind/sendingDataToServer`` for each request, ``Kind/removingRemoveAfterUploadRequests``;
+/// - download: for each query ``Kind/processingDefiningQueries``, ``Kind/receivingDataFromServer``, and after the
+///   first download ``Kind/analyzingReceivedData``, ``Kind/reapplyingChanges``,
+///   ``Kind/removingDeletedRelationships``;
+/// - upload and download in one: those of the upload, ``Kind/waitingForDownload``, those of the download;
+/// - copying the store: ``Kind/sendingEntityStoreDatabase``.
 ///
-/// Queries are downloaded beside each other, so that the steps of one query come in their order, between those of others.
+/// Queries are downloaded concurrently, so that the steps of one query come in their order, between those of
+/// others.
+///
+/// ```swift
+/// for await report in store.observe.reports() {
+///     if case .step(let step) = report { show(step.number, step.total, step.message) }
+/// }
+/// ```
 public struct OperationStep: Hashable, Sendable {
-    /// What is done in a step. The names are those of the older products, and the raw values too where these are known.
+    /// The kind of step. The names are those of the older products, and so are the known raw values.
     public enum Kind: Int, Hashable, Sendable, CaseIterable {
-        /// The tables of the entity sets are made.
+        /// The tables of the entity sets are created.
         case buildingEntityStore = 1
         /// A server prepares the store. A store that is filled by queries has no such step.
         case creatingBootStrapDatabase
-        /// The tables of queue and archive are made.
+        /// The tables of queue and archive are created.
         case creatingRequestQueueDatabase
         /// A prepared store is loaded: received bytes, total bytes. A store that is filled by queries has no such step.
         case downloadingEntityStore
-        /// Changes that have waited too long go to the error archive.
+        /// Expired changes go to the error archive.
         case erasingExpiredRequests
         /// The metadata of the service, or those kept with the store, are read.
         case loadingMetadata
         /// Requests for one entity are folded into one.
         case performingRequestQueueMerge
-        /// Transactions are folded. Change sets stay as they are, so that this engine has no such step.
+        /// Transactions are folded. Change sets stay unchanged, so that this engine has no such step.
         case performingTransactionMerge
         /// Entities that were created and deleted before either was sent leave the queue.
         case performingCreateDeleteMerge
@@ -37,17 +48,17 @@ public struct OperationStep: Hashable, Sendable {
         case processingDefiningQueries
         /// A request is sent: its number among those of the upload, their total.
         case processingRequests
-        /// Waiting changes are put on top of what a download has brought.
+        /// Pending changes are put on top of the downloaded rows.
         case reapplyingChanges
-        /// What a download has brought is compared with what is here.
+        /// The downloaded rows are compared with the local rows.
         case analyzingReceivedData
-        /// Rows arrive: the bytes received since the store was opened, if somebody counts (`TransferMeter`).
+        /// Rows arrive: the bytes received since the store was opened, if they are counted (`TransferMeter`).
         case receivingDataFromServer
-        /// Relations and rows that the service has no more are removed.
+        /// Relations and rows that the service has removed are removed.
         case removingDeletedRelationships
-        /// Created entities leave the store that were to stay only until they are sent.
+        /// Created entities that were to stay only until they are sent are removed.
         case removingRemoveAfterUploadRequests
-        /// A request was sent: the bytes sent since the store was opened, if somebody counts (`TransferMeter`).
+        /// A request was sent: the bytes sent since the store was opened, if they are counted (`TransferMeter`).
         case sendingDataToServer
         /// The store is copied.
         case sendingEntityStoreDatabase
@@ -59,15 +70,15 @@ public struct OperationStep: Hashable, Sendable {
         case waitingForDownload
     }
 
-    /// The number of the operation, growing while the store is open.
+    /// The number of the operation, which grows while the store is open.
     public let operation: Int
-    /// What is done.
+    /// The kind of step.
     public let kind: Kind
-    /// The place of the step among those of its operation, from 1.
+    /// The number of the step within its operation, from 1.
     public let number: Int
-    /// How many steps the operation has.
+    /// The number of steps of the operation.
     public let total: Int
-    /// What the step says besides, as its ``kind`` tells; most have nothing.
+    /// The parameters of the step, as described for its ``kind``; most have none.
     public let parameters: [String]
     /// The time when the step began.
     public let at: ODataDateTimeOffset
@@ -102,7 +113,7 @@ public struct OperationStep: Hashable, Sendable {
     }
 }
 
-/// An operation whose steps are told, with the steps that it may have.
+/// An operation with reported steps, and its possible steps.
 enum StoreOperation {
     case creation
     case opening

@@ -1,18 +1,25 @@
 import ODataHTTP
+import ODataModel
 
-/// Where an upload or download stands.
+/// The progress of an upload or download.
 ///
-/// Each phase is reported before its work begins, with nothing done, and as it comes further. Queries are downloaded beside
-/// each other, so that the phases of one query come in their order, between those of others. ``Phase/finished`` comes once,
-/// at the end of all that was asked for.
+/// Each phase is reported before its work begins, with nothing done, and during its work. Queries are downloaded
+/// concurrently, so that the phases of one query come in their order, between those of others. ``Phase/finished``
+/// comes once, at the end of all requested work.
+///
+/// ```swift
+/// for await progress in store.observe.progress() {
+///     show(progress.phase, progress.query ?? "", progress.done, progress.total ?? 0)
+/// }
+/// ```
 public struct SyncProgress: Hashable, Sendable {
-    /// What the engine is doing.
+    /// The current activity of the engine.
     public enum Phase: String, Hashable, Sendable {
         /// Reading the service's metadata.
         case loadingMetadata
-        /// Receiving rows: those of a first download go into their tables at once.
+        /// Receiving rows. Those of a first download go into their tables at once.
         case downloading
-        /// Applying the rows that a later download brought, as far as they differ from what is here, and removals.
+        /// Applying the differences that a later download brought, and removals.
         case applying
         /// Receiving the streams of entities.
         case loadingStreams
@@ -22,18 +29,18 @@ public struct SyncProgress: Hashable, Sendable {
         case finished
     }
 
-    /// What the engine is doing.
+    /// The current activity of the engine.
     public var phase: Phase
-    /// The defining query it is about.
+    /// The defining query.
     public var query: String?
-    /// How many rows or requests are done.
+    /// The number of finished rows or requests.
     public var done: Int
-    /// How many there are in all, where known.
+    /// The total number, if known.
     public var total: Int?
-    /// How many bytes went over the wire since the store was opened, where somebody counts (`TransferMeter`).
+    /// The number of bytes transferred since the store was opened, if they are counted (`TransferMeter`).
     public var bytes: Int64?
 
-    /// Makes a progress report.
+    /// Creates a progress report.
     public init(phase: Phase, query: String? = nil, done: Int = 0, total: Int? = nil, bytes: Int64? = nil) {
         self.bytes = bytes
         self.phase = phase
@@ -43,22 +50,31 @@ public struct SyncProgress: Hashable, Sendable {
     }
 }
 
-/// What an upload did.
+/// The result of an upload.
+///
+/// ```swift
+/// let report = try await store.upload()
+/// for change in report.failed { show(change.entityText, change.failure?.message ?? "") }
+/// print(report.accepted.count, report.waiting.count)
+/// ```
 public struct UploadReport: Sendable {
     /// Requests that the service accepted.
     public var accepted: [QueuedRequest] = []
-    /// Requests that were given up, since the service's version of their entity counts (``ConflictPolicy/serverWins``,
-    /// ``ConflictDecision/theirs``): they were not made, and are not in the queue any more. What was to be made together
-    /// with them, and what waited for them, is among them.
+    /// Requests that were withdrawn in favour of the server version (``ConflictPolicy/serverWins``,
+    /// ``ConflictDecision/theirs``). They did not act and have left the queue. The other requests of their change
+    /// sets, and requests that depended on them, are included.
     public var givenUp: [QueuedRequest] = []
-    /// Requests that are now in the error archive, with their reason.
+    /// Requests that are in the error archive now, with their reason.
     public var failed: [QueuedRequest] = []
-    /// Requests of the categories that were to be sent which still wait: for one in the error archive, or since the upload was
-    /// to stop at the first failure.
+    /// Requests of the selected categories that are still pending: behind an archived request, or because the
+    /// upload was to stop at the first failure.
     public var waiting: [QueuedRequest] = []
+    /// The keys that the service gave to created entities, by the numbers of their requests in ``accepted``. Those requests have
+    /// the temporary keys.
+    public var assignedKeys: [Int64: EntityKey] = [:]
 }
 
-/// Hands progress to whoever listens; nobody need.
+/// Delivers progress to listeners, if there are any.
 final class ProgressChannel: Sendable {
     private struct Handlers {
         var progress: (@Sendable (SyncProgress) -> Void)?
@@ -68,7 +84,7 @@ final class ProgressChannel: Sendable {
         var report: (@Sendable (StoreReport) -> Void)?
     }
 
-    /// The operation that is under way, and what the store is doing.
+    /// The current operation and the state of the store.
     private struct Work {
         var state = StoreState.opening
         var operation = 0
@@ -89,10 +105,10 @@ final class ProgressChannel: Sendable {
 
     // MARK: Steps and states
 
-    /// What the store is doing.
+    /// The state of the store.
     var state: StoreState { work.withLock { $0.state } }
 
-    /// The store is doing something else.
+    /// Enters a state.
     func enter(_ state: StoreState) {
         let isNew = work.withLock { work in
             defer { work.state = state }
@@ -101,7 +117,7 @@ final class ProgressChannel: Sendable {
         if isNew { tell(.state(state)) }
     }
 
-    /// An operation begins.
+    /// Begins an operation.
     func begin(_ operation: StoreOperation) {
         work.withLock { work in
             work.operation += 1
@@ -109,7 +125,7 @@ final class ProgressChannel: Sendable {
         }
     }
 
-    /// A step begins; nothing is told of one that the operation does not have.
+    /// Begins a step. A step that the operation does not have is not reported.
     func step(_ kind: OperationStep.Kind, _ parameters: [String] = []) {
         let work = work.withLock { $0 }
         guard let index = work.kinds.firstIndex(of: kind) else { return }
@@ -120,7 +136,7 @@ final class ProgressChannel: Sendable {
                     parameters: parameters, at: environment.instant)))
     }
 
-    /// Tells whoever listens.
+    /// Delivers a report to the listeners.
     func tell(_ report: StoreReport) {
         observer?(report)
         handlers.withLock { $0.report }?(report)
@@ -129,7 +145,7 @@ final class ProgressChannel: Sendable {
 
     private let reportListeners = LockedState<[Int: AsyncStream<StoreReport>.Continuation]>([:])
 
-    /// A new stream of what is told from now on; only the newest is kept for a slow listener.
+    /// A new stream of reports from now on. Only the newest is kept for a slow listener.
     func reports() -> AsyncStream<StoreReport> {
         AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
             let id = reportListeners.withLock { listeners in
@@ -143,7 +159,7 @@ final class ProgressChannel: Sendable {
         }
     }
 
-    /// The steps that a count of rows or requests is about.
+    /// Reports the steps for a count of rows or requests.
     private func tellSteps(of progress: SyncProgress) {
         switch progress.phase {
         case .downloading where progress.done > 0:
@@ -159,9 +175,9 @@ final class ProgressChannel: Sendable {
 
     // MARK: Counts
 
-    /// Who is called besides.
+    /// Sets the callbacks.
     ///
-    /// - Parameter successor: called with the store that takes this one's place.
+    /// - Parameter successor: is called with the store that replaces this one.
     func setHandlers(
         progress: @escaping @Sendable (SyncProgress) -> Void, failure: @escaping @Sendable (QueuedRequest) -> Void,
         earlyEnd: @escaping @Sendable (UploadReport) -> Void,
@@ -174,18 +190,18 @@ final class ProgressChannel: Sendable {
         }
     }
 
-    /// Another store has taken the place of the one that was told of: whoever listens hears of that one from now on.
+    /// Announces the store that replaces this one. The listeners receive its reports from now on.
     func handOver(to store: OfflineStore) { handlers.withLock { $0.successor }?(store) }
 
-    /// A request was refused or is in doubt.
+    /// Reports a refused request, or one with an unknown outcome.
     func reportFailure(_ request: QueuedRequest) { handlers.withLock { $0.failure }?(request) }
 
-    /// An upload ended by an error, having done this.
+    /// Reports the results of an upload that ended with an error.
     func reportEarlyEnd(_ report: UploadReport) { handlers.withLock { $0.earlyEnd }?(report) }
 
     private let listeners = LockedState<[Int: AsyncStream<SyncProgress>.Continuation]>([:])
 
-    /// A new stream of what is reported from now on; only the newest reports are kept for a slow listener.
+    /// A new stream of progress from now on. Only the newest reports are kept for a slow listener.
     func stream() -> AsyncStream<SyncProgress> {
         AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
             let id = listeners.withLock { listeners in

@@ -2,23 +2,23 @@ import ODataModel
 import ODataQuery
 
 extension DefiningQuery {
-    /// One part of the path: a set, a singleton, or what the entity before it contains.
+    /// One level of the path: a set, a singleton, or a contained collection.
     private struct Level {
         var name: String
         var shape: TypeShape
         var key: EntityKey?
     }
 
-    /// The same query over the entity set or singleton that its path begins with: an entity by its key is a condition, and
-    /// what an entity contains is read with it. The key of the container is all that is read of that.
+    /// Returns the same query over the entity set or singleton at the beginning of its path. An entity key
+    /// becomes a condition, and contained entities are expanded. Of the container, only the key is read.
     ///
     /// ```
     /// Photos(7)                       Photos?$filter=ID eq 7
     /// Albums(1)/Pages?$select=Title   Albums?$filter=ID eq 1&$select=ID&$expand=Pages($select=Title)
     /// ```
-    /// - Returns: the query itself where its path names one thing alone, or leads elsewhere.
-    /// - Throws: `QueryError` for names that the model does not have; ``OfflineError/invalidDefiningQuery(name:reason:)``
-    ///   for a parameter where no value is put for it.
+    /// - Returns: the query itself if its path has a single name, or leads elsewhere.
+    /// - Throws: `QueryError` for names that the model does not have;
+    ///   ``OfflineError/invalidDefiningQuery(name:reason:)`` for a parameter outside of a condition.
     func overSet(of model: EntityDataModel) throws -> DefiningQuery {
         try DefiningQueryCheck.requireParametersInConditions(of: self, model: model)
         let steps = try bound(to: model).resource.steps

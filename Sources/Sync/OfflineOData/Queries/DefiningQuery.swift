@@ -9,30 +9,30 @@ import ODataQuery
 public struct DefiningQuery: Hashable, Sendable {
     /// The name, unique within a store.
     public let name: String
-    /// The group that it is downloaded with; `nil` for none.
+    /// The group for common downloads; `nil` for none.
     public let group: String?
-    /// Whether each download loads the streams of the entities that it brings, the streams of media entities and
-    /// stream properties: one more request for each of them.
+    /// Whether each download loads the streams of the downloaded entities, with one more request for each: the
+    /// streams of media entities and stream properties.
     public let retrievesStreams: Bool
-    /// Whether its result is the same for every user of the store, values included: its rows stay when another user takes the
-    /// store over (``OfflineStore/Users/switch(to:pending:)``).
+    /// Whether its result is the same for every user of the store, including values. Its rows stay after a change
+    /// of the user (``OfflineStore/Users/switch(to:pending:)``).
     public let isShared: Bool
     /// The query, relative to the service root.
     public let url: ODataURL
     /// The query as text.
     public let text: String
 
-    /// Makes a defining query.
+    /// Creates a defining query.
     ///
     /// - Parameters:
     ///   - name: unique within the store, at least one character.
-    ///   - text: an entity set with query options, relative to the service root; or a single entity, a singleton, or what
-    ///     an entity contains, such as `Photos(7)` and `Albums(1)/Pages`.
+    ///   - text: an entity set with query options, relative to the service root; or a single entity, a singleton,
+    ///     or contained entities, such as `Photos(7)` and `Albums(1)/Pages`.
     ///   - group: queries of one group can be downloaded together.
     ///   - retrievesStreams: whether the streams of its entities are loaded too.
-    ///   - isShared: whether every user of the service gets the same rows with the same values. Rows of such a query are shown to
-    ///     the next user of the store: never mark a query whose result depends on the user.
-    /// - Throws: `QueryError` when the text is no OData URL.
+    ///   - isShared: whether every user of the service gets the same rows with the same values. The next user of
+    ///     the store sees the rows of such a query: never mark a query with a result that depends on the user.
+    /// - Throws: `QueryError` if the text is no OData URL.
     public init(
         _ name: String, _ text: String, group: String? = nil, retrievesStreams: Bool = false, isShared: Bool = false
     ) throws(QueryError) {
@@ -48,7 +48,7 @@ public struct DefiningQuery: Hashable, Sendable {
         }
     }
 
-    /// Makes a defining query for a whole entity set, named after it.
+    /// Creates a defining query for a whole entity set, with its name.
     ///
     /// - Parameters:
     ///   - retrievesStreams: whether the streams of its entities are loaded too.
@@ -62,8 +62,8 @@ public struct DefiningQuery: Hashable, Sendable {
         text = entitySet
     }
 
-    /// A query for each entity set of a service, but those that another store has for itself, and those that cannot be read by
-    /// themselves as a whole, as the metadata say (``ServiceSurvey/leftOut``).
+    /// A query for each entity set of a service, except client-only sets of another store, and sets that cannot
+    /// be read as a whole according to the metadata (``ServiceSurvey/leftOut``).
     static func all(
         of model: EntityDataModel, _ options: OfflineStore.CreationOptions = .init()
     ) -> [DefiningQuery] {
@@ -78,9 +78,9 @@ public struct DefiningQuery: Hashable, Sendable {
 }
 
 extension EntitySet {
-    /// Whether a request without a filter reads all of it.
+    /// Whether a request without a filter reads the whole set.
     var isReadableAsWhole: Bool { isAddressable && !requiresFilter }
 
-    /// Whether its entities have a key, by which a store tells them apart.
+    /// Whether its entities have a key that identifies them in a store.
     func hasKey(in model: EntityDataModel) -> Bool { model.shape(type)?.key.isEmpty == false }
 }

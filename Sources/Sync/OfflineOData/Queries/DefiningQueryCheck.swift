@@ -1,9 +1,9 @@
 import ODataModel
 import ODataQuery
 
-/// Tells whether a query can define a part of a service that is kept offline.
+/// Checks whether a query can define a part of a service that is kept offline.
 enum DefiningQueryCheck {
-    /// Checks that the keys of what queries read say how long they may get.
+    /// Checks that the keys of the read sets have a maximum length.
     ///
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
     static func requireMaxLength(of queries: [DefiningQuery], _ sets: [String], _ model: EntityDataModel) throws {
@@ -19,7 +19,7 @@ enum DefiningQueryCheck {
         }
     }
 
-    /// Checks that the parameters of a query stand where values are put for them: in conditions.
+    /// Checks that the parameters of a query are in conditions, where values replace them.
     ///
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
     static func requireParametersInConditions(of query: DefiningQuery, model: EntityDataModel) throws(OfflineError) {
@@ -31,14 +31,14 @@ enum DefiningQueryCheck {
                 let key = model.shape(ofStored: set)?.key.first?.path ?? "ID"
                 throw OfflineError.invalidDefiningQuery(
                     name: query.name,
-                    reason: "@\(name.text) stands in a key, where no value is put for it: make it a condition, such as "
+                    reason: "the parameter @\(name.text) cannot be in a key. Use a condition instead, such as "
                         + "\(set)?$filter=\(key) eq @\(name.text).")
             }
         }
         guard let word = wordLikeParameter(in: query.url.options) else { return }
         throw OfflineError.invalidDefiningQuery(
             name: query.name,
-            reason: "$search takes no parameters: put \(word) into double quotes if that is what is searched for.")
+            reason: "$search takes no parameters. Put \(word) into double quotes to search for the word.")
     }
 
     private static func keyValues(of segment: PathSegment) -> [CommonExpression] {
@@ -48,7 +48,7 @@ enum DefiningQueryCheck {
         }
     }
 
-    /// A word that is searched for and looks like a parameter.
+    /// A search word that looks like a parameter.
     private static func wordLikeParameter(in options: QueryOptions) -> String? {
         func find(_ search: SearchExpression) -> String? {
             if case .word(let word) = search, word.hasPrefix("@") { return word }
@@ -58,10 +58,10 @@ enum DefiningQueryCheck {
             ?? options.expand.lazy.compactMap { wordLikeParameter(in: $0.options) }.first
     }
 
-    /// Checks that no two queries read a set whose entities have no key: nothing would tell their rows apart.
+    /// Checks that no two queries read a set without a key: their rows could not be identified.
     ///
     /// - Parameters:
-    ///   - query: a query that is to be added.
+    ///   - query: the query to be added.
     ///   - set: the entity set that it reads.
     ///   - others: the entity sets that the other queries read.
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)``.
@@ -71,8 +71,8 @@ enum DefiningQueryCheck {
         guard model.entitySet(set)?.hasKey(in: model) == false, others.contains(set) else { return }
         throw .invalidDefiningQuery(
             name: query.name,
-            reason: "another query reads \(set) already, whose entities have no key, by which a store tells them "
-                + "apart.")
+            reason: "another query reads \(set) already, and entities without a key cannot be told apart. "
+                + "Keep one of the queries.")
     }
 
     /// The entity set that a query reads.
@@ -88,8 +88,8 @@ enum DefiningQueryCheck {
                 throw OfflineError.invalidDefiningQuery(
                     name: query.name,
                     reason:
-                        "the entities of \(set.name) have no key, by which a store tells them apart: the set can be "
-                        + "kept as a whole only, without options.")
+                        "the entities of \(set.name) have no key. Such a set can be kept only as a whole: "
+                        + "leave the query options out.")
             }
             name = set.name
         case .entity where bound.resource.steps.count == 1:
@@ -98,7 +98,7 @@ enum DefiningQueryCheck {
         default:
             throw OfflineError.invalidDefiningQuery(
                 name: query.name,
-                reason: "it must read an entity set, a singleton, one entity, or what an entity contains.")
+                reason: "it must read an entity set, a singleton, one entity, or a contained collection.")
         }
         if query.isShared, let parameter = QueryParameters.names(in: query.url).min() {
             throw OfflineError.invalidDefiningQuery(
@@ -121,9 +121,9 @@ enum DefiningQueryCheck {
 }
 
 extension DefiningQuery {
-    /// What the names of the query stand for, with null for each of its parameters.
+    /// Binds the names of the query, with null for each of its parameters.
     ///
-    /// - Throws: `QueryError` for names that the model does not have, with the query's own.
+    /// - Throws: `QueryError` for names that the model does not have, with the name of the query.
     func bound(to model: EntityDataModel) throws(QueryError) -> BoundURL {
         do throws(QueryError) {
             return try Binder(model: model).bind(QueryParameters.blank(url))
@@ -134,7 +134,7 @@ extension DefiningQuery {
 }
 
 extension QueryError {
-    /// The same error with the name and the text of the defining query that it was found in.
+    /// The same error with the name and the text of its defining query.
     func inDefiningQuery(_ name: String, _ text: String) -> QueryError {
         var error = self
         error.text = error.text ?? text

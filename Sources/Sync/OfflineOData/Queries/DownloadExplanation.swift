@@ -1,22 +1,22 @@
 import ODataQuery
 
-/// How a defining query is downloaded.
+/// The way in which a defining query is downloaded.
 public struct DownloadExplanation: Hashable, Sendable {
     /// The query's name.
     public var name: String
     /// The query.
     public var query: String
-    /// How it is downloaded, in words.
+    /// The way in which it is downloaded, in words.
     public var method: String
-    /// What requests leave out that the engine adds by itself, since the service was found to refuse it. Forgotten seven days
-    /// after the last refusal.
+    /// The optional parts that requests leave out because the service refused them. A refusal counts for seven
+    /// days.
     public var leftOut: [String] = []
-    /// What becomes of each thing that it expands, in words.
+    /// The treatment of each expanded property, in words.
     public var parts: [String]
 }
 
 extension OfflineStore.Queries {
-    /// Explains how each defining query and each navigation property that it expands is downloaded.
+    /// Explains the download of each defining query and each expanded navigation property.
     ///
     /// - Throws: `StoreError`.
     public func explainDownloads() async throws -> [DownloadExplanation] {
@@ -45,7 +45,7 @@ extension OfflineStore.Queries {
 
     /// Resolves the names of a query without answering it.
     ///
-    /// - Throws: `QueryError` with the place of what is unknown.
+    /// - Throws: `QueryError` with the place of the unknown name.
     public func check(_ url: ODataURL) throws(QueryError) {
         _ = try store.traits.queryLanguage.bind(url, model: store.model)
     }

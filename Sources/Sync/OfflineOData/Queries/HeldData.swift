@@ -5,16 +5,16 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// The parts of the service that the defining queries of a store hold (rule 12): what none of them brings is refused with the
-/// query that would bring it.
+/// The parts of the service that the defining queries of a store hold (rule 12). A read outside of them is
+/// refused, and the error names a query that would bring it.
 ///
-/// A set is held if a query reads it, whatever its filter leaves out. A relation behind a foreign key is held if a query reads
-/// the set that it leads to. Any other relation, and what an entity contains, is held for the rows of the queries that expand it,
-/// and for those that were made here.
+/// A set is held if a query reads it, even with a filter. A relation with a foreign key is held if a query reads
+/// its target set. Any other relation, and contained entities, are held for the rows of the queries that expand
+/// them, and for local creations.
 struct HeldData: LoadedData {
     let version: Int
     let mapping: StorageMapping
-    /// The sets whose streams queries load.
+    /// The sets with streams that queries load.
     private let streams: Set<String>
     /// The places in defining queries that bring rows, by the set of the rows.
     private let places: [String: [Place]]
@@ -22,7 +22,7 @@ struct HeldData: LoadedData {
     /// A place in a defining query that brings rows of a set: the query itself, or an item of its `$expand`.
     private struct Place {
         var query: Int64
-        /// Whether the query reads the set for itself, and not as what another one leads to.
+        /// Whether the query reads the set itself, and not as the target of another set.
         var isOwnQuery: Bool
         /// Whether all rows of the set have been brought there.
         var hasAll: Bool
@@ -32,7 +32,7 @@ struct HeldData: LoadedData {
 
     /// - Parameters:
     ///   - queries: all defining queries of the store.
-    ///   - version: another number for each other list of queries.
+    ///   - version: a number that differs for each list of queries.
     init(_ queries: [StoredQuery], mapping: StorageMapping, version: Int) {
         self.version = version
         self.mapping = mapping
@@ -76,7 +76,7 @@ struct HeldData: LoadedData {
     /// Whether a query loads the streams of a set.
     func bringsStreams(of set: String) -> Bool { streams.contains(set) }
 
-    /// Whether a query brings rows of a set; what entities contain is a matter of relations.
+    /// Whether a query brings rows of a set. Contained rows count as relations.
     private func isHeld(_ set: String) -> Bool { set.contains("/") || isClientOnly(set) || places[set] != nil }
 
     private func isClientOnly(_ set: String) -> Bool { mapping.model.entitySet(set)?.isClientOnly ?? false }
@@ -91,11 +91,11 @@ struct HeldData: LoadedData {
         guard let table = mapping.tables[set], let storage = table.navigation[relation] else { return nil }
         let isLocalKnown: Bool
         if let pairs = storage.foreignKey {
-            // What a query reads for itself is here as far as the query says.
+            // Rows that a query reads itself are held as far as its filter goes.
             if places[storage.target]?.contains(where: \.isOwnQuery) ?? false || isClientOnly(storage.target) {
                 return nil
             }
-            // A foreign key may name an entity that nobody has brought, whoever made the row that has it.
+            // The foreign key of any row may name an entity that no query has brought.
             isLocalKnown = !pairs.allSatisfy { pair in
                 mapping.tables[storage.target]?.keyColumns.contains { $0.name == pair.target } ?? false
             }
@@ -115,17 +115,17 @@ struct HeldData: LoadedData {
             error: .notLoaded("\(set)/\(relation)", definingQuery: definingQuery(for: relation, of: table, storage)))
     }
 
-    /// Whether a query has brought all rows of a set with what a navigation property leads to.
+    /// Whether a query has brought all rows of a set with the targets of a navigation property.
     private func expandsForAll(_ relation: String, of set: String) -> Bool {
         places[set]?.contains { $0.hasAll && $0.expanded.contains(relation) } ?? false
     }
 
-    /// The rows whose relation is known.
+    /// The rows with a known relation.
     ///
     /// - Parameters:
-    ///   - always: the queries that expand it for all rows of the set that they bring.
+    ///   - always: the queries that expand it for all their rows of the set.
     ///   - sometimes: the queries that expand it for some of these rows.
-    ///   - local: whether it is known for the rows that were made here.
+    ///   - local: whether it is known for local creations.
     private static func known(_ relation: String, _ always: [Int64], sometimes: [Int64], local: Bool)
         -> RowCondition?
     {
@@ -157,7 +157,7 @@ struct HeldData: LoadedData {
     private func definingQuery(for set: String) -> String? {
         if isReadable(set) { return set }
         if let entitySet = mapping.model.entitySet(set), entitySet.isAddressable { return "\(set)?$filter=…" }
-        // What cannot be read by itself is read through others.
+        // A set that cannot be read by itself is read through others.
         for other in mapping.model.container.entitySets where other.isReadableAsWhole {
             guard let table = mapping.tables[other.name] else { continue }
             for navigation in table.shape.navigationProperties
@@ -192,7 +192,7 @@ struct HeldData: LoadedData {
         return nil
     }
 
-    /// The query that expands a navigation property in a set, singleton or path of containment.
+    /// The query that expands a navigation property in a set, singleton or containment path.
     static func definingQuery(expanding relation: String, of set: String) -> String {
         var names = set.split(separator: "/").map(String.init)
         let first = names.removeFirst()
@@ -221,12 +221,12 @@ extension NavigationStorage {
         return pairs
     }
 
-    /// Whether it leads from an entity to what that contains.
+    /// Whether it leads from an entity to its contained entities.
     private var isContainment: Bool {
         if case .join(_, let pairs) = self { pairs.contains { $0.target == OfflineLayout.parentColumn } } else { false }
     }
 
-    /// Whether it leads from what an entity contains to the entity, which is always there.
+    /// Whether it leads from a contained entity to its container, which always exists.
     fileprivate var leadsToContainer: Bool {
         if case .join(_, let pairs) = self { pairs.contains { $0.source == OfflineLayout.parentColumn } } else { false }
     }
@@ -242,14 +242,14 @@ extension ExpandItem {
     }
 }
 
-/// The description of what a store holds, made again when the defining queries have changed, in whichever process.
+/// The description of the store's held parts, renewed after any process has changed the defining queries.
 final class HeldDataCache: Sendable {
     private let mapping: StorageMapping
     private let known = LockedState<(queries: String, held: HeldData)?>(nil)
 
     init(mapping: StorageMapping) { self.mapping = mapping }
 
-    /// What the store holds now.
+    /// The currently held parts.
     func current(in database: Database) throws -> HeldData {
         let queries =
             try String.fetchOne(

@@ -3,6 +3,10 @@ import ODataQuery
 import ODataSQL
 
 /// A part of a service that a store does not hold, or not for all entities.
+///
+/// ```swift
+/// for part in try await store.queries.missingParts() { print(part.name, part.query ?? "no query brings it") }
+/// ```
 public struct MissingPart: Hashable, Sendable {
     /// The entity set, singleton, relation or stream, such as `Companies`, `Albums/Pages` or `Photos/$value`.
     public var name: String
@@ -51,8 +55,8 @@ extension HeldData {
 }
 
 extension OfflineStore.Queries {
-    /// Returns the parts of the service that the store does not hold, each with the defining query that would bring it. Reads of them
-    /// are refused (`ODataError.isNotLoaded`).
+    /// Returns the parts of the service that the store does not hold, each with the defining query that would
+    /// bring it. Reads of them are refused (`ODataError.isNotLoaded`).
     ///
     /// ```swift
     /// for part in try await store.queries.missingParts() { print(part.name, part.query ?? "") }

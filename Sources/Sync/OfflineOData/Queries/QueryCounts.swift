@@ -3,11 +3,11 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// How many rows the defining queries have here: those that each one has brought, whatever else its entity set has.
+/// The number of stored rows of each defining query, without other rows of its entity set.
 struct QueryCounts {
     private let queries: [StoredQuery]
     private let mapping: StorageMapping
-    /// By entity set, the rows of each query.
+    /// The rows of each query, by entity set.
     private var counts: [String: [Int64: Int]] = [:]
 
     init(of queries: [StoredQuery], _ mapping: StorageMapping, in database: Database) throws {
@@ -30,18 +30,18 @@ struct QueryCounts {
         }
     }
 
-    /// The rows of the entity set, or contained collection, that a query reads; what it expands besides does not count.
+    /// The rows of the entity set or contained collection that a query reads. Expanded entities do not count.
     func rows(of query: StoredQuery) -> Int {
         let set = query.resultSet(in: mapping)
-        // What is contained may be read by a part of the query.
+        // Contained entities may be read by a part of the query.
         let holders = set == query.entitySet ? [query] : QueryTable.withParts([query], of: queries)
         return holders.reduce(0) { $0 + (counts[set]?[$1.id] ?? 0) }
     }
 }
 
 extension StoredQuery {
-    /// The entity set, or contained collection, that the query reads. A query for what an entity contains reads that by expanding
-    /// it, with nothing but the keys of what contains it (``DefiningQuery/overSet(of:)``).
+    /// The entity set or contained collection that the query reads. A query for contained entities expands them,
+    /// with only the keys of their container (``DefiningQuery/overSet(of:)``).
     func resultSet(in mapping: StorageMapping) -> String {
         guard var table = mapping.tables[entitySet], let url = try? ODataURL(parsing: text) else { return entitySet }
         var options = url.options

@@ -2,18 +2,23 @@ import GRDB
 import ODataModel
 import ODataQuery
 
-/// How long the value of a parameter is kept.
+/// The lifetime of a parameter's value.
+///
+/// ```swift
+/// try await store.queries.setParameter("employee", to: "7")
+/// try await store.queries.setParameter("token", to: "'secret'", keeping: .session)
+/// ```
 public enum ParameterLifetime: Hashable, Sendable {
-    /// With the store, until another user gets it.
+    /// With the store, until its user changes.
     case user
     /// In memory, until the store is closed: it is never written to disk.
     case session
 }
 
 extension OfflineStore.Queries {
-    /// Gives a parameter of defining queries a value: `@employee` in `Orders?$filter=EmployeeID eq @employee`. The next
-    /// download that begins brings what belongs to the new value, and what does not goes. One that is under way, in
-    /// whichever process, goes on with the value it began with; a first one of the query then ends without being complete
+    /// Gives a parameter of defining queries a value: `@employee` in `Orders?$filter=EmployeeID eq @employee`.
+    /// The next download brings the rows for the new value and removes the others. A running download, in any
+    /// process, continues with its value. A first download of the query then ends incomplete
     /// (``DownloadReport/Query/isComplete``).
     ///
     /// ```swift
@@ -22,9 +27,9 @@ extension OfflineStore.Queries {
     /// ```
     /// - Parameters:
     ///   - name: the name without `@`.
-    ///   - literal: the value as it would stand in a URL; `nil` to forget it.
-    ///   - lifetime: how long it is kept.
-    /// - Throws: `QueryError` for what is no literal; `StoreError`.
+    ///   - literal: the value in the form of a URL literal; `nil` to remove it.
+    ///   - lifetime: the lifetime of the value.
+    /// - Throws: `QueryError` for an invalid literal; `StoreError`.
     public func setParameter(
         _ name: String, to literal: String?, keeping lifetime: ParameterLifetime = .user
     ) async throws {
@@ -44,7 +49,7 @@ extension OfflineStore.Queries {
             guard previous != literal || wasOfSession != (lifetime == .session) else { return }
             for query in try QueryTable.all(in: database)
             where QueryParameters.names(in: try ODataURL(parsing: query.text)).contains(name) {
-                // A delta says nothing of what belongs to another value, nor does what a first download brought so far.
+                // Neither a delta nor the rows of a first download match another value.
                 try QueryTable.forgetLinks(of: query.id, in: database)
             }
         }
@@ -65,7 +70,7 @@ extension OfflineStore {
         return texts.merging(sessionParameters.withLock { $0 }) { $1 }
     }
 
-    /// Queries with the values of their parameters in place.
+    /// Queries with values in the place of their parameters.
     ///
     /// - Throws: ``OfflineError/invalidDefiningQuery(name:reason:)`` for a parameter without a value.
     func personalised(_ queries: [StoredQuery]) async throws -> [StoredQuery] {
@@ -89,9 +94,9 @@ extension OfflineStore {
     }
 }
 
-/// Finds and fills the parameters of defining queries: aliases that the query itself gives no value.
+/// Finds and replaces the parameters of defining queries: aliases without a value in the query itself.
 enum QueryParameters {
-    /// What the names of settings begin with that hold values.
+    /// The prefix of the settings with values.
     static let prefix = "parameter."
 
     /// A literal as an expression.
@@ -107,7 +112,7 @@ enum QueryParameters {
         return Set(names).subtracting(url.options.aliases.keys)
     }
 
-    /// Puts values in the place of parameters.
+    /// Replaces parameters with values.
     static func substitute(_ values: [String: CommonExpression], in options: inout QueryOptions) {
         let own = options.aliases
         options = options.mapDescendants { expression in
@@ -116,7 +121,7 @@ enum QueryParameters {
         }
     }
 
-    /// A query with null for each parameter: what is checked before it has values.
+    /// A query with null for each parameter, for checks before it has values.
     static func blank(_ url: ODataURL) -> ODataURL {
         var url = url
         let names = names(in: url)

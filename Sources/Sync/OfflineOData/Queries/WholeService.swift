@@ -2,15 +2,15 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// The defining queries that take a service whole: its entity sets and singletons, each with what its entities contain, and
-/// with references for the relations that no foreign key stands behind.
+/// The defining queries for a whole service: its entity sets and singletons, each with its contained entities,
+/// and with references for relations without a foreign key.
 struct WholeService {
     private let model: EntityDataModel
     private let mapping: StorageMapping
-    /// The names of the sets and singletons that are taken.
+    /// The names of the included sets and singletons.
     private let taken: Set<String>
     private let sets: [DefiningQuery]
-    /// The sets that can be copied as a whole only, since their entities have no key.
+    /// The sets without a key, which can only be copied as a whole.
     private let keyless: [DefiningQuery]
 
     /// - Parameter mapping: the tables of a store for the model.
@@ -24,14 +24,14 @@ struct WholeService {
         taken = Set(sets.map(\.name) + model.container.singletons.map(\.name))
     }
 
-    /// The queries, entity sets first. What belongs to the entities of a set is read by a query of its own beside their keys, so
-    /// that the set itself can be followed by its delta link.
+    /// The queries, entity sets first. A separate query reads the contained entities and references of a set, so
+    /// that the set itself has a delta link.
     func queries() throws -> [DefiningQuery] {
         let singletons = model.container.singletons.filter { mapping.tables[$0.name] != nil }.map {
             DefiningQuery(entitySet: $0.name)
         }
         var links: Set<String> = []
-        // A link table holds both directions: the one that leads to a single entity is the shorter one to read.
+        // A link table holds both directions. The one that leads to a single entity is shorter to read.
         for isCollection in [false, true] {
             for set in (sets + singletons).map(\.name) { choose(of: set, isCollection, &links) }
         }
@@ -50,7 +50,7 @@ struct WholeService {
         return sets + related + whole + keyless
     }
 
-    /// What the name of a query ends with that reads what belongs to the entities of a set.
+    /// The suffix for the name of a query for contained entities and references.
     static let suffix = "-related"
 
     /// The key of a table, to be selected.
@@ -60,7 +60,7 @@ struct WholeService {
         }
     }
 
-    /// Chooses the relations of a set and of what its entities contain, by `set/relation`, whose references are read.
+    /// Chooses the relations with references, of a set and its contained entities, by `set/relation`.
     private func choose(of set: String, _ isCollection: Bool, _ links: inout Set<String>) {
         guard let table = mapping.tables[set] else { return }
         for (name, navigation, _) in relations(of: table) {
@@ -128,8 +128,8 @@ extension DefiningQuery {
 }
 
 extension StorageMapping {
-    /// The navigation property that leads through a link table in the other direction; `nil` if there is none, or no link
-    /// table.
+    /// The navigation property that leads through a link table in the other direction; `nil` if there is none, or
+    /// no link table.
     func opposite(of storage: NavigationStorage) -> (set: String, relation: String)? {
         guard case .link(let target, let link, let source, let end) = storage else { return nil }
         let found = tables[target]?.navigation.first { _, other in

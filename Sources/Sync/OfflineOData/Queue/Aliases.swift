@@ -3,25 +3,25 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// Keys under which rows were known before the back end gave them their own (rule 11).
+/// Keys of rows before the service assigned final keys (rule 11).
 struct Aliases {
     let mapping: StorageMapping
 
-    /// Keeps a key as an alias of a row.
+    /// Stores a key as an alias of a row.
     func add(set: String, key: EntityKey, rowID: Int64, in database: Database) throws {
         try database.execute(
             sql: "INSERT OR REPLACE INTO outpost_alias(entity_set, entity_key, row_id) VALUES (?, ?, ?)",
             arguments: [set, KeyURL.url(set: set, key: key, mapping).description, rowID])
     }
 
-    /// The row that had a key; `nil` when none had, or when the key is that of a row now.
+    /// The row that had a key; `nil` if no row had it, or if the key is current for the row.
     func rowID(set: String, key: EntityKey, in database: Database) throws -> Int64? {
         try Int64.fetchOne(
             database, sql: "SELECT row_id FROM outpost_alias WHERE entity_set = ? AND entity_key = ?",
             arguments: [set, KeyURL.url(set: set, key: key, mapping).description])
     }
 
-    /// The key that a row has now, found by one that it had; `nil` when there is a row under the given key.
+    /// The current key of a row, found by a former key; `nil` if there is a row under the given key.
     func key(set: String, formerly key: EntityKey, in database: Database) throws -> EntityKey? {
         guard let rowID = try rowID(set: set, key: key, in: database) else { return nil }
         let loader = try BulkLoader(set: set, mapping: mapping, in: database)
@@ -29,9 +29,9 @@ struct Aliases {
         return try loader.read(rowID)?.key
     }
 
-    /// A path with the keys that entities on its way have now, where it names some by keys that they had before.
+    /// A path with the current keys of the entities that it names by former keys.
     ///
-    /// - Returns: `nil` when it names none so.
+    /// - Returns: `nil` if the path has no former keys.
     func present(_ path: ResourcePath, in database: Database) throws -> ResourcePath? {
         var result = path
         var isOther = false
@@ -66,7 +66,7 @@ struct Aliases {
         return isOther ? result : nil
     }
 
-    /// The foreign key properties of an entity that hold a former key, with what stands there now.
+    /// The foreign key properties of an entity that hold a former key, with the current values.
     func references(of entity: ODataEntity, table: TableStorage, in database: Database) throws -> [String: ODataValue] {
         var replaced: [String: ODataValue] = [:]
         for navigation in entity.shape.navigationProperties where !navigation.isCollection {

@@ -3,23 +3,24 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The last back-end version of each row that was changed here: what undo restores, what conflicts are
-/// found against, and what local changes are applied to again after a download. Of a draft, it is what that was made
-/// from: the values it had then, with the ETag that the active entity had.
+/// The last server version of each locally changed row. Undo restores it, conflicts are detected against it, and
+/// local changes are applied to it again after a download. For a draft, it is the version from which the draft
+/// was made, with the ETag of the active entity.
 struct BeforeImages {
-    /// One back-end version.
+    /// One server version.
     struct Image {
-        /// The entity; `nil` when the back end has deleted it meanwhile.
+        /// The entity; `nil` if the service has deleted it meanwhile.
         var entity: ODataEntity?
         /// Its ETag.
         var etag: String?
-        /// The query that owned the row when it was changed first, and of a row that was deleted here, that owns it now.
+        /// The query that owned the row before its first local change. For a row that was deleted locally, the
+        /// query that owns it now.
         var owner: Int64
     }
 
     let snapshots: SnapshotCoder
 
-    /// What a download does to the back-end version of a row that has waiting changes.
+    /// The effect of a download on the server version of a row with pending changes.
     static func change(from known: Image?, to newest: ODataEntity, etag: String?) -> BulkLoader.Outcome.Change {
         known?.entity == newest && known?.etag == etag ? .unchanged : .updated
     }
@@ -44,14 +45,14 @@ struct BeforeImages {
                 """, arguments: [set, rowID, image.etag, image.owner, image.entity.map(snapshots.encode)])
     }
 
-    /// Notes which query owns a row, for when a deletion of it is taken back.
+    /// Stores the query that owns a row, for an undo of its deletion.
     static func setOwner(_ owner: Int64, set: String, rowID: Int64, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_before SET owner = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [owner, set, rowID])
     }
 
-    /// Notes that the back end has deleted the row.
+    /// Stores that the service has deleted the row.
     func deleteEntity(set: String, rowID: Int64, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_before SET entity = NULL, etag = NULL WHERE entity_set = ? AND row_id = ?",
@@ -63,8 +64,8 @@ struct BeforeImages {
             sql: "DELETE FROM outpost_before WHERE entity_set = ? AND row_id = ?", arguments: [set, rowID])
     }
 
-    /// The row whose back-end version has a key. There may be as many images as rows with changes: those of others are not
-    /// read.
+    /// Returns the row whose server version has a key. Only images that contain the key are decoded, since every
+    /// changed row has an image.
     func rowID(
         set: String, key: EntityKey, shape: TypeShape, in database: Database,
         where isWanted: (Int64) throws -> Bool = { _ in true }
@@ -85,8 +86,8 @@ struct BeforeImages {
         return nil
     }
 
-    /// The rows that were deleted here, by their keys: what a download means that brings an entity whose key is in no table.
-    /// One that had left all results since has no back-end version, and is known by the key that its deletion names.
+    /// Returns the locally deleted rows by their keys, so that a download finds the row of an entity that is in
+    /// no table. A row that had left all results has no server version. Its key comes from the deletion request.
     func deletedRows(of table: TableStorage, in database: Database) throws -> [EntityKey: [Int64]] {
         let isHere = table.rowID.map { id in
             """

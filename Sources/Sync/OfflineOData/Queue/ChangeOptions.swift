@@ -1,7 +1,7 @@
 import ODataModel
 import ODataService
 
-/// How the engine treats a local change, besides what is changed.
+/// The treatment of a local change by the engine, apart from its content.
 ///
 /// ```swift
 /// let visits = DataService(
@@ -10,28 +10,30 @@ import ODataService
 /// try await store.upload(options: UploadOptions(categories: ["visits"]))
 /// ```
 public struct ChangeOptions: Hashable, Sendable, Codable {
-    /// What an app knows the change by; it is not sent.
+    /// A name by which the app recognises the change. It is not sent.
     public var tag: String?
-    /// The category that the change can be uploaded with; `nil` for none.
+    /// The category for uploads that send only some changes; `nil` for none.
     public var category: String?
-    /// Header fields that are sent with the request. In their values, an entity in braces stands for the entity's
-    /// URL as it is when the request is sent, so that one created here has its own key by then:
-    /// `["X-Parent": "{Orders(-1)}"]`. The request waits for an entity that is created here.
+    /// Header fields for the request. An entity in braces in their values is replaced with its URL at the time of
+    /// sending, so that a created entity has its final key by then: `["X-Parent": "{Orders(-1)}"]`. The request
+    /// waits for the creation of such an entity.
     public var headers: [String: String]
-    /// Requests of a higher priority are sent first, unless they depend on others. 0 unless given.
+    /// The priority. Requests of a higher priority are sent first, unless they depend on others. The default is
+    /// 0.
     public var priority: Int
-    /// Whether the request is sent as it is: neither folded into another nor mended by a later edit. Nor does it mend
-    /// one that was refused: it waits behind that until somebody mends it otherwise, retries it or gives it up.
+    /// Whether the request is sent unchanged. It is neither folded into another request nor mended by a later
+    /// edit, and does not mend a refused request itself. It waits behind a refused request until that is mended
+    /// otherwise, retried or discarded.
     public var isUnmodifiable: Bool
-    /// Whether an entity made by this change goes from the store once the service has it: the service will send its
-    /// own, under whatever key.
+    /// Whether a created entity is removed from the store once the service has it. A download then brings it
+    /// under the key that the service assigned.
     public var removesCreatedEntity: Bool
-    /// How often the request is sent again within one upload when the service is busy (429, 503), after the time that
-    /// the service says, else after a growing pause. What else fails on the way ends the upload as ever.
+    /// The number of repeats within one upload if the service is busy (429, 503). The pause is the one that the
+    /// service asks for, else it grows with each repeat. Other transport failures end the upload.
     public var retries = 0
-    /// Whether an update that changes nothing is sent all the same: what touches an entity.
+    /// Whether an update without changed values is sent, to touch the entity.
     public var sendsEmptyUpdate = false
-    /// Whether the service is asked to answer without the entity. What it made of a change is then read with the next
+    /// Whether the service is asked to respond without the entity. The server version is then read with the next
     /// change or download.
     public var prefersNoContent = false
     /// Whether an action is called at the service at once, or queued and called by the next upload.
@@ -42,7 +44,7 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     /// The change set that the change was made in.
     var changeSet: String?
 
-    /// Makes options.
+    /// Creates options.
     public init(
         category: String? = nil, tag: String? = nil, headers: [String: String] = [:], priority: Int = 0,
         isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false, operationMode: OperationMode = .queued,
@@ -62,17 +64,21 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     }
 }
 
-/// When an action that an app calls on its store is called at the service.
+/// The time at which an action is called at the service.
+///
+/// ```swift
+/// let atOnce = DataService(store.changes.provider(with: ChangeOptions(operationMode: .online)))
+/// ```
 public enum OperationMode: String, Hashable, Sendable, Codable {
-    /// By the next upload; its answer is not waited for. What it changes of the entity that it is bound to is taken in
-    /// then, what else it changes comes with the next download.
+    /// With the next upload. The app does not wait for the result. Changes of the bound entity are stored with
+    /// the upload; other effects arrive with the next download.
     case queued
     /// At once, over the connection of the store.
     case online
 }
 
 extension ChangeOptions {
-    /// Reads options as any version has written them: what an earlier one did not know has its default.
+    /// Decodes options of any version. Members that are missing have their defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -90,15 +96,16 @@ extension ChangeOptions {
         changeSet = try container.decodeIfPresent(String.self, forKey: .changeSet)
     }
 
-    /// The options of a request with its header fields, which an app would have sent online and the upload sends later; the
-    /// defaults if it has none.
+    /// The options in the header fields of a request, which an app would have sent online; the defaults if there
+    /// are none.
     init(_ request: ODataRequest) {
         self = request.context.changeOptions ?? ChangeOptions()
         headers.merge(request.headers) { options, _ in options }
     }
 
-    /// The options of a request that a later one is put into: header fields of both, the later ones' values where they
-    /// share a name; both tags; the higher priority; the later one's category where it has one.
+    /// Returns the options of a request that is joined with a later one. They have the header fields of both,
+    /// with the later value for the same name, both tags, and the higher priority. The later category counts if
+    /// there is one.
     func joined(with later: ChangeOptions) -> ChangeOptions {
         var options = self
         options.headers.merge(later.headers) { $1 }
@@ -110,7 +117,7 @@ extension ChangeOptions {
         return options
     }
 
-    /// Says which change set a change is in, besides the options that it has.
+    /// Adds the change set of a change to the options that the request has.
     static func setChangeSet(_ changeSet: String?, of request: inout ODataRequest) {
         var options = request.context.changeOptions ?? ChangeOptions()
         options.changeSet = changeSet
@@ -128,7 +135,7 @@ extension RequestContext {
     }
 }
 
-/// A store whose changes are made with the same options.
+/// A store that queues changes with the same options.
 struct ChangingProvider: ProviderWrapper {
     let base: any ODataProvider
     let options: ChangeOptions

@@ -2,21 +2,21 @@ import Foundation
 import GRDB
 import ODataSQL
 
-/// What went with a row when it was deleted here: what the entity contained, its relations, and the changes of both that
-/// were not sent. It is kept until the service has taken the deletion, so that who takes the deletion back has lost nothing.
+/// The rows and requests removed together with a locally deleted row: contained entities, relations, and their
+/// unsent changes. They are kept until the service has accepted the deletion, so that an undo loses nothing.
 struct DeletionShelf {
     let mapping: StorageMapping
 
-    /// The row that was deleted, as its shelf is known.
+    /// The deleted row that identifies a shelf.
     private struct Owner {
         let set: String
         let rowID: Int64
     }
 
-    /// One value of a row as SQLite has it; null where it is none of these.
+    /// One value of a row in SQLite's types; null if all members are missing.
     private struct Cell: Codable {
         var integer: Int64?
-        /// The bits of a number, so that each comes back as it was.
+        /// The bits of a number, so that it is restored exactly.
         var real: UInt64?
         var text: String?
         var blob: Data?
@@ -39,7 +39,7 @@ struct DeletionShelf {
 
     // MARK: Putting
 
-    /// Keeps what goes with a row, before it is deleted, and takes the changes of it that were not sent out of the queue.
+    /// Keeps the dependents of a row before its deletion, and removes their unsent changes from the queue.
     func clear(
         _ rowID: Int64, _ table: TableStorage, _ queue: QueueTable, _ before: BeforeImages, in database: Database
     ) throws {
@@ -53,12 +53,12 @@ struct DeletionShelf {
         }
     }
 
-    /// Keeps what goes with a row, before it is deleted.
+    /// Keeps the dependents of a row before its deletion.
     ///
-    /// - Parameter requests: the queued requests that go too.
+    /// - Parameter requests: the queued requests that are removed too.
     private func put(_ rowID: Int64, _ table: TableStorage, requests: [Int64], in database: Database) throws {
         let owner = Owner(set: table.set, rowID: rowID)
-        // What it was deleted with before, and came back without.
+        // Dependents of an earlier deletion that did not come back with the row.
         try drop(set: table.set, rowID: rowID, in: database)
         try putRelated(of: rowID, table, for: owner, in: database)
         for id in requests { try put("outpost_queue", where: "id = ?", [id], for: owner, in: database) }
@@ -107,12 +107,12 @@ struct DeletionShelf {
         }
     }
 
-    /// The column list of a table; of a request, with the requests that it waits for.
+    /// The column list of a table. For the queue, it includes the dependencies of a request.
     private static func columns(of table: String) -> String {
         table == "outpost_queue" ? "*, \(QueueTable.dependencies) AS \(dependenciesCell)" : "*"
     }
 
-    /// The name of the cell with the requests that a request waits for.
+    /// The name of the cell with the dependencies of a request.
     private static let dependenciesCell = "depends"
 
     private static func content(of row: Row) throws -> Data {
@@ -122,14 +122,14 @@ struct DeletionShelf {
 
     // MARK: Giving back
 
-    /// Whether nothing went with a row.
+    /// Whether a row was deleted without dependents.
     func isEmpty(set: String, rowID: Int64, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database, sql: "SELECT NOT EXISTS(SELECT 1 FROM outpost_shelf WHERE entity_set = ? AND row_id = ?)",
             arguments: [set, rowID]) ?? true
     }
 
-    /// Puts back what went with a row that is there again, beneath what was changed of its relations since.
+    /// Restores the dependents of a row, beneath later changes of its relations.
     ///
     /// - Returns: the requests that came back into the queue.
     @discardableResult
@@ -149,7 +149,7 @@ struct DeletionShelf {
                 let isNew = try Self.insert(row["content"], into: table, in: database)
                 if isNew, table == "outpost_queue" { restored.append(database.lastInsertedRowID) }
             }
-            // Its relations come back with what waited to be done to them.
+            // The relations come back with their pending requests.
             for request in try queue.relations(in: database).reversed() where !waiting.contains(request.id) {
                 try relations.takeOff(request, in: database)
             }
@@ -159,7 +159,7 @@ struct DeletionShelf {
         return restored
     }
 
-    /// - Returns: whether it was not there already.
+    /// - Returns: whether the row was missing before.
     @discardableResult
     private static func insert(_ content: Data, into table: String, in database: Database) throws -> Bool {
         // The model may have changed since.
@@ -183,24 +183,24 @@ struct DeletionShelf {
         do {
             return try JSONDecoder().decode([String: Cell].self, from: content)
         } catch {
-            throw OfflineError.damagedQueue(reason: "what went with a deleted entity cannot be read: \(error)")
+            throw OfflineError.damagedQueue(reason: "the dependents of a deleted entity cannot be read: \(error)")
         }
     }
 
-    /// Does something to all queued requests and back-end versions, also those that went with deleted rows: brings them to
-    /// another model.
+    /// Applies a change to all queued requests and server versions, including those on the shelf, to bring them
+    /// to another model.
     static func including<Value>(in database: Database, _ body: () throws -> Value) throws -> Value {
         try including(["outpost_queue": ["id"], "outpost_before": ["entity_set", "row_id"]], in: database, body)
     }
 
-    /// Does something to all rows, queued requests and back-end versions, also those that went with deleted rows.
+    /// Applies a change to all rows, queued requests and server versions, including those on the shelf.
     func includingRows<Value>(in database: Database, _ body: () throws -> Value) throws -> Value {
         var keys = ["outpost_queue": ["id"], "outpost_before": ["entity_set", "row_id"]]
         for table in mapping.tables.values { keys[table.table] = table.rowID.map { [$0] } }
         return try Self.including(keys, in: database, body)
     }
 
-    /// A row that is for a while where it was before, and how it is found there.
+    /// A row that is back in its table for a while, with the values that find it there.
     private struct Shelved {
         let id: Int64
         let table: String
@@ -208,7 +208,7 @@ struct DeletionShelf {
         let arguments: StatementArguments
     }
 
-    /// - Parameter keys: by table, the columns that tell its rows apart.
+    /// - Parameter keys: the columns that identify a row, by table.
     private static func including<Value>(
         _ keys: [String: [String]], in database: Database, _ body: () throws -> Value
     ) throws -> Value {
@@ -224,7 +224,7 @@ struct DeletionShelf {
                     arguments: StatementArguments(columns.map { known[$0]?.value ?? .null })))
         }
         let value = try body()
-        // All are read before any goes: what a row contains goes with it.
+        // All rows are read before the first is deleted, since contained rows are deleted with it.
         for entry in shelved {
             let now = try Row.fetchOne(
                 database,
@@ -248,13 +248,13 @@ struct DeletionShelf {
         return value
     }
 
-    /// Brings what waits of a table's rows to the columns that the table has in another model.
+    /// Brings the shelved rows of a table to the columns of another model.
     ///
     /// - Parameters:
-    ///   - dropped: the columns that are gone, or stored otherwise.
-    ///   - recoded: those of them whose values are brought along, with how each is stored now.
-    ///   - notLoaded: the column that says which columns are not loaded.
-    ///   - remapped: what it says of the new table's columns, with or without the recoded ones.
+    ///   - dropped: the columns that are gone, or stored in another form.
+    ///   - recoded: the dropped columns with values that can be converted, and their new form.
+    ///   - notLoaded: the column that lists the columns that are not loaded.
+    ///   - remapped: converts this list to the new table, with or without the recoded columns.
     static func remap(
         _ table: String, dropping dropped: Set<String>,
         recoding recoded: [String: (DatabaseValue) throws -> DatabaseValue], notLoaded: String,
@@ -272,7 +272,7 @@ struct DeletionShelf {
                     cells[name] = Cell(try recode(cell.value))
                 }
             } catch is StoredValueError {
-                // What the new column does not hold comes back with a download.
+                // Values that the new column cannot hold come back with a download.
                 isRecoded = false
                 cells = known.filter { !dropped.contains($0.key) }
             }
@@ -283,7 +283,7 @@ struct DeletionShelf {
         }
     }
 
-    /// Forgets what went with a row: the service has taken the deletion, or there is nothing to come back to.
+    /// Deletes the shelf of a row, because the service has accepted the deletion or nothing can come back.
     func drop(set: String, rowID: Int64, in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_shelf WHERE entity_set = ? AND row_id = ?", arguments: [set, rowID])

@@ -1,8 +1,8 @@
 import ODataModel
 
 extension EntityDataModel {
-    /// The type of what a table of the store holds: an entity set, a singleton, or a path of containment such as
-    /// `Albums/Pages`; `nil` for what the model does not have.
+    /// The type of the entities in a table of the store: an entity set, a singleton, or a containment path such
+    /// as `Albums/Pages`; `nil` if the model does not have it.
     func shape(ofStored name: String) -> TypeShape? {
         let parts = name.split(separator: "/").map(String.init)
         guard let first = parts.first else { return nil }

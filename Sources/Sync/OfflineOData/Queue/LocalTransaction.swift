@@ -4,9 +4,18 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Changes of a store that are made together or not at all, see ``OfflineStore/Changes/transaction(options:_:)``.
+/// Changes of a store that succeed or fail together, see ``OfflineStore/Changes/transaction(options:_:)``.
 ///
-/// It is valid only within the closure that it was given to.
+/// A transaction is valid only within its closure.
+///
+/// ```swift
+/// try await store.changes.transaction { changes in
+///     for order in try changes.entities("Orders?$filter=ShippedDate eq null") {
+///         guard let id = order["OrderID"], case .integer(let number) = id else { continue }
+///         try changes.update("Orders(\(number))", ["Freight": .decimal(ODataDecimal(0))])
+///     }
+/// }
+/// ```
 public final class LocalTransaction {
     let provider: OfflineStore
     private let options: ChangeOptions
@@ -18,14 +27,13 @@ public final class LocalTransaction {
         self.database = database
     }
 
-    /// Makes a change as ``OfflineStore/execute(_:)`` would: of an entity, of the engine's own sets
+    /// Makes a change as ``OfflineStore/execute(_:)`` does: of an entity, of the engine's own sets
     /// (``EngineSet``), or by an action, which is queued with the other changes.
     ///
-    /// - Parameter request: a change of the store; options that it has itself count.
-    /// - Throws: `ODataError`, also for a read or a batch, for a call at once
-    ///   (``ChangeOptions/operationMode``), which could not be undone with the rest, and for a stream, which is sent
-    ///   by itself; nothing of the transaction stays then unless the closure catches it, and nothing of this change
-    ///   even if it does.
+    /// - Parameter request: a change of the store. Options of the request itself take precedence.
+    /// - Throws: `ODataError`, also for a read, a batch, a call at once (``ChangeOptions/operationMode``), which
+    ///   cannot be rolled back, and a stream, which is sent separately. Without a `catch` in the closure, the
+    ///   whole transaction is rolled back; with one, only this change.
     @discardableResult
     public func perform(_ request: ODataRequest) throws -> ODataResponse {
         if case .batch = request.body { throw ODataError.notImplemented("A batch within a transaction") }
@@ -48,13 +56,13 @@ public final class LocalTransaction {
         return response ?? ODataResponse(status: 204)
     }
 
-    /// Creates an entity, with related ones in it.
+    /// Creates an entity, with related entities in it.
     ///
     /// - Parameters:
-    ///   - entity: the entity; keys that the service gives may be left out.
+    ///   - entity: the entity. Keys that the service assigns may be left out.
     ///   - set: the entity set, or a path to a related collection such as `Orders(10248)/Order_Lines`.
-    /// - Returns: the entity as the store has it, with its temporary key.
-    /// - Throws: as ``perform(_:)``; `QueryError` for a path that is none.
+    /// - Returns: the stored entity with its temporary key.
+    /// - Throws: as ``perform(_:)``; `QueryError` for an invalid path.
     @discardableResult
     public func create(_ entity: ODataEntity, in set: String) throws -> ODataEntity {
         let request = ODataRequest(
@@ -93,8 +101,9 @@ public final class LocalTransaction {
         try perform(ODataRequest(.delete, try ODataURL(parsing: entity)))
     }
 
-    /// What a query finds, with the changes of this transaction, in the engine's own sets too (``EngineSet``). The
-    /// entities tell what became of their changes (``ODataModel/ODataEntity/isLocal`` and others).
+    /// Returns the result of a query with the changes of this transaction, also in the engine's own sets
+    /// (``EngineSet``). The entities show the state of their changes (``ODataModel/ODataEntity/isLocal`` and
+    /// others).
     ///
     /// - Parameter query: a collection of entities with query options, or one entity.
     /// - Throws: `ODataError`; `QueryError`.
@@ -111,9 +120,9 @@ public final class LocalTransaction {
 }
 
 extension OfflineStore.Changes {
-    /// Makes several changes together or not at all: in one transaction here, and as one change set for the service
-    /// where it has change sets. Where it has none, they are sent one after the other, and what follows one that was
-    /// refused waits for it. A change that mends a request which was refused before makes that one of them.
+    /// Makes several changes that succeed or fail together: in one local transaction, and as one change set for
+    /// the service. If the service has no change sets, they are sent one after the other, and the changes behind
+    /// a refused one wait. If a change mends a refused request, that request joins the change set.
     ///
     /// ```swift
     /// try await store.changes.transaction { changes in
@@ -122,12 +131,12 @@ extension OfflineStore.Changes {
     /// }
     /// ```
     /// - Parameters:
-    ///   - options: how the changes are treated.
-    ///   - sendsTogether: whether the service is asked to make them together; else each is sent by itself, unless the app
-    ///     submits them together (``submit(_:)``).
-    ///   - body: makes the changes. It must not wait for anything: the store cannot be edited meanwhile.
-    /// - Returns: what the closure returns.
-    /// - Throws: what the closure throws, and nothing was changed then; `StoreError`.
+    ///   - options: the treatment of the changes.
+    ///   - sendsTogether: whether the service is asked to make the changes in one change set. Otherwise each is sent by
+    ///     itself, unless the app submits them together (``submit(_:)``).
+    ///   - body: makes the changes. It must not wait for anything, since the store cannot be edited meanwhile.
+    /// - Returns: the result of the closure.
+    /// - Throws: the error of the closure, after everything was rolled back; `StoreError`.
     public func transaction<Value: Sendable>(
         options: ChangeOptions = ChangeOptions(), sendsTogether: Bool = true,
         _ body: @escaping @Sendable (LocalTransaction) throws -> Value
@@ -143,15 +152,15 @@ extension OfflineStore.Changes {
 extension OfflineStore {
     /// Makes a change within a transaction, as ``OfflineStore/execute(_:)`` does alone.
     ///
-    /// - Throws: `ODataError` for what cannot be undone with the rest; what a refused change throws.
+    /// - Throws: `ODataError` for a change that cannot be rolled back; the errors of a refused change.
     fileprivate func change(_ request: ODataRequest, in database: Database) throws -> ODataResponse {
         if let answer = try answerEngineSet(request, in: database) { return answer }
         if let answer = try answerCall(request, in: database) { return answer }
         guard !isOfStream(request) else {
             throw ODataError(
                 status: 501, code: "StreamInChangeSet",
-                message: "A stream is taken in and sent by itself, so that it cannot be made or undone with the other "
-                    + "changes of a change set: send it outside of it.", target: request.url.description)
+                message: "A stream is sent separately and cannot be part of a change set. "
+                    + "Change it outside of the transaction.", target: request.url.description)
         }
         return try local.change(followingAlias(request, in: database) ?? request, in: database)
     }

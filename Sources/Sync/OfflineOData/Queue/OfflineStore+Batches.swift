@@ -3,8 +3,8 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// Batches (OData Protocol 4.01, 11.7): each request is answered as it would be alone, a change set is one transaction
-/// and one change set of the queue.
+/// Batches (OData Protocol 4.01, 11.7). Each request is answered as it would be alone; a change set is one
+/// transaction and one change set of the queue.
 extension OfflineStore {
     /// Answers the requests of a batch in order.
     ///
@@ -21,8 +21,8 @@ extension OfflineStore {
         }
     }
 
-    /// Answers a request that stands alone. That the service could not be asked is the answer to it, and not to the
-    /// batch.
+    /// Answers a request outside of a change set. If the service cannot be asked, the error is the answer to this
+    /// request, and not to the batch.
     private func answer(member request: ODataRequest) async throws -> ODataResponse {
         do {
             return try await execute(request)

@@ -4,14 +4,14 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Actions and functions of the service. A function is called at once, as is an action where its options say so
-/// (``ChangeOptions/operationMode``); else it waits in the queue.
+/// Actions and functions of the service. A function is called at once, and so is an action if its options say so
+/// (``ChangeOptions/operationMode``). Other actions wait in the queue.
 extension OfflineStore {
     /// An operation that a request calls.
     private struct CalledOperation {
         let request: ODataRequest
         let operation: ODataOperation
-        /// The way to it.
+        /// The path to the operation.
         let steps: [BoundSegment]
         let options: ChangeOptions
 
@@ -19,7 +19,8 @@ extension OfflineStore {
         var isQueued: Bool { operation.kind == .action && options.operationMode == .queued }
     }
 
-    /// Whether a path may call an operation, judged by its names alone: the path may go on behind a function.
+    /// Whether a path may call an operation, judged by its names alone. A function may be followed by further
+    /// segments.
     private func mayCall(_ url: ODataURL) -> Bool {
         url.path.segments.contains { segment in
             guard case .name(let name, _) = segment else { return false }
@@ -30,7 +31,7 @@ extension OfflineStore {
     /// The operation that a request calls; `nil` for any other request.
     private func operation(calledBy request: ODataRequest) throws -> CalledOperation? {
         let plain = try request.parsingLink()
-        // Binding costs more than most reads do.
+        // Binding is more expensive than most reads.
         guard plain.method == .read || plain.method == .create, mayCall(plain.url),
             let bound = try? Binder(model: serviceModel).bind(plain.url),
             let operation = bound.resource.calledOperation
@@ -48,7 +49,7 @@ extension OfflineStore {
         return try await database.write { [self] in try enqueue(call, in: $0) }
     }
 
-    /// The same within a transaction, where the service cannot be asked.
+    /// Answers a call within a transaction, in which the service cannot be asked.
     ///
     /// - Throws: `ODataError` 501 `OnlineCallInChangeSet` for a call at once.
     func answerCall(_ request: ODataRequest, in database: Database) throws -> ODataResponse? {
@@ -57,8 +58,8 @@ extension OfflineStore {
             let name = call.operation.name.description
             throw ODataError(
                 status: 501, code: "OnlineCallInChangeSet",
-                message: "\(name) is called at the service at once, which cannot be undone with the other changes of a "
-                    + "change set: call it outside of it, or queue it where it is an action.", target: name)
+                message: "\(name) is called at the service at once and cannot be part of a change set. "
+                    + "Call it outside of the transaction, or queue it if it is an action.", target: name)
         }
         return try enqueue(call, in: database)
     }
@@ -88,17 +89,17 @@ extension OfflineStore {
         return ODataResponse(status: 202)
     }
 
-    /// The rows of every entity on the way to what an operation is bound to, whose requests it waits for (rule 6).
+    /// The rows of the entities on the path to an operation. The call waits for their requests (rule 6).
     ///
-    /// - Parameter steps: the way, with the operation at its end.
-    /// - Returns: the rows, and that of what it is bound to, where that is an entity which is here.
+    /// - Parameter steps: the path, with the operation at its end.
+    /// - Returns: the rows, and the row to which the operation is bound, if the store has it.
     private func rows(
         onWay steps: [BoundSegment], in database: Database
     ) throws -> (rows: [RowReference], bound: RowReference?) {
         let before = BeforeImages(snapshots: queue.snapshots)
         var rows: [RowReference] = []
         var bound: RowReference?
-        // From the last set on, within which entities are by keys and containment alone.
+        // The path from the last set on, in which entities are addressed by keys and containment alone.
         var address: [BoundSegment] = []
         for step in steps.dropLast() {
             switch step {
@@ -118,7 +119,8 @@ extension OfflineStore {
         return (rows, bound)
     }
 
-    /// The ETag that the service gave an entity; what is created here has none yet, and gets it with the answer (rule 5).
+    /// The ETag that the service gave an entity. A created entity has none yet and gets it with the response
+    /// (rule 5).
     private func etag(of row: RowReference, in database: Database) throws -> String? {
         guard let table = mapping.tables[row.set] else { return nil }
         let before = BeforeImages(snapshots: queue.snapshots)
@@ -142,7 +144,7 @@ enum CallParameters {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// - Throws: `JSONError` when the queue is damaged.
+    /// - Throws: `JSONError` if the queue is damaged.
     static func values(
         _ text: String, of operation: ODataOperation, model: EntityDataModel
     ) throws -> [String: ODataValue] {
@@ -160,7 +162,7 @@ enum CallParameters {
 }
 
 extension BoundResource {
-    /// The operation at the end of a path, or the function behind which it goes on; `nil` for any other path.
+    /// The operation at the end of a path, or the function before further segments; `nil` for any other path.
     fileprivate var calledOperation: ODataOperation? {
         if case .operation(let operation) = target { return operation }
         for case .operation(let operation, _) in steps where operation.kind == .function { return operation }

@@ -46,7 +46,7 @@ extension OfflineStore.Changes {
         }
     }
 
-    /// Returns the store as a provider whose changes are queued with options.
+    /// Returns the store as a provider that queues its changes with options.
     ///
     /// ```swift
     /// let visits = DataService(store.changes.provider(with: ChangeOptions(category: "visits")))

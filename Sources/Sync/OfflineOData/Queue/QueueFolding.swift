@@ -2,25 +2,25 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Makes fewer requests of the changes that wait, without changing what they come to. No change is moved past an action,
-/// which may read and change any entity, nor past a relation of its own entity.
+/// Combines pending changes into fewer requests with the same effect. No change is moved past an action, which
+/// may read and change any entity, nor past a relation of its own entity.
 struct QueueFolding {
     let queue: QueueTable
     /// Only requests of these categories; `nil` for all.
     let categories: Set<String>?
 
-    /// How many requests are looked at in one transaction: an edit that waits for it hardly notices (rule 14).
+    /// The number of requests that one transaction examines, so that a waiting edit is hardly delayed (rule 14).
     static let requestsAtOnce = 100
 
-    /// How far the queue has been gone through.
+    /// The progress through the queue.
     struct Progress: Sendable {
-        /// The last request that was looked at.
+        /// The last request that was examined.
         fileprivate var id: Int64 = 0
-        /// By row, the request that the next one of that row may be folded into.
+        /// The last foldable request of each row.
         fileprivate var last: [RowReference: Int64] = [:]
     }
 
-    /// Folds the requests of each entity that follow each other, in short transactions.
+    /// Folds consecutive requests of each entity, in short transactions.
     func fold(in database: StoreDatabase) async throws {
         var progress: Progress? = Progress()
         while let current = progress {
@@ -28,7 +28,7 @@ struct QueueFolding {
         }
     }
 
-    /// - Returns: how far that came; `nil` at the end.
+    /// - Returns: the progress; `nil` at the end.
     private func fold(_ progress: Progress, in database: Database) throws -> Progress? {
         let requests = try queue.fetch(
             "WHERE id > ? ORDER BY id LIMIT \(Self.requestsAtOnce)", [progress.id], in: database)
@@ -45,7 +45,7 @@ struct QueueFolding {
                 last[row] = nil
                 continue
             }
-            // It may have been changed or taken back since it was looked at.
+            // It may have been changed or undone since it was examined.
             guard let earlier = try last[row].flatMap({ try queue.request($0, in: database) }), isFoldable(earlier),
                 Self.areAlike(earlier, request),
                 let folded = try fold(request, into: earlier, dependencies, in: database)
@@ -61,9 +61,9 @@ struct QueueFolding {
         return Progress(id: id, last: last)
     }
 
-    /// Puts an update into the create or update before it, where nothing keeps the two apart.
+    /// Puts an update into the create or update before it, if nothing keeps them apart.
     ///
-    /// - Returns: whether there is one request now.
+    /// - Returns: whether they are one request now.
     func join(_ update: QueuedRequest, into earlier: QueuedRequest, in database: Database) throws -> Bool {
         let row = RowReference(set: update.entitySet, rowID: update.rowID)
         let isKeptApart = try queue.requests(in: database).contains { request in
@@ -75,13 +75,13 @@ struct QueueFolding {
         return try fold(update, into: earlier, QueueDependencies(queue: queue), in: database) != nil
     }
 
-    /// Whether two requests are sent with the same uploads, and together with the same others.
+    /// Whether two requests belong to the same uploads and the same change set.
     private static func areAlike(_ one: QueuedRequest, _ other: QueuedRequest) -> Bool {
         one.options.category == other.options.category && one.options.changeSet == other.options.changeSet
     }
 
-    /// Whether what a request does may depend on whether a change of a row is made before it or behind it: an action's
-    /// effect is known to the service alone.
+    /// Whether the order of a request and a change of a row matters: only the service knows the effect of an
+    /// action.
     private static func keepsOrder(_ request: QueuedRequest, with row: RowReference) -> Bool {
         switch request.kind {
         case .call: true
@@ -90,7 +90,7 @@ struct QueueFolding {
         }
     }
 
-    /// The rows that a request relates or takes apart.
+    /// The rows at the ends of a request for a relation.
     private static func ends(of request: QueuedRequest) -> [RowReference] {
         guard let relation = request.relation else { return [] }
         return [
@@ -112,16 +112,16 @@ struct QueueFolding {
         return request.options.category.map(categories.contains) ?? false
     }
 
-    /// - Returns: `nil` when the two stay as they are.
+    /// - Returns: `nil` if both requests stay unchanged.
     private func fold(
         _ later: QueuedRequest, into earlier: QueuedRequest, _ dependencies: QueueDependencies, in database: Database
     ) throws -> Outcome? {
-        // Folding others may have changed them.
+        // Folding other requests may have changed the dependencies.
         let needed = try dependencies.dependencies(of: later.id, in: database).subtracting([earlier.id])
         let neededBefore = try dependencies.dependencies(of: earlier.id, in: database)
         switch (earlier.kind, later.kind) {
         case (.create, .update), (.update, .update):
-            // What the later one needs may itself wait for the earlier one.
+            // A dependency of the later request may itself wait for the earlier one.
             guard try !dependencies.anyWaits(needed, for: earlier.id, in: database) else { return nil }
             let base = earlier.base.map { later.base.map(earlier.base(beneath:)) ?? $0 }
             try queue.rewrite(
@@ -133,9 +133,10 @@ struct QueueFolding {
             try dependencies.remove(later.id, replacingBy: earlier.id, in: database)
             return .one(earlier.id)
         case (.update, .delete):
-            // Who was to get what the update gives up gets it from the deletion, unless that needs them.
+            // A request that takes a value released by the update waits for the deletion instead, unless the
+            // deletion depends on that request.
             guard try !dependencies.anyWaits(needed, for: earlier.id, in: database) else { return nil }
-            // The delete is guarded by the version that the update was made of.
+            // The ETag of the update's base version guards the deletion.
             try queue.setETag(earlier.etag, of: later.id, in: database)
             if let base = later.base, earlier.base != nil {
                 try queue.rewrite(
@@ -146,12 +147,13 @@ struct QueueFolding {
             try dependencies.remove(earlier.id, replacingBy: later.id, in: database)
             return .one(later.id)
         case (.create, .delete):
-            // A download has brought the entity meanwhile: others have made it, and it must not go with what was made here.
+            // A download has brought the entity meanwhile: another client has created it, and it must survive the
+            // withdrawal of the local creation.
             let before = BeforeImages(snapshots: queue.snapshots)
             let image = try before.image(
                 set: later.entitySet, rowID: later.rowID, shape: later.changes.shape, in: database)
             guard image?.entity == nil else { return nil }
-            // What others refer to must be made first, whatever becomes of it.
+            // Entities that others refer to must be created first, even if they are deleted later.
             let dependents = try dependencies.dependents(of: [earlier.id, later.id], in: database)
             guard try dependents.allSatisfy({ try $0 == later.id || isSuccessor($0, of: later, in: database) }) else {
                 return nil
@@ -168,8 +170,8 @@ struct QueueFolding {
         }
     }
 
-    /// Whether a request waits for another one since it makes an entity under the key of what that deletes: whose creation was
-    /// never sent does not have it.
+    /// Whether a request waits for a deletion because it creates an entity under the deleted key. If the deleted
+    /// entity was never sent, the key is free at once.
     private func isSuccessor(_ id: Int64, of deletion: QueuedRequest, in database: Database) throws -> Bool {
         guard let request = try queue.request(id, in: database) else { return true }
         return request.kind == .create && request.entitySet == deletion.entitySet && request.key == deletion.key
@@ -183,10 +185,10 @@ struct QueueFolding {
 }
 
 extension QueuedRequest {
-    /// What a later change of the row would have been made of without this one, which is to become one with it: what this one
-    /// changes has the value that it found, and is unknown where none was loaded then.
+    /// Returns the base version of a later change without this change, before both are joined. Properties of this
+    /// change get their earlier values, and are unknown if they were not loaded then.
     ///
-    /// - Parameter base: what the later change was made of.
+    /// - Parameter base: the base version of the later change.
     func base(beneath base: ODataEntity) -> ODataEntity {
         let others = base.only(where: { changes[$0] == nil })
         return self.base.map(others.merging) ?? others

@@ -1,5 +1,5 @@
 extension QueuedRequest {
-    /// The thing that a request is about, with the facts that only its kind has.
+    /// The subject of a request, with the facts of its kind.
     public indirect enum Subject: Hashable, Sendable {
         /// An entity that is created, updated or deleted.
         case entity(EntityChange)
@@ -9,8 +9,8 @@ extension QueuedRequest {
         case relation(RelationChange)
         /// An action that is called.
         case call(ActionCall)
-        /// A request that the model of the service has no place for any more, with its former subject. It can be read, but not
-        /// be sent.
+        /// A request without a place in the current model of the service, with its former subject. It can be
+        /// read, but not sent.
         case unmapped(FormerRequest, Subject)
     }
 
@@ -35,7 +35,7 @@ extension QueuedRequest {
         public var isDeletion: Bool { stream == nil }
     }
 
-    /// A relation without a foreign key that is made or taken away.
+    /// A relation without a foreign key that is added or removed.
     public struct RelationChange: Hashable, Sendable {
         /// The navigation property.
         public let navigation: String
@@ -45,14 +45,17 @@ extension QueuedRequest {
         public let targetSet: String
         /// The row to which the relation leads.
         var targetRow: Int64
-        /// The URL of the entity to which the relation leads, relative to the service root, as it was when the change was made.
+        /// The URL of the entity to which the relation leads, relative to the service root, as it was when the
+        /// change was made.
         public internal(set) var target: String
-        /// The relations that the change replaced, by the rows at their ends; the relation itself if it existed already.
+        /// The relations that the change replaced, by the rows at their ends; the relation itself if it existed
+        /// already.
         var replaced: [RelatedPair]?
-        /// The relations that the change replaced when it was made, which its user has seen, whatever downloads bring since; and
-        /// those that requests before it have made there.
+        /// The replaced relations as the user has seen them at the time of the change, unaffected by later
+        /// downloads; and those that earlier requests have added.
         var seen: [RelatedPair]?
-        /// The URL of the entity to which the relation of the service led when it refused the change for that the last time.
+        /// The URL of the entity to which the service's relation led when the service last refused the change
+        /// because of it.
         var shown: String?
     }
 
@@ -72,7 +75,8 @@ extension QueuedRequest {
         var bound: RowReference?
     }
 
-    /// The request as it was when the model of the service had a place for it: enough to read it, and to make it again elsewhere.
+    /// The request as it was when the model of the service had a place for it: enough to read it, and to make it
+    /// again elsewhere.
     public struct FormerRequest: Codable, Hashable, Sendable {
         /// The entity as a URL relative to the service root.
         public let entity: String

@@ -1,26 +1,32 @@
 import ODataModel
 import ODataService
 
-/// A local change that waits to be sent, is on its way, or was refused.
+/// A local change that is pending, sent, or in the error archive.
+///
+/// ```swift
+/// for change in try await store.changes.pending() {
+///     print(change.id, change.kind, change.entityText)  // 3 update Orders(10248)
+/// }
+/// ```
 public struct QueuedRequest: Sendable, Identifiable {
-    /// What the request will do.
+    /// The kind of change.
     public enum Kind: String, Hashable, Sendable {
-        /// Create the entity.
+        /// Creates the entity.
         case create
-        /// Change some of its properties.
+        /// Changes some of its properties.
         case update
-        /// Delete it.
+        /// Deletes it.
         case delete
-        /// Replace the stream of a media entity, or of a stream property.
+        /// Replaces the stream of a media entity, or of a stream property.
         case stream
-        /// Relate it to another entity, by other means than a foreign key.
+        /// Adds a relation to another entity that has no foreign key.
         case link
-        /// Take such a relation away.
+        /// Removes such a relation.
         case unlink
-        /// Call an action.
+        /// Calls an action.
         case call
 
-        /// Whether it changes the row of its entity; others stand beside the row's own changes.
+        /// Whether it changes the row of its entity. Other kinds are stored beside the row's own changes.
         var isOfRow: Bool {
             switch self {
             case .create, .update, .delete, .stream: true
@@ -28,24 +34,24 @@ public struct QueuedRequest: Sendable, Identifiable {
             }
         }
 
-        /// Whether it makes a relation or takes one away.
+        /// Whether it adds or removes a relation.
         var isRelation: Bool { self == .link || self == .unlink }
 
         /// Whether a second execution has another effect than the first one.
         var isHarmfulTwice: Bool { self == .create || self == .call }
     }
 
-    /// Where the request stands.
+    /// The state of the request.
     public enum State: String, Hashable, Sendable {
         /// Waits until the app submits it (``ChangeOptions/isHeld``). No upload sends it.
         case held
         /// Waits for the next upload, or for a request that it depends on.
         case pending
-        /// Its first byte has left, and no answer was stored yet.
+        /// Its first byte has left, and no response is stored yet.
         case sending
         /// The service refused it: it is in the error archive.
         case refused
-        /// It may or may not have acted: it is in the error archive.
+        /// Its outcome is unknown: it is in the error archive.
         case inDoubt
 
         /// The states of pending changes, sent ones included.
@@ -56,20 +62,28 @@ public struct QueuedRequest: Sendable, Identifiable {
         static let releasable: [Self] = [.held, .refused]
     }
 
-    /// Why a request is in the error archive.
+    /// The reason for which a request is in the error archive.
+    ///
+    /// ```swift
+    /// for change in try await store.changes.archived() {
+    ///     guard let failure = change.failure else { continue }
+    ///     show(failure.message, failure.isConflict ? "changed by someone else" : "refused")
+    /// }
+    /// ```
     public struct Failure: Hashable, Sendable {
-        /// What somebody else had done with the entity meanwhile.
+        /// The change of the entity by someone else.
         public enum Conflict: String, Hashable, Sendable {
-            /// It was changed: ours can be sent on top of theirs, or be given up.
+            /// It was changed. The local change can be sent on top of the server version, or withdrawn.
             case changed
-            /// It was deleted: sent again, the change would be refused again. It can be given up, and the entity created anew.
+            /// It was deleted. Sent again, the change would be refused again. It can be withdrawn, and the entity
+            /// created anew.
             case deleted
         }
 
-        /// The code of a change that waited for longer than changes may (``UploadOptions/expiresAfter``).
+        /// The code of a change that was pending for too long (``UploadOptions/expiresAfter``).
         static let expired = "Expired"
 
-        /// The HTTP status; `nil` when no answer came.
+        /// The HTTP status; `nil` without a response.
         public var status: Int?
         /// The service's code.
         public var code: String
@@ -79,17 +93,17 @@ public struct QueuedRequest: Sendable, Identifiable {
         public var target: String?
         /// Further errors behind the main one.
         public var details: [ODataError.Detail]
-        /// What the service said besides, as JSON.
+        /// The inner error of the service, as JSON.
         public var innerError: String?
-        /// The entity as the service has it now, where a conflict was found.
+        /// The server version, if a conflict was found.
         public var theirs: ODataEntity?
-        /// The conflict that was found, by whichever status the service told of it; `nil` where there is none, or an earlier
-        /// version of this library did not note it.
+        /// The conflict, whichever status reported it; `nil` without a conflict, or for entries of earlier
+        /// versions of this library.
         public var conflict: Conflict?
         /// The time of the failure; `nil` if the queue is damaged there.
         public var at: ODataDateTimeOffset?
 
-        /// Makes a failure.
+        /// Creates a failure.
         public init(
             status: Int?, code: String, message: String, target: String? = nil,
             details: [ODataError.Detail] = [], innerError: String? = nil, theirs: ODataEntity? = nil,
@@ -106,7 +120,7 @@ public struct QueuedRequest: Sendable, Identifiable {
             self.at = at
         }
 
-        /// Whether somebody else had changed the entity.
+        /// Whether someone else has changed the entity.
         public var isConflict: Bool { conflict != nil || status == 412 }
     }
 
@@ -116,50 +130,51 @@ public struct QueuedRequest: Sendable, Identifiable {
     public let entitySet: String
     /// The internal id of the row.
     public let rowID: Int64
-    /// What it will do.
+    /// The kind of change.
     public let kind: Kind
-    /// The key of the entity, temporary until the back end has given one.
+    /// The key of the entity, which is temporary until the service has assigned one.
     public let key: EntityKey
-    /// The properties that are sent, and for a delete none.
+    /// The properties that are sent. A deletion has none.
     public let changes: ODataEntity
-    /// The same properties as they were before; for a delete all of them.
+    /// The base version of these properties; for a deletion, of all properties.
     public let base: ODataEntity?
     /// The ETag that the change is based on.
     public let etag: String?
-    /// The key properties that the service gives and that are therefore not sent.
+    /// The key properties that the service assigns and that are therefore not sent.
     public let omitted: Set<String>
-    /// The requests that must succeed before.
+    /// The requests that must succeed first.
     public let dependsOn: [Int64]
-    /// Where it stands.
+    /// The state of the request.
     public internal(set) var state: State
-    /// `Repeatability-Request-ID`, which a change has from the moment when it was made, so that a copy of the store sends the
-    /// same one; another one once the service has refused it. The requests of a change set are sent with that of the first.
+    /// `Repeatability-Request-ID`. A change has it from the beginning, so that a copy of the store sends the same
+    /// one. It gets another one after a refusal. The requests of a change set are sent with the id of the first.
     public internal(set) var requestID: String?
-    /// `Repeatability-First-Sent` as it is sent, as long as there is one. A repeat sends the same text.
+    /// `Repeatability-First-Sent` in the form in which it is sent, while there is one. A repeat sends the same
+    /// text.
     var firstSentField: String?
-    /// The time when the change was made, or asked for again after it was refused; `nil` if the queue is damaged there.
+    /// The time of the change, or of its retry after a refusal; `nil` if the queue is damaged there.
     public let createdAt: ODataDateTimeOffset?
-    /// How it is treated.
+    /// The treatment of the change.
     public let options: ChangeOptions
-    /// Why it is in the error archive.
+    /// The reason for which it is in the error archive.
     public internal(set) var failure: Failure?
-    /// The thing that it is about: an entity, a stream, a relation or a call.
+    /// The subject: an entity, a stream, a relation or a call.
     public let subject: Subject
-    /// The ETag of the current entity that was found before the request was sent, if it has none of its own. It guards the
-    /// request also when that is sent again.
+    /// The ETag of the current entity that was found before the request was sent, if it has none of its own. It
+    /// guards the request also when that is sent again.
     let foundETag: String?
-    /// The whole entity that was sent instead of single properties (``SnapshotCoder``). A repeat sends the same bytes: a
-    /// service refuses another body under one `Repeatability-Request-ID`.
+    /// The whole entity that was sent instead of single properties (``SnapshotCoder``). A repeat sends the same
+    /// bytes: a service refuses another body under one `Repeatability-Request-ID`.
     let sentEntity: String?
-    /// Whether it was merged with changes of other clients, which a later change was not made of.
+    /// Whether it was merged with changes of other clients that are not part of a later change's base version.
     let isMergedWithOthers: Bool
     /// The replay counter of its row when it was last submitted; `nil` for a change that never was.
     let counter: Int64?
 
-    /// The time of the first transmission, as long as there is one (`Repeatability-First-Sent`).
+    /// The time of the first transmission (`Repeatability-First-Sent`), while there is one.
     public var firstSent: ODataDateTimeOffset? { firstSentField.flatMap(ODataDateTimeOffset.httpDate) }
 
-    /// Whether it was on its way, and nobody knows yet what became of it.
+    /// Whether it was sent and its outcome is unknown.
     var mayHaveActed: Bool { state == .sending && firstSentField != nil }
 
     /// Whether it waits here, and nothing of it has left.
@@ -167,19 +182,19 @@ public struct QueuedRequest: Sendable, Identifiable {
 }
 
 extension QueuedRequest {
-    /// Whether it changes the row of an entity; others stand beside the rows.
+    /// Whether it changes the row of an entity. Other requests are stored beside the rows.
     var isOfRow: Bool { kind.isOfRow && !isWithoutPlace }
 
-    /// The row that it changes, or that the action which it calls is bound to and may change; `nil` for any other request.
+    /// The row that it changes, or to which its action is bound; `nil` for any other request.
     var touchedRow: RowReference? { isOfRow ? RowReference(set: entitySet, rowID: rowID) : boundRow }
 
-    /// Whether its ETag is one of the same thing as another's: of the entity, or of the same stream of it.
+    /// Whether its ETag and another request's ETag belong to the same value: the entity, or the same stream.
     func isAbout(sameVersionAs other: QueuedRequest) -> Bool {
         guard kind == .stream || other.kind == .stream else { return true }
         return kind == other.kind && streamProperty == other.streamProperty
     }
 
-    /// The ETag in a version of the entity that guards the request: the entity's, or that of the stream.
+    /// The ETag in a version of the entity that guards the request: the entity's own, or the one of its stream.
     func etag(in version: ODataEntity) -> String? {
         guard kind == .stream else { return version.control.etag }
         guard let property = streamProperty else { return version.control.mediaEtag }
@@ -200,7 +215,12 @@ extension QueuedRequest {
         }
     }
 
-    private var entityURL: String {
+    /// The entity under another key, such as the one that the service gave, as a URL relative to the service root.
+    public func entityText(under key: EntityKey) -> String { entityURL(under: key) }
+
+    private var entityURL: String { entityURL(under: key) }
+
+    private func entityURL(under key: EntityKey) -> String {
         let entity = KeyURL.url(set: entitySet, key: key, shape: changes.shape).description
         guard let container = subject.container?.url else { return entity }
         return container + entity.dropFirst(entitySet.count)

@@ -1,21 +1,21 @@
 import GRDB
 import ODataSQL
 
-/// Relations that a link table holds, and the requests that wait to make them or to take them away.
+/// Relations in link tables, and the pending requests that add or remove them.
 ///
-/// What the link tables show is what the service has, with what each request does on top, in their order; each knows what
-/// it took the place of. So all of it can be taken off again, down to what the service has.
+/// A link table shows the server state with the effects of the pending requests on top, in their order. Each
+/// request stores the relations that it replaced, so that the effects can be removed down to the server state.
 struct Relations {
     let mapping: StorageMapping
 
-    /// The two rows that a queued request relates, or takes apart; `nil` for any other request.
+    /// The two rows of a queued request for a relation; `nil` for any other request.
     func pair(of request: QueuedRequest) -> RelatedRows? {
         guard case .relation(let relation) = request.subject else { return nil }
         return mapping.relatedRows(
             request.entitySet, relation.navigation, from: relation.sourceRow, to: relation.targetRow)
     }
 
-    /// What a queued request took the place of.
+    /// The relations that a queued request replaced.
     private func replaced(by request: QueuedRequest) -> [RelatedRows] {
         guard let relation = request.relation else { return [] }
         return (relation.replaced ?? []).compactMap {
@@ -25,9 +25,10 @@ struct Relations {
 
     // MARK: Below and on top
 
-    /// Does something to what the service has, or to what waits, and puts what waits then on top again.
+    /// Changes the server state or the pending requests, and then applies the pending requests on top again.
     ///
-    /// - Parameter pair: the only relation that it is about; without one, everything that waits is taken off meanwhile.
+    /// - Parameter pair: the only relation that is affected. Without one, the effects of all pending requests are
+    ///   removed meanwhile.
     func beneathWaiting<Value>(
         around pair: RelatedRows? = nil, _ queue: QueueTable, in database: Database, _ body: () throws -> Value
     ) throws -> Value {
@@ -41,26 +42,26 @@ struct Relations {
         return value
     }
 
-    /// Takes a request out of the queue with what it did; what waits on top of it stays there.
+    /// Removes a request with its effects from the queue. The effects of later requests stay.
     func remove(_ request: QueuedRequest, _ queue: QueueTable, in database: Database) throws {
         guard let pair = pair(of: request) else { return try queue.remove(request.id, in: database) }
         try beneathWaiting(around: pair, queue, in: database) { try queue.remove(request.id, in: database) }
     }
 
-    /// Takes off what a request did: the last one of those that are on top of each other.
+    /// Removes the effects of a request, which must be the last one on top.
     func takeOff(_ request: QueuedRequest, in database: Database) throws {
         guard let pair = pair(of: request) else { return }
         guard request.kind == .link else { return try giveBack(pair, in: database) }
         try takeOff(pair, givingBack: replaced(by: request), in: database)
     }
 
-    /// Takes a relation away that took the place of others.
+    /// Removes a relation and restores the relations that it replaced.
     func takeOff(_ pair: RelatedRows, givingBack replaced: [RelatedRows], in database: Database) throws {
         try mapping.unrelate(pair, in: database)
         for other in replaced { try giveBack(other, in: database) }
     }
 
-    /// Restores a relation, where both its rows are still there and nothing has taken its place for good.
+    /// Restores a relation, if both its rows still exist and no final relation has replaced it.
     private func giveBack(_ pair: RelatedRows, in database: Database) throws {
         guard try isPossible(pair, in: database), try mapping.relations(inPlaceOf: pair, in: database).isEmpty else {
             return
@@ -85,7 +86,7 @@ struct Relations {
         if relation != request.relation { try queue.setSubject(.relation(relation), of: request.id, in: database) }
     }
 
-    /// Whether the rows at both ends are there.
+    /// Whether the rows at both ends exist.
     private func isPossible(_ pair: RelatedRows, in database: Database) throws -> Bool {
         try pair.rows.allSatisfy { column, row in
             guard let set = mapping.linkEnds[pair.table]?[column]?.set, let table = mapping.tables[set] else {
@@ -95,8 +96,8 @@ struct Relations {
         }
     }
 
-    /// The requests that neither are about a relation, nor about one that cannot be with it, nor about one that cannot be
-    /// with those, and so on.
+    /// The requests that are independent of a relation: they neither concern it, nor exclude it, nor exclude a
+    /// request that does, and so on.
     private func unconcerned(_ waiting: [QueuedRequest], with pair: RelatedRows) -> Set<Int64> {
         var near = [pair]
         var rest: [(id: Int64, pairs: [RelatedRows])] = waiting.map { request in

@@ -1,8 +1,8 @@
 import Foundation
 import ODataModel
 
-/// Keeps entities, whole or in part, in the engine's tables: `[etag, {properties}]` as JSON, where a property that is not
-/// loaded is left out. A third element has the values that could not be read: `{"Property": ["text", "reason"]}`.
+/// Encodes entities, whole or in part, for the engine's tables: `[etag, {properties}]` as JSON, without the
+/// properties that are not loaded. A third element has the unreadable values: `{"Property": ["text", "reason"]}`.
 struct SnapshotCoder: Sendable {
     let model: EntityDataModel
 
@@ -27,7 +27,7 @@ struct SnapshotCoder: Sendable {
         return Data(writer.bytes)
     }
 
-    /// Bytes that stand in whatever is kept of an entity with a value; they may stand in what is kept of others, too.
+    /// Bytes that occur in every snapshot of an entity with a value. Other snapshots may contain them, too.
     func trace(of value: ODataValue, in property: String) -> Data {
         var writer = JSONWriter()
         writer.key(property)
@@ -39,7 +39,7 @@ struct SnapshotCoder: Sendable {
         return Data(writer.bytes)
     }
 
-    /// The type at the root of a hierarchy, seen from which every derived type is named in what is written.
+    /// The root type of a hierarchy. Relative to it, snapshots name every derived type.
     private func root(of shape: TypeShape) -> QualifiedName {
         var name = shape.name
         while let base = model.shape(name)?.baseType { name = base }

@@ -4,19 +4,21 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// Temporary keys among values that nothing relates to entities: the parameters of calls (rule 11).
+/// Temporary keys in values without a declared relation to entities: the parameters of calls (rule 11).
 ///
-/// A negative number can mean anything. A GUID that was made here, alone or within a text, means its entity wherever it stands.
+/// A negative number can mean anything. A locally generated GUID, alone or within a text, always means its
+/// entity.
 struct TemporaryKeys {
-    /// What a text begins with that stands for a key which the service will give.
+    /// The prefix of a text that stands for a key which the service will assign.
     static let textPrefix = "urn:uuid:"
 
     let mapping: StorageMapping
 
-    /// A negative number that stands for a key which the service will give; `nil` when the type holds none that is free.
+    /// A negative number that stands for a key which the service will assign; `nil` if the type has no free
+    /// number.
     ///
-    /// No entity here has it, and none refers to one by it: the service may have such an entity that is in no query, or mean
-    /// none by it.
+    /// No local entity has the number or refers to it. The service may still have an entity with this number that
+    /// no query includes.
     func nextNumber(
         for property: Property, ordinal: Int, of table: TableStorage, in database: Database
     ) throws -> Int64? {
@@ -27,25 +29,25 @@ struct TemporaryKeys {
         for (other, foreignKey) in foreignKeys(to: table, column.name) {
             least = min(least, try Self.least(foreignKey, of: other, in: database))
         }
-        // One that was given before is never given again, although its entity is gone or has its own key by
-        // now: what still refers to that one must not come to refer to this one.
+        // A number is never used twice, even after its entity is gone or has its own key: remaining references to
+        // the former entity must not lead to this one.
         let setting = "temporary.\(table.set).\(property.name)"
         let given = try Settings.text(setting, in: database).flatMap { Int64($0) } ?? 0
-        // The service may have given the least number there is.
+        // The service may have assigned the smallest number of the type.
         let (next, isBeyond) = min(least, given, 0).subtractingReportingOverflow(1)
         guard !isBeyond, next >= floor else { return nil }
         try Settings.set(setting, String(next), in: database)
         return next
     }
 
-    /// The least number in a column that an index begins with.
+    /// The smallest value of a column that is the first of an index.
     private static func least(_ column: String, of table: TableStorage, in database: Database) throws -> Int64 {
         let statement = try database.cachedStatement(
             sql: "SELECT MIN(\(column.sqlIdentifier)) FROM \(table.table.sqlIdentifier)")
         return try DatabaseValue.fetchOne(statement).flatMap(Int64.fromDatabaseValue) ?? 0
     }
 
-    /// The columns that refer to a table by one of its columns alone, each of which an index begins with.
+    /// The columns that refer to a table by a single column and that are the first of an index.
     private func foreignKeys(to table: TableStorage, _ column: String) -> [(table: TableStorage, column: String)] {
         var found: [(table: TableStorage, column: String)] = []
         for other in mapping.tables.values {
@@ -70,7 +72,7 @@ struct TemporaryKeys {
         }
     }
 
-    /// The queued requests that make the entities whose temporary keys are among some values.
+    /// The queued creations of entities with temporary keys among the given values.
     func creations(of candidates: Set<ODataValue>, _ queue: QueueTable, in database: Database) throws -> Set<Int64> {
         guard !candidates.isEmpty else { return [] }
         return Set(
@@ -80,7 +82,7 @@ struct TemporaryKeys {
             }.map(\.id))
     }
 
-    /// A value with the keys that the service has given in the place of temporary ones.
+    /// Returns a value with the temporary keys replaced by the keys that the service has assigned.
     func replaced(_ value: ODataValue, in database: Database) throws -> ODataValue {
         var given: [ODataValue: ODataValue] = [:]
         for candidate in Self.candidates(in: value) {
@@ -100,7 +102,7 @@ struct TemporaryKeys {
         }
     }
 
-    /// What stands in the key of an entity now where a temporary value stood.
+    /// The current key value that replaced a temporary one.
     private func given(for temporary: ODataValue, in database: Database) throws -> ODataValue? {
         guard let text = temporary.lexicalText else { return nil }
         let rows = try Row.fetchAll(

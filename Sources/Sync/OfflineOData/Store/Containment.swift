@@ -4,11 +4,11 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Finds the way from a contained row to the entity set.
+/// Finds the way from a contained row to its entity set.
 struct Containment {
     let mapping: StorageMapping
 
-    /// The row that contains another one; `nil` for a row of an entity set, and for one that is not there.
+    /// The row that contains another one; `nil` for a row of an entity set, and for a row that does not exist.
     func parent(of rowID: Int64, _ table: TableStorage, in database: Database) throws -> Int64? {
         guard table.set.contains("/"), let id = table.rowID else { return nil }
         let statement = try database.cachedStatement(
@@ -17,7 +17,7 @@ struct Containment {
         return try Int64.fetchOne(statement, arguments: [rowID])
     }
 
-    /// The row of a singleton, or of what a row contains one of; `nil` where there may be several, or is none.
+    /// The row of a singleton, or of a single contained entity; `nil` for a collection, or if there is none.
     func onlyRow(of table: TableStorage, in container: Int64?, _ database: Database) throws -> Int64? {
         guard let slash = table.set.lastIndex(of: "/") else { return mapping.model.singleton(table.set).map { _ in 1 } }
         let name = String(table.set[table.set.index(after: slash)...])
@@ -30,7 +30,7 @@ struct Containment {
                 + "WHERE \(OfflineLayout.parentColumn.sqlIdentifier) = ?", arguments: [container])
     }
 
-    /// The requests for what a row contains, at whatever depth.
+    /// The requests for contained rows, at any depth.
     func requests(
         within row: Int64, _ table: TableStorage, _ queue: QueueTable, in database: Database
     ) throws -> [QueuedRequest] {
@@ -40,15 +40,15 @@ struct Containment {
         }
     }
 
-    /// The rows of a table that have queued requests themselves or contain, at whatever depth, what has: none of them
-    /// may go before these are through.
+    /// The rows of a table with queued requests, of their own or of contained rows at any depth. None of them may
+    /// be removed before these are settled.
     func changedRows(of table: TableStorage, in database: Database) throws -> Set<Int64> {
         let own = try QueueTable.changedRows(of: table.set, in: database)
         return try own.union(rows(containingChanges: table, in: database))
     }
 
-    /// The rows of a table that contain, at whatever depth, what has queued requests, and those that have a relation which
-    /// waits to be made or taken away: that goes with them, too.
+    /// The rows of a table that contain, at any depth, rows with queued requests, and the rows with a pending
+    /// relation: the relation would be removed with them.
     func rows(containingChanges table: TableStorage, in database: Database) throws -> Set<Int64> {
         let related = Set(try QueueTable.relationEnds(in: table.set, in: database).keys)
         guard Self.contains(table) else { return related }
@@ -58,17 +58,17 @@ struct Containment {
                 SELECT DISTINCT entity_set, json_extract(detail, '$.parentRow') FROM outpost_queue
                 WHERE substr(entity_set, 1, ?) = ? AND row_id <> 0
                 """, arguments: [table.set.unicodeScalars.count + 1, table.set + "/"])
-        // What a stranger has made of the detail may be no number.
+        // A foreign program may have written text in the place of the number.
         return try related.union(
             rows.compactMap { try container(in: table, ofRowIn: $0[0], Int64.fromDatabaseValue($0[1]), database) })
     }
 
-    /// Whether the rows of a table contain others.
+    /// Whether the rows of a table contain other rows.
     private static func contains(_ table: TableStorage) -> Bool {
         table.navigation.values.contains { $0.target.hasPrefix(table.set + "/") }
     }
 
-    /// The row of a table that contains, at whatever depth, the rows of a set within it that another row contains.
+    /// The row of a table that contains, at any depth, a given contained row.
     private func container(
         in table: TableStorage, ofRowIn set: String, _ parent: Int64?, _ database: Database
     ) throws -> Int64? {
@@ -81,8 +81,8 @@ struct Containment {
         return nil
     }
 
-    /// Leaves a row that nobody holds any more to itself, since it contains what has changes: it goes with the first
-    /// download after these are through.
+    /// Keeps a row that no query holds any more, because its contained rows have changes. The first download
+    /// after these are settled removes it.
     func keep(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
         try Rows.setOwner(0, table, rowID: rowID, in: database)
         try Membership.markUploaded(rowID, of: table.set, in: database)
@@ -105,7 +105,7 @@ struct Containment {
         }
     }
 
-    /// The row that a path of keys and containment leads to, one deleted here included.
+    /// The row at the end of a path of keys and containment, including a locally deleted one.
     func row(
         at steps: [BoundSegment], _ before: BeforeImages, _ queue: QueueTable, in database: Database
     ) throws -> (set: String, rowID: Int64)? {
@@ -144,7 +144,7 @@ struct Containment {
         return found
     }
 
-    /// The row deleted here of what a row contained one of.
+    /// The locally deleted row of a single contained entity.
     private func deletedRow(
         of set: String, in container: Int64, _ queue: QueueTable, _ database: Database
     ) throws -> Int64? {
@@ -153,10 +153,10 @@ struct Containment {
         }?.rowID
     }
 
-    /// The URL of what a row contains.
+    /// The URL of contained rows.
     ///
     /// - Parameters:
-    ///   - set: the path of containment, such as `Albums/Pages`.
+    ///   - set: the containment path, such as `Albums/Pages`.
     ///   - row: the containing row.
     func place(in set: String, of row: Int64, _ database: Database) throws -> Uploader.EntityAddress {
         guard let slash = set.lastIndex(of: "/") else { throw gone(set) }
@@ -169,7 +169,7 @@ struct Containment {
         return Uploader.EntityAddress(url: url, isCollection: navigation.isCollection)
     }
 
-    /// The URL of a row under the keys that it and its containers have now.
+    /// The URL of a row with the current keys of the row and its containers.
     func url(of row: Int64, _ table: TableStorage, in database: Database) throws -> ODataURL {
         if mapping.model.singleton(table.set) != nil { return KeyURL.url(set: table.set, key: EntityKey([]), mapping) }
         guard let key = try BulkLoader(table: table, in: database).read(row)?.key else { throw gone(table.set) }

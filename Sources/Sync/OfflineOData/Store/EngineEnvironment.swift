@@ -7,17 +7,17 @@ import ODataModel
     import Glibc
 #endif
 
-/// Everything the engine takes from outside: time and randomness. A simulation gives its own, so that the
-/// same seed gives the same run.
+/// The external inputs of the engine: time and randomness. A simulation provides its own, so that the same seed
+/// gives the same run.
 public struct EngineEnvironment: Sendable {
     /// The wall clock.
     public var now: @Sendable () -> ODataDateTimeOffset
-    /// A fresh random identifier of version 4.
+    /// Returns a new random identifier of version 4.
     public var newGuid: @Sendable () -> ODataGuid
-    /// Waits; throws when the task is cancelled.
+    /// Waits for a duration. It throws when the task is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
 
-    /// Makes an environment.
+    /// Creates an environment.
     public init(
         now: @escaping @Sendable () -> ODataDateTimeOffset, newGuid: @escaping @Sendable () -> ODataGuid,
         sleep: @escaping @Sendable (Duration) async throws -> Void
@@ -37,13 +37,13 @@ public struct EngineEnvironment: Sendable {
         newGuid: { .random() },
         sleep: { try await Task.sleep(for: $0) })
 
-    /// The wall clock as an OData instant, to the millisecond.
+    /// The wall clock as an OData instant, with milliseconds.
     var instant: ODataDateTimeOffset {
         let now = now()
         return ODataDateTimeOffset(
             seconds: now.seconds, picoseconds: now.picoseconds / 1_000_000_000 * 1_000_000_000)
     }
 
-    /// The wall clock in the form of an HTTP date (RFC 9110, 5.6.7), as `Repeatability-First-Sent` wants it.
+    /// The wall clock in the form of an HTTP date (RFC 9110, 5.6.7), for `Repeatability-First-Sent`.
     var httpDate: String { HTTPDate.text(seconds: now().seconds) }
 }

@@ -3,13 +3,13 @@ import ODataSQL
 
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
-    /// The version of these tables; a store of a newer version is refused, one of an older is brought up to it.
+    /// The version of these tables. A store of a newer version is refused, one of an older version is upgraded.
     static let version = 9
 
-    /// What makes the tables of a new store.
+    /// The statements that create the tables of a new store.
     static let statements = tables(of: version)
 
-    /// What makes the tables as a version had them.
+    /// The statements that create the tables of a given version.
     static func tables(of version: Int) -> [String] { firstVersion + upgrades.prefix(version - 1).joined() }
 
     /// The version of a store's tables.
@@ -17,7 +17,7 @@ enum EngineSchema {
         max(try Settings.text("engine.version", in: database).flatMap { Int($0) } ?? 1, 1)
     }
 
-    /// Brings the tables of an older version up to date, unless another process has done so meanwhile.
+    /// Upgrades the tables of an older version, unless another process has done so meanwhile.
     static func bringUpToDate(_ database: StoreDatabase) async throws {
         guard try await database.read({ try version(in: $0) }) < version else { return }
         try await database.write { database in
@@ -26,28 +26,28 @@ enum EngineSchema {
         }
     }
 
-    /// Brings the tables of an older version up to date.
+    /// Upgrades the tables of an older version.
     static func upgrade(from version: Int, in database: Database) throws {
         for statement in upgrades.dropFirst(version - 1).joined() { try database.execute(sql: statement) }
         try Settings.set("engine.version", String(Self.version), in: database)
     }
 
-    /// What each version changed, from the second on.
+    /// The changes of each version, from the second on.
     private static let upgrades = [
         [
-            // How a change is sent, and when.
+            // The options and the time of a change.
             "ALTER TABLE outpost_queue ADD COLUMN options TEXT",
             "ALTER TABLE outpost_queue ADD COLUMN category TEXT",
             "ALTER TABLE outpost_queue ADD COLUMN priority INTEGER NOT NULL DEFAULT 0",
             "CREATE INDEX outpost_queue_order ON outpost_queue(state, priority DESC, id)",
         ],
         [
-            // What is sent as one, and what links, streams and calls are about.
+            // The change sets, and the subjects of links, streams and calls.
             "ALTER TABLE outpost_queue ADD COLUMN change_set TEXT",
             "ALTER TABLE outpost_queue ADD COLUMN detail TEXT",
             "ALTER TABLE outpost_queue ADD COLUMN inner_error TEXT",
             "CREATE INDEX outpost_queue_change_set ON outpost_queue(change_set) WHERE change_set IS NOT NULL",
-            // What the last download brought: single rows, and queries of which it brought every row.
+            // The result of the last download: single rows, and queries with all their rows.
             """
             CREATE TABLE outpost_upserted(
                 entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, PRIMARY KEY(entity_set, row_id)
@@ -55,7 +55,7 @@ enum EngineSchema {
             """,
             "ALTER TABLE outpost_query ADD COLUMN is_fresh INTEGER NOT NULL DEFAULT 0",
             "ALTER TABLE outpost_query ADD COLUMN retrieves_streams INTEGER NOT NULL DEFAULT 0",
-            // The parts of a query that read what it expands, and whether the service was found to answer them.
+            // The parts of a query that read its expanded entities, and whether the service answers them.
             "ALTER TABLE outpost_query ADD COLUMN parent INTEGER",
             "ALTER TABLE outpost_query ADD COLUMN navigation TEXT",
             "ALTER TABLE outpost_query ADD COLUMN is_probed INTEGER NOT NULL DEFAULT 0",
@@ -84,10 +84,10 @@ enum EngineSchema {
             BEGIN DELETE FROM outpost_stream_chunk WHERE stream = OLD.id; END
             """,
         ],
-        // Which rows a refresh has met is kept in memory: it starts again after a crash anyway.
+        // The rows of a refresh are kept in memory, since it starts again after a crash anyway.
         ["DROP TABLE outpost_seen"],
         [
-            // What went with rows that were deleted here, until the service has taken the deletion.
+            // The dependents of locally deleted rows, until the service has accepted the deletion.
             """
             CREATE TABLE outpost_shelf(
                 id INTEGER PRIMARY KEY, entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, table_name TEXT NOT NULL,
@@ -97,7 +97,7 @@ enum EngineSchema {
             "CREATE INDEX outpost_shelf_row ON outpost_shelf(entity_set, row_id)",
         ],
         [
-            // Values that the service sent and that could not be read; rows without a readable key have no row id.
+            // The unreadable values that the service sent. Rows without a readable key have no row id.
             """
             CREATE TABLE outpost_unreadable(
                 id INTEGER PRIMARY KEY, entity_set TEXT NOT NULL, row_id INTEGER, property TEXT, text TEXT NOT NULL,
@@ -105,7 +105,8 @@ enum EngineSchema {
             ) STRICT
             """,
             "CREATE UNIQUE INDEX outpost_unreadable_row ON outpost_unreadable(entity_set, row_id, property)",
-            // The addresses that the service gave entities, where they are others than their keys make.
+            // The addresses that the service gave entities, if they differ from the addresses that their keys
+            // make.
             """
             CREATE TABLE outpost_link(
                 entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, edit TEXT, media TEXT,
@@ -123,7 +124,7 @@ enum EngineSchema {
             """,
             "CREATE INDEX outpost_expanded_query ON outpost_expanded(query_id)",
         ],
-        // The requests that a request waits for, in rows; the state of a transmission and of a failure, in columns.
+        // The dependencies of a request, in rows; the state of a transmission and of a failure, in columns.
         dependencies + failureColumns,
         // The replay counter of each row that was edited, from one sequence of the store, and the one with which a change was
         // submitted.
@@ -138,8 +139,8 @@ enum EngineSchema {
         ],
     ]
 
-    /// A request may wait for one that has left the queue: such a row stays, and holds nothing up. A store that was saved from damaged
-    /// files may have the table already.
+    /// A dependency on a request that has left the queue stays, without an effect. A store that was salvaged from
+    /// damaged files may have the table already.
     private static let dependencies = [
         """
         CREATE TABLE IF NOT EXISTS outpost_dependency(
@@ -178,7 +179,7 @@ enum EngineSchema {
                 detail, '$.conflict', '$.errors', '$.foundETag', '$.sentEntity', '$.isMergedWithOthers') AS TEXT), '{}')
         WHERE json_valid(detail)
         """,
-        // Requests that went with deleted rows are kept as JSON, with a cell for each column.
+        // The requests of shelved rows are stored as JSON, with a cell for each column.
         """
         UPDATE outpost_shelf SET content = (
             SELECT CAST(json_patch(content, json_object(
@@ -199,7 +200,7 @@ enum EngineSchema {
     ]
 
     private static let firstVersion = [
-        // Settings: service root, metadata document, what is known of the service.
+        // Settings: service root, metadata document, facts about the service.
         """
         CREATE TABLE outpost_setting(
             name TEXT PRIMARY KEY, value BLOB NOT NULL
@@ -213,7 +214,7 @@ enum EngineSchema {
             last_download TEXT
         ) STRICT
         """,
-        // A row belongs to its owner (a column of its table) and to these queries besides.
+        // A row belongs to its owner (a column of its table) and to these other queries.
         """
         CREATE TABLE outpost_member(
             entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, query_id INTEGER NOT NULL,
@@ -221,21 +222,21 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """,
         "CREATE INDEX outpost_member_query ON outpost_member(query_id)",
-        // Pages of a delta or refresh that are not applied yet.
+        // The pages of a delta or refresh that are not applied yet.
         """
         CREATE TABLE outpost_staged(
             id INTEGER PRIMARY KEY, query_id INTEGER NOT NULL, kind TEXT NOT NULL, content BLOB NOT NULL
         ) STRICT
         """,
         "CREATE INDEX outpost_staged_query ON outpost_staged(query_id)",
-        // The last back-end version of each row that was changed here.
+        // The last server version of each locally changed row.
         """
         CREATE TABLE outpost_before(
             entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, etag TEXT, owner INTEGER NOT NULL,
             entity BLOB, PRIMARY KEY(entity_set, row_id)
         ) STRICT, WITHOUT ROWID
         """,
-        // Changes to be sent, in order.
+        // The queued changes, in order.
         """
         CREATE TABLE outpost_queue(
             id INTEGER PRIMARY KEY AUTOINCREMENT, entity_set TEXT NOT NULL, row_id INTEGER NOT NULL,
@@ -246,26 +247,26 @@ enum EngineSchema {
         ) STRICT
         """,
         "CREATE INDEX outpost_queue_row ON outpost_queue(entity_set, row_id)",
-        // Rows made here and accepted by the back end, which no download has brought yet.
+        // The local creations that the service accepted and no download has brought yet.
         """
         CREATE TABLE outpost_uploaded(
             entity_set TEXT NOT NULL, row_id INTEGER NOT NULL, PRIMARY KEY(entity_set, row_id)
         ) STRICT, WITHOUT ROWID
         """,
-        // Rows that a full refresh has met so far.
+        // The rows that a refresh has met so far.
         """
         CREATE TABLE outpost_seen(
             query_id INTEGER NOT NULL, row_id INTEGER NOT NULL, PRIMARY KEY(query_id, row_id)
         ) STRICT, WITHOUT ROWID
         """,
-        // Keys under which a row was known before the back end gave it its own.
+        // The former keys of rows.
         """
         CREATE TABLE outpost_alias(
             entity_set TEXT NOT NULL, entity_key TEXT NOT NULL, row_id INTEGER NOT NULL,
             PRIMARY KEY(entity_set, entity_key)
         ) STRICT, WITHOUT ROWID
         """,
-        // What happened, newest last.
+        // The event log, newest last.
         """
         CREATE TABLE outpost_event(
             id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL

@@ -1,7 +1,7 @@
 import ODataModel
 
 extension EntityKey {
-    /// Whether two keys differ only in how a service may write them: in the letters' case, or by blanks at the end.
+    /// Whether two keys differ only in a way that services ignore: in the case of letters, or in trailing blanks.
     func isFolded(_ other: EntityKey) -> Bool {
         guard parts.count == other.parts.count else { return false }
         return zip(parts, other.parts).allSatisfy { left, right in
@@ -14,7 +14,7 @@ extension EntityKey {
 }
 
 extension String {
-    /// The text in small letters, without blanks at its end.
+    /// The text in lower case, without trailing blanks.
     fileprivate var folded: String {
         var text = lowercased()[...]
         while text.last == " " { text.removeLast() }

@@ -2,12 +2,12 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// The addresses that a service gave the entities of a set, where they are others than their keys make: edit links and media
-/// read links (OData JSON Format 4.01, 4.6.10 and 4.6.13).
+/// The addresses that a service gave the entities of a set, if they differ from the addresses that their keys
+/// make: edit links and media read links (OData JSON Format 4.01, 4.6.10 and 4.6.13).
 struct EntityLinks {
     let set: String
     let database: Database
-    /// Whether any is noted of the set: nearly always false.
+    /// Whether the set has any stored link: hardly ever.
     let hasAny: Bool
     private let root: String
 
@@ -21,7 +21,7 @@ struct EntityLinks {
             ?? false
     }
 
-    /// Whether a row of a JSON text has a link that must be noted.
+    /// Whether a row of a JSON text has a link that must be stored.
     func concern(_ row: borrowing JSONRow) throws -> Bool {
         guard !row.members.isEmpty else { return false }
         if let link = try row.text(of: "@odata.editLink", or: "@editLink"), isOther(link) { return true }
@@ -29,7 +29,7 @@ struct EntityLinks {
         return false
     }
 
-    /// Notes the links of an entity that are others than its key makes.
+    /// Stores the links of an entity that differ from its key.
     func note(_ entity: ODataEntity, of rowID: Int64) throws {
         let edit = entity.control.editLink.flatMap { isOther($0) ? $0 : nil }
         let media = entity.control.mediaReadLink.flatMap { isOther($0) ? $0 : nil }
@@ -46,21 +46,22 @@ struct EntityLinks {
         ).execute(arguments: [set, rowID, edit, media])
     }
 
-    /// Where a row is changed and read; `nil` for the address that its key makes.
+    /// The address for reading and changing a row; `nil` for the address that its key makes.
     static func edit(of row: RowReference, in database: Database) throws -> String? {
         try String.fetchOne(
             database, sql: "SELECT edit FROM outpost_link WHERE entity_set = ? AND row_id = ?",
             arguments: [row.set, row.rowID])
     }
 
-    /// Where the stream of a media entity is read; `nil` for the address that its key makes.
+    /// The address of the stream of a media entity; `nil` for the address that its key makes.
     static func media(of row: RowReference, in database: Database) throws -> String? {
         try String.fetchOne(
             database, sql: "SELECT media FROM outpost_link WHERE entity_set = ? AND row_id = ?",
             arguments: [row.set, row.rowID])
     }
 
-    /// Whether a link is another one than a key makes, and leads below the service root, from which alone changes may be sent.
+    /// Whether a link differs from the one that the key makes, and lies below the service root. Changes may be
+    /// sent only below it.
     private func isOther(_ link: String) -> Bool {
         let path = Self.path(link)
         let base = Self.path(root)
@@ -72,7 +73,7 @@ struct EntityLinks {
         return !(behind.isEmpty || behind.first == "$value")
     }
 
-    /// A link without scheme and authority.
+    /// The link without scheme and authority.
     private static func path(_ link: String) -> Substring {
         guard let scheme = link.firstRange(of: "://") else { return link[...] }
         let rest = link[scheme.upperBound...]

@@ -2,23 +2,29 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// What a connection to the service of a store is made from.
+/// The basis for a connection to the service of a store.
+///
+/// ```swift
+/// let store = try await OfflineStore.open(at: directory, protection: protection, connecting: { basis in
+///     try ODataClient(serviceRoot: basis.serviceRoot, transport: transport, model: basis.model)
+/// })
+/// ```
 public struct ConnectionBasis: Sendable {
-    /// The root of the service that the store was made for.
+    /// The root of the service.
     public let serviceRoot: String
-    /// The service's model, as kept with the store.
+    /// The service's model, as stored.
     public let model: EntityDataModel
-    /// What the app keeps with the store, by name (``OfflineStore/setKeptText(_:to:)``).
+    /// The app's texts by name (``OfflineStore/setKeptText(_:to:)``).
     public let texts: [String: String]
 }
 
 extension OfflineStore {
-    /// Keeps a text with the store, for whatever the app needs in order to connect again: not for secrets, which belong in a
-    /// vault. It stays when the store is given to another user.
+    /// Stores a text that the app needs to connect again. Secrets do not belong here, but in a vault. The text
+    /// stays after a change of the user.
     ///
     /// - Parameters:
     ///   - name: The app's name for it.
-    ///   - text: The text; `nil` to forget it.
+    ///   - text: The text; `nil` to remove it.
     /// - Throws: `StoreError`.
     public func setKeptText(_ name: String, to text: String?) async throws {
         try await database.write { database in
@@ -31,7 +37,7 @@ extension OfflineStore {
         }
     }
 
-    /// The texts that the app keeps with the store, by name.
+    /// Returns the app's texts by name.
     ///
     /// - Throws: `StoreError`.
     public func keptTexts() async throws -> [String: String] {

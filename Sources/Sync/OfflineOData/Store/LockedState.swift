@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that several threads share, behind a mutex.
+/// A value that several threads share, protected by a mutex.
 final class LockedState<Value: Sendable>: Sendable {
     private let mutex: Mutex<Value>
 

@@ -1,7 +1,7 @@
 import ODataModel
 
 extension ODataDateTimeOffset {
-    /// The instant a duration later, or earlier for a negative one.
+    /// Returns the instant later by a duration, or earlier by a negative one.
     public func advanced(by duration: Duration) -> ODataDateTimeOffset {
         let (whole, attoseconds) = duration.components
         // Both parts of a negative duration are negative.

@@ -2,102 +2,117 @@ import ErrorCodes
 import ODataModel
 import ODataService
 
-/// What can go wrong with an offline store besides refusals by the service (`ODataError`), the way to it
-/// (`TransportError`) and the database (`StoreError`).
+/// An error of an offline store. Other errors are refusals by the service (`ODataError`), transport failures
+/// (`TransportError`) and errors of the database (`StoreError`).
+///
+/// ```swift
+/// do {
+///     try await store.sync()
+/// } catch OfflineError.busy(let process) {
+///     show("Process \(process ?? 0) is synchronizing this store.")
+/// } catch OfflineError.notConnected {
+///     show("The store was opened without a connection.")
+/// }
+/// ```
 public enum OfflineError: Error, Sendable, CustomStringConvertible {
-    /// There is a store in the directory already.
+    /// The directory already contains a store.
     case storeExists(path: String)
-    /// There is no store in the directory.
+    /// The directory contains no store.
     case noStore(path: String)
-    /// Another process is syncing this store.
+    /// Another process is synchronising this store.
     case busy(processID: Int32?)
-    /// A file cannot be opened or made.
+    /// A file cannot be opened or created.
     case fileAccess(path: String, reason: String)
-    /// A defining query names something that cannot be kept offline.
+    /// A defining query is invalid, or cannot be kept offline.
     case invalidDefiningQuery(name: String, reason: String)
-    /// There is a defining query of this name already.
+    /// A defining query of this name already exists.
     case queryExists(name: String)
-    /// The service refused to answer some defining queries in a download; what the others brought is in the store.
+    /// The service refused some defining queries in a download. The rows of the others are in the store.
     case queriesRefused([QueryRefusal], brought: DownloadReport)
-    /// The read of a defining query, or of a stream, exceeded a limit (``DownloadLimits``) and was ended; what is in the store
-    /// stays.
+    /// The read of a defining query or stream exceeded a limit (``DownloadLimits``) and was ended. The stored
+    /// rows stay.
     case endless(query: String, reason: String)
-    /// No defining query, or queued request, or archived request has this name or number.
+    /// No defining query, queued request or archived request has this name or number.
     case unknown(kind: String, name: String)
-    /// A queued request is on its way and cannot be taken back.
+    /// A queued request has been sent and cannot be undone.
     case alreadySent(request: Int64)
-    /// A change was made together with others, which would stay: the change set, and the requests of it that would.
+    /// A change belongs to a change set with other requests, which would stay: the change set, and these
+    /// requests.
     case inChangeSet(name: String, others: [Int64])
-    /// A request in doubt created an entity whose key is not known here, and other requests wait for that key.
+    /// A request with an unknown outcome created an entity without a known key, and other requests wait for the
+    /// key.
     case keyNeeded(request: Int64)
-    /// The entity sets that the app has for itself do not fit the service, or the store as it was made.
+    /// The app's own entity sets do not fit the service, or the existing store.
     case invalidClientModel(reason: String)
-    /// The store has never been connected to a service: it cannot sync.
+    /// The store has no connection to a service and cannot synchronise.
     case notConnected
-    /// The service's model has changed, and the connection to it still speaks the one of before; nothing was changed.
+    /// The service's model has changed, and the connection still uses the former model. Nothing was changed.
     case connectionOutdated
-    /// Another process, or another provider of this one, has brought the store to a new model since it was opened: it must
-    /// be opened again. Nothing was changed.
+    /// Another process, or another provider of this one, has migrated the store to a new model since it was
+    /// opened: it must be opened again. Nothing was changed.
     case modelOutdated
     /// Some stores cannot be read together.
     case cannotAttach(reason: String)
-    /// The service's model has no place for the request any more: it can be read in the error archive, and given up.
+    /// The service's model has no place for the request any more. It can be read in the error archive, and
+    /// discarded.
     case withoutPlace(request: Int64)
-    /// A store was made with one value of an option, which its indexes depend on, and is opened with another.
+    /// A store was created with one value of an option, on which its indexes depend, and is opened with another.
     case optionDiffers(name: String, stored: String, given: String)
-    /// An option is set when a store is opened, and cannot be changed while it is open.
+    /// An option is set when a store is opened, and cannot be changed while the store is open.
     case optionFixed(name: String)
-    /// A damaged store cannot tell any more which service it was made for, and what that has.
+    /// A damaged store has lost the root or the metadata of its service.
     case originLost(path: String)
-    /// The engine's own tables do not hold what they must; nothing was changed.
+    /// The engine's own tables are damaged. Nothing was changed.
     case damagedQueue(reason: String)
-    /// The store was copied, restored or rolled back, so that its changes may have been sent already. Nothing was sent. Send
-    /// them all the same with ``UploadOptions/fromCopy``, or take them back.
+    /// The store was copied, restored or rolled back, so that its changes may have been sent already. Nothing was
+    /// sent. Send them with ``UploadOptions/fromCopy``, or undo them.
     case queueHeld(QueueHold)
 
-    /// What is wrong and what to do.
+    /// The fault and its remedy.
     public var description: String {
         switch self {
-        case .storeExists(let path): "\(path) holds a store already."
-        case .noStore(let path): "\(path) holds no store."
+        case .storeExists(let path): "\(path) already contains a store."
+        case .noStore(let path): "\(path) contains no store."
         case .busy(let process?): "Another process (\(process)) is syncing this store."
         case .busy(nil): "Another process is syncing this store."
         case .fileAccess(let path, let reason): "\(path): \(reason)"
         case .invalidDefiningQuery(let name, let reason): "The defining query \(name) cannot be kept offline: \(reason)"
         case .queryExists(let name): "There is a defining query \(name) already."
         case .queriesRefused(let refusals, _): refusals.map(\.description).joined(separator: "\n")
-        case .endless(let query, let reason): "The download of \(query) was ended, since it has no end: \(reason)."
+        case .endless(let query, let reason):
+            "The download of \(query) was stopped, because it exceeds a limit: \(reason)."
         case .unknown(let kind, let name): "There is no \(kind) \(name)."
-        case .alreadySent(let request): "Request \(request) has been sent and cannot be taken back."
+        case .alreadySent(let request): "Request \(request) has been sent and cannot be undone."
         case .inChangeSet(let name, let others):
             """
-            The changes of the change set \(name) are made together or not at all. Take the others back too \
+            The changes of the change set \(name) succeed or fail together. Undo the others too \
             (\(others.map { "request \($0)" }.joined(separator: ", "))), all at once or with `withAllOthers`.
             """
         case .keyNeeded(let request):
-            "Other changes wait for the key of what request \(request) created: give the key, or discard them."
+            "Other changes wait for the key of the entity that request \(request) created. Give the key, or discard them."
         case .invalidClientModel(let reason): "The app's own entity sets cannot be used: \(reason)"
         case .notConnected: "This store was opened without a connection to its service."
         case .connectionOutdated:
             """
-            The connection speaks the model that the service had before: give refreshMetadata(connect:) one that is made \
-            with the new model, or have the client read its metadata again first.
+            The connection still uses the former model of the service. Pass refreshMetadata(connect:) a connection with \
+            the new model, or let the client read its metadata again first.
             """
         case .modelOutdated:
-            "The store has been brought to a new model of its service since it was opened: open it again."
+            "The store has a new model since it was opened. Open it again."
         case .cannotAttach(let reason): "The stores cannot be read together: \(reason)"
         case .withoutPlace(let request):
-            "The service has nothing any more that request \(request) could be sent to."
+            "The service's model has no place for request \(request) any more. Read the request in the error archive, and discard it."
         case .optionDiffers(let name, let stored, let given):
             """
-            The store was made with \(name) \(stored), and is opened with \(given): leave the option out, or make a new \
-            store with it.
+            The store was created with \(name) \(stored), and is opened with \(given). Leave the option out, or create a \
+            new store with it.
             """
-        case .optionFixed(let name): "\(name) is set when a store is opened: close it, and open it with the new value."
+        case .optionFixed(let name):
+            "\(name) is set when a store is opened. Close the store, and open it with the new value."
         case .originLost(let path):
             """
-            \(path) cannot tell any more what it was made for: give the root and the metadata of its service, as they were \
-            when it was last used.
+            \(path) does not contain its service any more. Give the root of the service, and its metadata from the time \
+            when the store was last used.
             """
         case .damagedQueue(let reason): "The queue of changes is damaged: \(reason)"
         case .queueHeld(let hold): hold.description
@@ -137,7 +152,7 @@ extension OfflineError: CodedError {
         return ErrorCode(rawValue: "offline.\(name)")
     }
 
-    /// What helps depends on what was asked for.
+    /// The remedy depends on the operation.
     public var failureKind: FailureKind {
         switch self {
         case .noStore, .unknown: .missing

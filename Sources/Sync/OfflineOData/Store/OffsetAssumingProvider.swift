@@ -1,13 +1,13 @@
 import ODataModel
 import ODataService
 
-/// A service that leaves the offset of instants out.
+/// A provider for a service that leaves out the offset of instants.
 struct OffsetAssumingProvider: ProviderWrapper {
     let base: any ODataProvider
     let offset: Int
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
-        // What stayed encoded would be read elsewhere.
+        // An encoded body would be read without the assumed offset.
         var request = request
         request.format = nil
         let decoded = request

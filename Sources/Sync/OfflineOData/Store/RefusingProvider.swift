@@ -1,8 +1,8 @@
 import ErrorCodes
 import ODataService
 
-/// A service whose client refuses beforehand what the metadata says the service cannot do: the refusal is taken as the answer
-/// that the service would have given, so that whatever reads or sends has one way of hearing a no.
+/// A service with a client that refuses requests which the metadata exclude. The refusal is turned into a
+/// response of the service, so that reads and uploads handle only one kind of refusal.
 struct RefusingProvider: ProviderWrapper {
     /// The code of requests that were refused before they were sent.
     static let code = "NotSupported"
@@ -17,7 +17,7 @@ struct RefusingProvider: ProviderWrapper {
             let refusal = ODataError(
                 status: Self.status(of: request, feature: error.errorArguments["feature"]), code: Self.code,
                 message: String(describing: error), target: set.isEmpty ? nil : set)
-            // Nothing of a batch was sent; that the service has batches is not in question.
+            // Nothing of the batch was sent. This does not show whether the service accepts batches.
             if case .batch(let items) = request.body {
                 return ODataResponse(
                     status: 200, body: .batch(items.map { BatchResult(id: $0.id, result: .failure(refusal)) }))
@@ -26,8 +26,8 @@ struct RefusingProvider: ProviderWrapper {
         }
     }
 
-    /// A read that is not possible so may be possible otherwise, and a change of single properties as one of the whole;
-    /// any other change is not allowed.
+    /// A refused read may be possible in another form, and a change of single properties as a change of the whole
+    /// entity. Any other change is not allowed.
     private static func status(of request: ODataRequest, feature: String?) -> Int {
         if request.method == .read { return 501 }
         return feature == "PATCH" ? 405 : 403

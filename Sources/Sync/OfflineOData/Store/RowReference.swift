@@ -1,4 +1,4 @@
-/// A row of an entity set, or of what its entities contain, by its internal id.
+/// A row of an entity set or containment path, by its internal id.
 public struct RowReference: Codable, Hashable, Sendable {
     /// The entity set, or the path of containment such as `Albums/Pages`.
     public let set: String
@@ -10,7 +10,7 @@ public struct RowReference: Codable, Hashable, Sendable {
         self.rowID = rowID
     }
 
-    /// As the queue keeps it.
+    /// The names in the queue's JSON.
     private enum CodingKeys: String, CodingKey {
         case set
         case rowID = "row"

@@ -4,7 +4,7 @@ import ODataSQL
 
 /// Reads and writes the bookkeeping columns of entity tables, and finds rows by their values.
 enum Rows {
-    /// The query that owns a row: 0 for local, `nil` when there is no such row.
+    /// The query that owns a row: 0 for local, `nil` if there is no such row.
     static func owner(_ table: TableStorage, rowID: Int64, in database: Database) throws -> Int64? {
         guard let id = table.rowID, let column = table.visibility?.ownerColumn else { return nil }
         let statement = try database.cachedStatement(
@@ -31,7 +31,7 @@ enum Rows {
         ).execute(arguments: [value, rowID])
     }
 
-    /// All rows whose columns have the given property values.
+    /// All rows with the given property values.
     static func all(
         _ table: TableStorage, _ values: [String: ODataValue], in database: Database
     ) throws -> [Int64] {
@@ -41,10 +41,10 @@ enum Rows {
             arguments: condition.arguments)
     }
 
-    /// Replaces one set of property values by another in every row that has the first: what a key given by
-    /// the back end does to the rows that refer to it.
+    /// Replaces one set of property values with another in every row that has the first: the effect of an
+    /// assigned key on rows that refer to it.
     ///
-    /// - Returns: how many rows were changed.
+    /// - Returns: the number of changed rows.
     @discardableResult
     static func replace(
         _ old: [String: ODataValue], with new: [String: ODataValue], _ table: TableStorage, in database: Database
@@ -91,7 +91,7 @@ enum Rows {
     ) throws -> [(column: String, value: DatabaseValue)]? {
         var terms: [(column: String, value: DatabaseValue)] = []
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            // Derived types have columns beyond those of the set's own.
+            // Derived types have more columns than the type of the set.
             guard let column = table.column(at: name) else { return nil }
             terms.append((column.name, try column.codec.encode(value)))
         }

@@ -2,8 +2,8 @@ import ODataModel
 import ODataSQL
 
 extension StorageMapping {
-    /// The navigation properties that lead back by the same columns: from what a foreign key refers to, to the entities that
-    /// have it, or the other way round.
+    /// The navigation properties over the same columns in the other direction: from the target of a foreign key
+    /// to the entities that have the key, or the reverse.
     func opposites(of navigation: NavigationProperty, of table: TableStorage) -> [NavigationProperty] {
         guard case .join(let target, let pairs)? = table.navigation[navigation.name], let other = tables[target] else {
             return []

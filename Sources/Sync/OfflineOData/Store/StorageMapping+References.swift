@@ -3,8 +3,8 @@ import ODataModel
 import ODataSQL
 
 extension StorageMapping {
-    /// The rows that an entity refers to by the foreign key of a navigation property: none where it has no foreign key, or where
-    /// a part of that is null or not loaded.
+    /// The rows to which an entity refers by the foreign key of a navigation property: none without a foreign
+    /// key, or if a part of it is null or not loaded.
     func rows(
         referredToBy entity: ODataEntity, _ navigation: NavigationProperty, of table: TableStorage,
         in database: Database

@@ -5,17 +5,16 @@ import Foundation
 enum StoreFiles {
     /// The encrypted database: entities, queue, settings.
     static func database(in directory: String) -> String { directory + "/store.db" }
-    /// The lock that one syncing process holds.
+    /// The lock of the synchronising process.
     static func lock(in directory: String) -> String { directory + "/sync.lock" }
 
-    /// All files that hold a part of the database. It comes first: without it, the log is nothing that could be opened by
-    /// mistake.
+    /// All files of the database. The main file comes first: without it, the log cannot be opened by mistake.
     static func databaseFiles(in directory: String) -> [String] {
         let path = database(in: directory)
         return ["", "-wal", "-shm", "-journal"].map { path + $0 } + EncryptedDatabase.lostLogs(besides: path)
     }
 
-    /// What is to be known of the files of an encrypted store, one sentence each.
+    /// Notes about the files of an encrypted store, one sentence each.
     static func notes(in directory: String) -> [String] {
         let path = database(in: directory)
         var notes = EncryptedDatabase.lostLogs(besides: path).map { copy in
@@ -31,7 +30,7 @@ enum StoreFiles {
         return notes
     }
 
-    /// Makes a directory that only its owner can enter.
+    /// Creates a directory that only its owner can enter.
     ///
     /// - Returns: whether it is new.
     static func makeDirectory(_ path: String) throws(OfflineError) -> Bool {
@@ -49,9 +48,9 @@ enum StoreFiles {
         }
     }
 
-    /// Removes what a creation that failed has left, while it holds the lock.
+    /// Removes the files of a failed creation, which still holds the lock.
     static func remove(in directory: String, withDirectory: Bool) {
-        // Files by their names, and the directory only if nothing else is in it.
+        // Files are removed by their names, and the directory only if it is empty.
         for path in databaseFiles(in: directory) { unlink(path) }
         unlink(lock(in: directory))
         if withDirectory { rmdir(directory) }

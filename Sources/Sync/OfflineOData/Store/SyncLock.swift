@@ -6,25 +6,25 @@ import SafeFiles
     import Glibc
 #endif
 
-/// The operating system's lock on a store's synchronisation: many processes read and edit, one at a time
-/// syncs. Released when the process ends, however it ends.
+/// The operating system's lock for synchronisation: many processes read and edit a store, and one at a time
+/// synchronises. The system releases the lock when the process ends, in any way.
 ///
-/// A store may come from somebody else. So the lock file is never opened through a link, and it is written only if its
-/// content is what this type writes: the number of a process.
+/// A store may come from a stranger. So the lock file is never opened through a link, and it is written only if
+/// it contains a process number, as this type writes it.
 final class SyncLock: Sendable {
     private let descriptor: Int32
 
-    /// How often the lock is tried, and the pause between in microseconds: 0.2 seconds in all.
+    /// The number of attempts, and the pause between them in microseconds: 0.2 seconds in all.
     private static let attempts = 10
     private static let pause: UInt32 = 20_000
-    /// The most bytes that a lock file has: a process number and a line end.
+    /// The most bytes of a lock file: a process number and a line end.
     private static let maximumByteCount = 12
 
-    /// Takes the lock or says who has it.
+    /// Takes the lock.
     ///
-    /// - Parameter path: the lock file, made when missing; its folder must exist.
-    /// - Throws: ``OfflineError/busy(processID:)``; ``OfflineError/fileAccess(path:reason:)``, also for a link and for a
-    ///   file with other content.
+    /// - Parameter path: the lock file, created if missing; its folder must exist.
+    /// - Throws: ``OfflineError/busy(processID:)`` with the holder; ``OfflineError/fileAccess(path:reason:)``,
+    ///   also for a link and for a file with other content.
     init(path: String) throws(OfflineError) {
         let (parent, name) = CheckedFolder.place(of: path)
         let folder: CheckedFolder
@@ -34,14 +34,14 @@ final class SyncLock: Sendable {
             throw .fileAccess(path: path, reason: error.explanation)
         }
         var descriptor = try Self.locked(name, in: folder)
-        // A creation that failed has taken the file away while we waited for it: whoever comes next would make another.
+        // A failed creation has removed the file during the wait: the next process would create another one.
         while !folder.isAt(name, descriptor) {
             close(descriptor)
             descriptor = try Self.locked(name, in: folder)
         }
         guard Self.isLockFile(descriptor) else {
             close(descriptor)
-            throw .fileAccess(path: path, reason: "it is no lock file of Outpost; move it away")
+            throw .fileAccess(path: path, reason: "it is not a lock file of Outpost. Move it to another place")
         }
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)
@@ -59,8 +59,8 @@ final class SyncLock: Sendable {
         }
         var attempts = Self.attempts
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            // A process that is being started holds copies of our descriptors for a moment, and with them a lock
-            // that was given back already.
+            // A starting child process holds copies of the descriptors for a moment, and with them a lock that
+            // was released already.
             attempts -= 1
             guard attempts <= 0 else {
                 usleep(Self.pause)

@@ -4,16 +4,21 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// How queries of a store order and compare texts (``OfflineStore/CreationOptions/collation``).
+/// The order and comparison of texts in queries of a store (``OfflineStore/CreationOptions/collation``).
+///
+/// ```swift
+/// var options = OfflineStore.Options()
+/// options.creation.collation = .dictionary
+/// ```
 public enum TextCollation: String, Hashable, Sendable, CaseIterable {
-    /// By their code points, without normalising: as UTF-8 sorts, and as OData services compare.
+    /// By code points, without normalisation: as UTF-8 sorts, and as OData services compare.
     case codePoints
-    /// As a dictionary has them, without a locale: letters first, then their accents, then small before capital letters.
-    /// `cote`, `côté` and `Zoe` come in this order, and a letter with its accent is equal however it is encoded.
+    /// By the order of a dictionary, without a locale: first by letters, then by accents, then lower before upper
+    /// case. `cote`, `côté` and `Zoe` come in this order. A letter with an accent is equal in each encoding.
     case dictionary
 }
 
-/// How a store compares texts. It is kept with the store, since its indexes hold texts in that form.
+/// The comparison of texts in a store. It is stored, since indexes contain texts in this form.
 struct TextComparison: Hashable, Sendable {
     var collation = TextCollation.codePoints
     var isCaseSensitive = true
@@ -23,18 +28,18 @@ struct TextComparison: Hashable, Sendable {
     private static let collationSetting = "texts.collation"
     private static let caseSetting = "texts.caseSensitive"
 
-    /// As a new store has it.
+    /// The comparison of a new store.
     init(_ options: OfflineStore.CreationOptions) {
         collation = options.collation ?? .codePoints
         isCaseSensitive = options.isCaseSensitive ?? true
     }
 
-    /// As a store was made with it.
+    /// The comparison with which a store was created.
     ///
-    /// - Throws: ``OfflineError/optionDiffers(name:stored:given:)`` where the options say otherwise.
+    /// - Throws: ``OfflineError/optionDiffers(name:stored:given:)`` if the options differ.
     init(of database: Database, checking options: OfflineStore.CreationOptions) throws {
         if let name = try Settings.text(Self.collationSetting, in: database) {
-            // Of a version that knows more of them, which the version of the store would tell.
+            // A newer version may know more collations. The version of the store would show that.
             collation = TextCollation(rawValue: name) ?? .codePoints
         }
         isCaseSensitive = try Settings.text(Self.caseSetting, in: database) != "no"
@@ -48,7 +53,7 @@ struct TextComparison: Hashable, Sendable {
         }
     }
 
-    /// As the indexes of a store have it, where the store cannot tell any more; by code points where there are none.
+    /// The comparison of a store's indexes, if the settings are damaged; by code points without an index.
     init(ofIndexesIn database: Database) throws {
         if let name = try Settings.text(Self.collationSetting, in: database) {
             collation = TextCollation(rawValue: name) ?? .codePoints
@@ -77,7 +82,7 @@ struct TextComparison: Hashable, Sendable {
 
     // MARK: Forms
 
-    /// The forms for the binder; `nil` where texts count as they are.
+    /// The forms for the binder; `nil` if texts are compared unchanged.
     var forms: TextForms? {
         switch (collation, isCaseSensitive) {
         case (.codePoints, true): nil
@@ -100,7 +105,7 @@ struct TextComparison: Hashable, Sendable {
         }
     }
 
-    /// Adds the functions to a connection: whoever writes a store keeps its indexes, whatever they are made for.
+    /// Adds the functions to a connection: every writer of a store maintains its indexes, of any comparison.
     static func register(in database: Database) {
         StoreFunctions.register(
             FunctionRegistry(scalar: [caseless, dictionary, caselessDictionary]), in: database)
@@ -109,8 +114,8 @@ struct TextComparison: Hashable, Sendable {
 
 /// Texts in forms that compare by their code points.
 enum TextKey {
-    /// The text without the difference between small and capital letters, by the full mappings of Unicode and without a
-    /// locale: `STRASSE` and `Straße` are the same, `ı` and `i` are not.
+    /// The text without the difference between upper and lower case, by the full mappings of Unicode and without
+    /// a locale: `STRASSE` and `Straße` are the same, `ı` and `i` are not.
     static func caseless(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text.lowercased() }
         return text.unicodeScalars.map { caseless($0) }.joined()
@@ -120,7 +125,8 @@ enum TextKey {
         switch scalar.value {
         case 0x41...0x5A: String(Unicode.Scalar(UInt8(scalar.value + 32)))
         case 0...0x7F, 0x131: String(scalar)
-        // There and back, so that letters meet which only share their capital, as the two small sigmas do.
+        // Mapped to upper case and back, so that letters with the same capital become equal, such as the two
+        // small sigmas.
         default:
             mapped(mapped(scalar.properties.lowercaseMapping, \.uppercaseMapping), \.lowercaseMapping)
         }
@@ -130,18 +136,18 @@ enum TextKey {
         text.unicodeScalars.map { mapping($0.properties) }.joined()
     }
 
-    /// Stands between the letters, the accents and the cases of a text: less than any letter.
+    /// The separator between the letters, the accents and the cases of a text: less than any letter.
     private static let level: Unicode.Scalar = "\u{1}"
-    /// Stands after what is said of one letter.
+    /// The separator behind the entry of one letter.
     private static let next: Unicode.Scalar = "\u{2}"
     private static let capital: Unicode.Scalar = "\u{3}"
 
-    /// The letters without accents and case; then the accents of each; then which are capitals.
+    /// The letters without accents and case; then the accents of each letter; then the capitals.
     static func dictionary(_ text: String, hasCase: Bool) -> String {
         var (letters, accents, cases) = (
             String.UnicodeScalarView(), String.UnicodeScalarView(), String.UnicodeScalarView()
         )
-        // Only what comes before something said is kept of those that say nothing.
+        // Empty entries are kept only before an entry with content.
         var (openAccents, openCases) = (0, 0)
         for scalar in text.decomposedStringWithCanonicalMapping.unicodeScalars {
             guard scalar.properties.canonicalCombiningClass == .notReordered else {

@@ -4,20 +4,21 @@ import ODataSQL
 import ODataService
 
 extension OfflineStore.Changes {
-    /// Takes single requests back that were not sent, or that are in the error archive. The entity shows its other
-    /// changes as before; with the request that creates an entity, all that was made for it goes, and with one that gives up
-    /// a foreign key, that another entity was to get it.
+    /// Cancels single requests that were not sent, or that are in the error archive. The entity keeps its other
+    /// changes. With the request that creates an entity, all changes that need the entity are cancelled. With a
+    /// request that releases a foreign key, changes that give the key to another entity are cancelled.
     ///
-    /// What was made together (``transaction(options:_:)``, a change set of a batch, a deep insert or update) is taken
-    /// back together or not at all.
+    /// The changes of a change set (``transaction(options:_:)``, a change set of a batch, a deep insert or
+    /// update) are cancelled together or not at all.
     ///
     /// - Parameters:
     ///   - ids: the numbers of requests, as in ``StoreStatus``.
-    ///   - withAllOthers: whether the other requests of their change sets are taken back too.
-    /// - Returns: how many were taken back, others included; fewer where one went with another.
-    /// - Throws: ``OfflineError/inChangeSet(name:others:)`` where others of a change set would stay, and
-    ///   ``OfflineError/alreadySent(request:)``, and then none is taken back;
-    ///   ``OfflineError/unknown(kind:name:)`` for a number that is not in the queue.
+    ///   - withAllOthers: whether the other requests of their change sets are cancelled too.
+    /// - Returns: the number of cancelled requests, including others of change sets. A request that was cancelled
+    ///   as a dependent does not count.
+    /// - Throws: ``OfflineError/inChangeSet(name:others:)`` if other requests of a change set would stay, and
+    ///   ``OfflineError/alreadySent(request:)``. Nothing is cancelled then. ``OfflineError/unknown(kind:name:)``
+    ///   for a number that is not in the queue.
     @discardableResult
     public func cancel(_ ids: [Int64], withAllOthers: Bool = false) async throws -> Int {
         try await store.database.write { [store] in try store.cancel(ids, withAllOthers: withAllOthers, in: $0) }
@@ -25,7 +26,7 @@ extension OfflineStore.Changes {
 }
 
 extension OfflineStore {
-    /// The same within a transaction.
+    /// Does the same within a transaction.
     @discardableResult
     func cancel(_ ids: [Int64], withAllOthers: Bool, in database: Database) throws -> Int {
         for id in ids where try queue.request(id, in: database) == nil {
@@ -35,7 +36,7 @@ extension OfflineStore {
         let cancelling = Cancelling(mapping: mapping, queue: queue, environment: environment)
         var cancelled: [QueuedRequest] = []
         let others = try WholeChangeSets(cancelling: cancelling).keep(takingOthers: withAllOthers, in: database) {
-            // The newest first, so that each one leaves what the ones before it made.
+            // The newest first, so that each one leaves the result of the ones before it.
             for id in Set(ids).sorted(by: >) {
                 guard let request = try queue.request(id, in: database) else { continue }
                 try cancelling.cancel(request, in: database)
@@ -52,7 +53,7 @@ extension OfflineStore {
     }
 }
 
-/// Takes one request out of the queue, and its effect out of the row.
+/// Removes one request from the queue, and its effect from the row.
 struct Cancelling {
     private let undo: Undo
 
@@ -69,9 +70,9 @@ struct Cancelling {
         try undo.work(off: remove(request, in: database), in: database)
     }
 
-    /// Takes a request out.
+    /// Removes a request.
     ///
-    /// - Returns: what is to be done then.
+    /// - Returns: the steps that follow.
     private func remove(_ request: QueuedRequest, in database: Database) throws -> [Undo.Step] {
         guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
         guard request.isOfRow else { return try undo.takeBesideRows(request, in: database) }
@@ -81,7 +82,7 @@ struct Cancelling {
             if let sent = rest.first(where: { $0.state == .sending }) {
                 throw OfflineError.alreadySent(request: sent.id)
             }
-            // Its relations are changes of their own, unless there is nothing that they could be of.
+            // Its relations are separate changes, unless the entity does not exist without the request.
             let row = RowReference(set: request.entitySet, rowID: request.rowID)
             return [.row(row, parent: nil, keepsRelations: request.kind != .create)]
         }
@@ -89,7 +90,7 @@ struct Cancelling {
         if let next = rest.first(where: { $0.id > request.id && $0.isAbout(sameVersionAs: request) }), next.etag == nil,
             let etag = request.etag
         {
-            // Now this is the first change of the version that the service has.
+            // It is the first change on top of the server version now.
             try queue.setETag(etag, of: next.id, in: database)
         }
         if request.kind == .update, let base = request.base {
@@ -97,7 +98,7 @@ struct Cancelling {
                 base, of: request.changes.loadedProperties, into: rest.filter { $0.id > request.id }, in: database)
         }
         if request.kind == .delete {
-            // Who has got its key meanwhile must be gone before it comes back.
+            // An entity that got its key meanwhile must be removed before it comes back.
             try undo.undoDependents(of: [request], leaving: rest, in: database)
             try restore(request, beside: rest, table, in: database)
             return []
@@ -106,16 +107,17 @@ struct Cancelling {
             try show(
                 request.changes.loadedProperties, as: request.base, without: request, beside: rest, table, in: database)
         } else if let stream = request.stream {
-            // Others may wait to be sent before and after it.
+            // Other streams may be pending before and behind it.
             try StreamTable.remove(stream, in: database)
         }
         return [.dependents(try undo.dependents(of: [request], leaving: rest, in: database))]
     }
 
-    /// Takes what a creation or an update makes of some properties out of it, and out of the row. The request goes where it is of
-    /// no use without: an update of nothing else, and the creation of what cannot be without any of them.
+    /// Removes the values of some properties from a creation or an update, and from the row. A request that is
+    /// useless without them is removed: an update without other properties, and the creation of an entity that
+    /// needs one of them.
     ///
-    /// - Returns: what is to be done then.
+    /// - Returns: the steps that follow.
     func takeOut(_ names: Set<String>, of request: QueuedRequest, in database: Database) throws -> [Undo.Step] {
         guard let table = mapping.tables[request.entitySet] else { return [] }
         let changes = request.changes
@@ -147,8 +149,8 @@ struct Cancelling {
         try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).filter { $0.id != request.id }
     }
 
-    /// Brings a row back that a request was to delete: what the service has, with the changes that still wait. Those that it
-    /// had refused went with the deletion.
+    /// Restores a row that a request was to delete: the server version, with the pending changes. The changes
+    /// refused before were removed with the deletion.
     private func restore(
         _ request: QueuedRequest, beside rest: [QueuedRequest], _ table: TableStorage, in database: Database
     ) throws {
@@ -165,8 +167,8 @@ struct Cancelling {
         try undo.dependencies.readAgain(restored, in: database)
     }
 
-    /// Lets a row show what properties are without a request: what the one before makes of them, or what they were, if that is
-    /// known. What one behind it makes of them stays.
+    /// Shows the values of properties without a request: those of the request before, or the base values, if they
+    /// are known. Values of later requests stay.
     private func show(
         _ names: Set<String>, as former: ODataEntity?, without request: QueuedRequest, beside rest: [QueuedRequest],
         _ table: TableStorage, in database: Database
@@ -190,11 +192,11 @@ struct Cancelling {
         try loader.update(request.rowID, patch, unloading: shown.filter { patch[$0] == nil })
     }
 
-    /// Who has read a row before sees by this that it is another.
+    /// Readers of the former row recognise the change by this ETag.
     private func localETag() -> String { "W/\"local-\(undo.environment.newGuid())\"" }
 
-    /// Lets the requests behind one be made of what that was made of, where its own values never come to the service, which else
-    /// would seem to have been changed by others. What had not been loaded then is not known.
+    /// Bases later requests on the base version of a removed request. Its own values never reach the service, and
+    /// would look like changes by other clients. Values that were not loaded then are unknown.
     private func put(_ former: ODataEntity, of names: Set<String>, into later: [QueuedRequest], in database: Database)
         throws
     {

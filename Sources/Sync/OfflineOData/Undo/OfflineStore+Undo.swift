@@ -5,26 +5,26 @@ import ODataSQL
 import ODataService
 
 extension OfflineStore.Changes {
-    /// Takes back every change of some entities that the service does not have yet: a changed entity is again what
-    /// the last download brought, with its streams and relations, a created one is gone, a deleted one is back. Changes
-    /// of other entities that waited for one of theirs, such as the lines of a created order, are taken back too; an entity
-    /// that waited to get a foreign key which one of theirs gives up does not get that, and keeps its other changes.
+    /// Undoes every change of some entities that the service has not accepted: a changed entity becomes the last
+    /// downloaded version, with its streams and relations, a created one is removed, a deleted one is restored.
+    /// Dependent changes of other entities, such as the lines of a created order, are undone too. A change that
+    /// takes a foreign key released by one of these entities loses it, and keeps its other values.
     ///
-    /// What was made together (``transaction(options:_:)``, a change set of a batch, a deep insert or update) is taken
-    /// back together or not at all.
+    /// The changes of a change set (``transaction(options:_:)``, a change set of a batch, a deep insert or
+    /// update) are undone together or not at all.
     ///
     /// ```swift
     /// try await store.changes.undo([ODataURL(parsing: "Orders(10248)")])
     /// ```
     /// - Parameters:
-    ///   - entities: entities by key, relative to the service root; those deleted here are found too, and
-    ///     those that had another key before.
-    ///   - withAllOthers: whether the requests of other entities that are in one change set with one of theirs are taken
-    ///     back too; those entities show their other changes as before.
-    /// - Returns: how many of them had changes.
-    /// - Throws: ``OfflineError/inChangeSet(name:others:)`` where others of a change set would stay, and
-    ///   ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is
-    ///   undone; ``OfflineError/unknown(kind:name:)`` for what is not an entity of a set; `QueryError`.
+    ///   - entities: entities by key, relative to the service root. Locally deleted entities and former keys are
+    ///     found too.
+    ///   - withAllOthers: whether the requests of other entities in the same change sets are undone too. Those
+    ///     entities keep their other changes.
+    /// - Returns: the number of entities with changes.
+    /// - Throws: ``OfflineError/inChangeSet(name:others:)`` if other requests of a change set would stay, and
+    ///   ``OfflineError/alreadySent(request:)`` if a change was sent. Nothing is undone then.
+    ///   ``OfflineError/unknown(kind:name:)`` if a URL is not an entity of a set; `QueryError`.
     @discardableResult
     public func undo(_ entities: [ODataURL], withAllOthers: Bool = false) async throws -> Int {
         let addressed = try entities.map { url in
@@ -44,10 +44,10 @@ extension OfflineStore.Changes {
         }
     }
 
-    /// Takes back every change that the service does not have yet, those in the error archive included.
+    /// Undoes every change that the service has not accepted, including the error archive.
     ///
-    /// - Returns: how many entities had changes, relations included.
-    /// - Throws: ``OfflineError/alreadySent(request:)`` when a change is on its way, and then nothing is undone.
+    /// - Returns: the number of entities with changes, including relations.
+    /// - Throws: ``OfflineError/alreadySent(request:)`` if a change was sent. Nothing is undone then.
     @discardableResult
     public func undoAll() async throws -> Int {
         try await store.database.write { [store] in try store.undoAll(in: $0) }
@@ -55,7 +55,7 @@ extension OfflineStore.Changes {
 }
 
 extension OfflineStore {
-    /// Takes back every change within a transaction.
+    /// Undoes every change within a transaction.
     @discardableResult
     func undoAll(in database: Database) throws -> Int {
         let relations = Relations(mapping: mapping)
@@ -100,7 +100,7 @@ extension OfflineStore {
                     isDone = false
                     try Events.add("undone", first.entityText, environment: environment, in: database)
                 }
-                // With what was deleted, the changes of what it contained come back.
+                // With a deleted entity, the changes of its contained entities come back.
             } while withAllOthers && !isDone
         }
         for request in others { try Events.add("undone", request.entityText, environment: environment, in: database) }

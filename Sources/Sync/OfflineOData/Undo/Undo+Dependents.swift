@@ -2,41 +2,43 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// What becomes of requests that waited for some that will never be sent.
+/// The treatment of requests that depend on requests which will never be sent.
 extension Undo {
-    /// Requests of one row, or one beside the rows, that will never be sent, and what waited for them.
+    /// Requests that will never be sent, of one row or beside the rows, and their dependents.
     struct Dependents {
         fileprivate let gone: [QueuedRequest]
         /// The requests of the same row that stay.
         fileprivate let rest: [QueuedRequest]
-        /// What waited, the oldest first.
+        /// The dependents, the oldest first.
         fileprivate var ids: ArraySlice<Int64>
     }
 
-    /// A request that does not give foreign keys up any more, and what was to get them.
+    /// A request that does not release foreign keys any more, and the requests that were to get them.
     struct Takers {
-        /// What the request does not change any more.
+        /// The properties that the request does not change any more.
         fileprivate let names: Set<String>
-        /// The request as it was.
+        /// The request before this change.
         fileprivate let giver: QueuedRequest
         fileprivate let rest: [QueuedRequest]
         fileprivate var ids: ArraySlice<Int64>
     }
 
-    /// Takes back what cannot be without some requests of one row, or beside the rows: an entity that waited for what they make
-    /// goes with all its changes; one that waited for a foreign key which they give up does not get that, and keeps its others.
+    /// Undoes the changes that are impossible without some requests of one row, or beside the rows. A dependent
+    /// entity loses all its changes. A change that takes a foreign key released by these requests loses the key,
+    /// and keeps its other values.
     ///
     /// - Parameters:
     ///   - gone: the requests that will never be sent.
-    ///   - rest: those of the same row that stay. What is no change of a row, such as a call, then waits for these alone.
-    /// - Throws: ``OfflineError/alreadySent(request:)`` when one that is to be taken back is on its way.
+    ///   - rest: the requests of the same row that stay. A request that changes no row, such as a call, then
+    ///     depends on these alone.
+    /// - Throws: ``OfflineError/alreadySent(request:)`` if a request to be undone was sent.
     func undoDependents(
         of gone: [QueuedRequest], leaving rest: [QueuedRequest] = [], in database: Database
     ) throws {
         try work(off: [.dependents(try dependents(of: gone, leaving: rest, in: database))], in: database)
     }
 
-    /// What waits for requests that will never be sent.
+    /// The dependents of requests that will never be sent.
     func dependents(
         of gone: [QueuedRequest], leaving rest: [QueuedRequest] = [], in database: Database
     ) throws -> Dependents {
@@ -44,11 +46,11 @@ extension Undo {
         return Dependents(gone: gone, rest: rest, ids: ids[...])
     }
 
-    /// What was to get foreign keys from a row which keeps them now, since a request does not change them any more.
+    /// The requests that were to get foreign keys from a row which keeps them now.
     ///
     /// - Parameters:
-    ///   - names: what the request does not change any more.
-    ///   - giver: the request as it was.
+    ///   - names: the properties that the request does not change any more.
+    ///   - giver: the request before this change.
     ///   - rest: the other requests of its row.
     func takers(
         of names: Set<String>, from giver: QueuedRequest, leaving rest: [QueuedRequest], in database: Database
@@ -57,7 +59,7 @@ extension Undo {
         return Takers(names: names, giver: giver, rest: rest, ids: ids[...])
     }
 
-    /// Goes on until another row is to be taken back first.
+    /// Continues until another row must be undone first.
     func takeBack(_ dependents: Dependents, in database: Database) throws -> [Step] {
         var open = dependents
         while let id = open.ids.popFirst() {
@@ -69,20 +71,20 @@ extension Undo {
 
     private func takeBack(_ id: Int64, of dependents: Dependents, in database: Database) throws -> [Step] {
         let (gone, rest) = (dependents.gone, dependents.rest)
-        // Taking one back may have taken others back.
+        // An undo may have removed others.
         guard let request = try queue.request(id, in: database) else { return [] }
         let awaited = gone.filter { request.dependsOn.contains($0.id) }
         if !request.isOfRow, rest.isEmpty {
             try checkUnsent(request)
             return try takeBesideRows(request, in: database)
         }
-        // What was never made keeps its key from nobody.
+        // An entity that never existed at the service blocks no key.
         let unmade = Set(gone.filter { $0.kind == .create }.compactMap(\.touchedRow))
         let needed = awaited.filter { other in
             other.kind != .delete || !(other.touchedRow.map(unmade.contains) ?? false)
         }
         if request.isOfRow, try needed.contains(where: { try isNeeded($0, by: request, in: database) }) {
-            // All of the entity's requests go with it.
+            // All requests of the entity are removed with it.
             for other in try queue.requests(set: request.entitySet, rowID: request.rowID, in: database) {
                 try checkUnsent(other)
             }
@@ -90,14 +92,14 @@ extension Undo {
             return [.row(row, parent: nil, keepsRelations: false)]
         }
         try dependencies.set(Set(request.dependsOn).subtracting(gone.map(\.id)), of: id, in: database)
-        // The service has never seen what was made here with the foreign key.
+        // The service has never seen a local creation with the foreign key.
         guard request.isOfRow, !gone.contains(where: { $0.kind == .create }),
             !awaited.contains(where: { $0.touchedRow == request.touchedRow })
         else { return [] }
         return try takeBack(givenBy: awaited, from: request, leaving: rest, in: database)
     }
 
-    /// Goes on until another row is to be taken back first.
+    /// Continues until another row must be undone first.
     func takeBack(_ takers: Takers, in database: Database) throws -> [Step] {
         var open = takers
         let giver = takers.giver
@@ -113,7 +115,7 @@ extension Undo {
         return []
     }
 
-    /// Lets a request wait for whoever gives up now what it was to get, or takes that from it.
+    /// Lets a request wait for the entity that releases the foreign key now, or removes the key from the request.
     private func takeBack(
         givenBy givers: [QueuedRequest], from request: QueuedRequest, leaving rest: [QueuedRequest],
         in database: Database
@@ -127,7 +129,7 @@ extension Undo {
             let others = try dependencies.dependencies(of: request.id, in: database)
             try dependencies.set(others.union([next.id]), of: request.id, in: database)
             if request.options.changeSet != nil {
-                // It may wait for others of the request's own change set, which can only be made with it.
+                // It may wait for other requests of the same change set, which must be sent with it.
                 try dependencies.readAgain(queue.takeIntoCircle(request.id, in: database), in: database)
             }
             return []
@@ -140,20 +142,19 @@ extension Undo {
         guard request.state != .sending else { throw OfflineError.alreadySent(request: request.id) }
     }
 
-    /// Whether there is nothing that a request could change without another one that it waited for.
+    /// Whether a request cannot exist without another one that it depends on.
     private func isNeeded(_ other: QueuedRequest, by request: QueuedRequest, in database: Database) throws -> Bool {
         switch other.kind {
         case .create: try other.entitySet != request.entitySet || refers(request, to: other, in: database)
         case .call, .link, .unlink: true
-        // Its key is free only where the one that had it is gone.
+        // Its key is free only after the former entity with the key is deleted.
         case .delete:
             request.kind == .create && request.entitySet == other.entitySet && request.key == other.key
         case .update, .stream: false
         }
     }
 
-    /// Whether a request is about an entity that refers to one of the same set, or names it: it may also have waited for that to
-    /// give something up.
+    /// Whether a request refers to a created entity of the same set. Otherwise, it may wait for a foreign key.
     private func refers(_ request: QueuedRequest, to creation: QueuedRequest, in database: Database) throws -> Bool {
         let named = HeaderPlaceholders.entities(in: request.options.headers, model: queue.model)
         if named.contains(where: { $0.set == creation.entitySet && $0.key == creation.key }) { return true }
@@ -171,7 +172,7 @@ extension Undo {
         }
     }
 
-    /// The properties by which one entity gets a foreign key that one alone may have, and that another one gives up.
+    /// The properties by which one entity gets a unique foreign key that another one releases.
     private func foreignKeys(givenBy giver: QueuedRequest, to request: QueuedRequest) -> Set<String> {
         guard giver.entitySet == request.entitySet, let table = mapping.tables[request.entitySet],
             let base = giver.base
@@ -180,7 +181,7 @@ extension Undo {
         let given = keys.filter { names in
             names.contains { base[$0] != nil }
                 && names.allSatisfy { name in
-                    // Null is what the service has by now, where the giver was brought to that.
+                    // The service has null by now if the release was sent.
                     guard let old = base[name], !old.isNull, let value = changes[name] else { return true }
                     return old == value
                 }

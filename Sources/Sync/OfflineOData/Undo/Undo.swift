@@ -2,13 +2,13 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Takes the changes of a row back: to the last back-end version, or away when the back end has none.
+/// Undoes the changes of a row: back to the server version, or to no row if there is none.
 struct Undo {
     let mapping: StorageMapping
     let queue: QueueTable
     let environment: EngineEnvironment
     let before: BeforeImages
-    /// One for all that is taken back in a transaction, however much that is.
+    /// Shared by all undone requests of a transaction.
     let dependencies: QueueDependencies
 
     init(mapping: StorageMapping, queue: QueueTable, environment: EngineEnvironment) {
@@ -19,26 +19,27 @@ struct Undo {
         dependencies = QueueDependencies(queue: queue)
     }
 
-    /// One step of taking changes back. What waits for them can be as long a chain as there are requests: it is worked off
-    /// step by step, since a call within a call for each of them would end on the stack of a thread.
+    /// One step of an undo. A chain of dependents can be as long as the queue, so a work list replaces recursion,
+    /// which would exhaust the stack.
     enum Step {
-        /// The requests of a row go.
+        /// The requests of a row are removed.
         case row(RowReference, parent: Int64?, keepsRelations: Bool)
-        /// The row becomes what the back end has, behind all that waited for its requests.
+        /// The row gets the server version, after all dependents of its requests.
         case restoration(RowReference, parent: Int64?, requests: [QueuedRequest])
-        /// What waited for requests that are gone.
+        /// The dependents of removed requests.
         case dependents(Dependents)
-        /// What was to get foreign keys that stay where they are.
+        /// The requests that were to get foreign keys which are not released.
         case takers(Takers)
     }
 
-    /// Removes every queued and archived request of a row and restores what the back end has; what waited for one of them
-    /// is taken back too, as far as it cannot be without.
+    /// Removes every queued and archived request of a row and restores the server version. Dependent requests are
+    /// undone too, if they are impossible without.
     ///
     /// - Parameters:
-    ///   - parent: the row that contains it, where no request of it tells that.
+    ///   - parent: the row that contains it, if no request of it tells that.
     ///   - keepsRelations: whether changes of its relations stay.
-    /// - Throws: ``OfflineError/alreadySent(request:)`` when one that waited is on its way, or another one of its entity.
+    /// - Throws: ``OfflineError/alreadySent(request:)`` if a dependent was sent, or another request of its
+    ///   entity.
     func undo(
         set: String, rowID: Int64, parent: Int64? = nil, keepsRelations: Bool = false, in database: Database
     ) throws {
@@ -47,12 +48,12 @@ struct Undo {
             in: database)
     }
 
-    /// Takes a request back that changes no row: a relation, a call.
+    /// Undoes a request that changes no row: a relation, a call.
     func undoBesideRows(_ request: QueuedRequest, in database: Database) throws {
         try work(off: takeBesideRows(request, in: database), in: database)
     }
 
-    /// Takes steps, the last one first, and whatever each one says is to be done before the others.
+    /// Runs steps, the last one first. The steps that follow from each one come before the others.
     func work(off steps: [Step], in database: Database) throws {
         var open = steps
         while let step = open.popLast() {
@@ -69,7 +70,7 @@ struct Undo {
 
     /// Removes a request that changes no row.
     ///
-    /// - Returns: what is to be done then.
+    /// - Returns: the steps that follow.
     func takeBesideRows(_ request: QueuedRequest, in database: Database) throws -> [Step] {
         try Relations(mapping: mapping).remove(request, queue, in: database)
         return [.dependents(try dependents(of: [request], in: database))]
@@ -99,7 +100,7 @@ struct Undo {
         ]
     }
 
-    /// Makes of a row what the back end has: it goes where that has none.
+    /// Restores the server version of a row, or removes the row if there is none.
     private func restore(
         _ row: RowReference, parent: Int64?, without requests: [QueuedRequest], in database: Database
     ) throws {
@@ -108,7 +109,7 @@ struct Undo {
         let loader = try BulkLoader(set: table.set, mapping: mapping, in: database)
         let shelf = DeletionShelf(mapping: mapping)
         guard let image = try before.image(set: set, rowID: rowID, shape: table.shape, in: database) else {
-            // It was made here, unless nothing of it was changed but its relations.
+            // It was created locally, unless only its relations were changed.
             if !requests.isEmpty { try loader.delete(rowID) }
             return try shelf.drop(set: set, rowID: rowID, in: database)
         }
@@ -117,8 +118,8 @@ struct Undo {
         guard let entity = image.entity else {
             let containment = Containment(mapping: mapping)
             if exists, try containment.rows(containingChanges: table, in: database).contains(rowID) {
-                // Nobody holds it but what it contains or is related to, whose changes stay: it is what it was before its
-                // own.
+                // No query holds it, but changes of its contained entities or relations stay: it gets its state
+                // before its own changes.
                 for request in requests.reversed() {
                     guard let base = request.base else { continue }
                     try loader.update(rowID, base, unloading: unknown(in: base, of: [request]))
@@ -139,7 +140,7 @@ struct Undo {
         try Rows.setETag(image.etag, table, rowID: rowID, in: database)
     }
 
-    /// What requests change although nobody knows what it was: it was not loaded then.
+    /// The properties that requests change without a known base value, since they were not loaded.
     private func unknown(in former: ODataEntity, of requests: [QueuedRequest]) -> Set<String> {
         requests.reduce(into: []) { $0.formUnion($1.changes.loadedProperties.filter { former[$0] == nil }) }
     }

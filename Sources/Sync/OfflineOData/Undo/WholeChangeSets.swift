@@ -1,19 +1,19 @@
 import GRDB
 
-/// Sees to it that what was made together is taken back together or not at all.
+/// Makes sure that the changes of a change set are undone together or not at all.
 struct WholeChangeSets {
     let cancelling: Cancelling
 
     private var queue: QueueTable { cancelling.queue }
 
-    /// Takes requests back, and leaves no change set in part.
+    /// Undoes requests, and leaves no change set incomplete.
     ///
     /// - Parameters:
-    ///   - takesOthers: whether the others of a change set go too.
-    ///   - body: takes requests back.
-    /// - Returns: the others that went.
-    /// - Throws: ``OfflineError/inChangeSet(name:others:)`` where others would stay;
-    ///   ``OfflineError/alreadySent(request:)`` where one of them is on its way; what the closure throws.
+    ///   - takesOthers: whether the other requests of a change set are undone too.
+    ///   - body: undoes requests.
+    /// - Returns: the other requests that were undone.
+    /// - Throws: ``OfflineError/inChangeSet(name:others:)`` if other requests would stay;
+    ///   ``OfflineError/alreadySent(request:)`` if one of them was sent; the errors of the closure.
     func keep(
         takingOthers takesOthers: Bool, in database: Database, _ body: () throws -> Void
     ) throws -> [QueuedRequest] {
@@ -21,11 +21,11 @@ struct WholeChangeSets {
         try body()
         var others: [QueuedRequest] = []
         var left = changeSets
-        // Taking some back may take others back, of other change sets.
+        // An undo may affect requests of other change sets.
         while let (name, rest) = try firstInPart(of: left, in: database) {
             guard takesOthers else { throw OfflineError.inChangeSet(name: name, others: rest) }
             left[name] = nil
-            // The newest first, so that each one leaves what the ones before it made.
+            // The newest first, so that each one leaves the result of the ones before it.
             for id in rest.reversed() {
                 guard let request = try queue.request(id, in: database) else { continue }
                 try cancelling.cancel(request, in: database)
@@ -35,7 +35,7 @@ struct WholeChangeSets {
         return others
     }
 
-    /// A change set of which some requests are gone and others are not, with those that are not.
+    /// An incomplete change set, with its remaining requests.
     private func firstInPart(
         of changeSets: [String: Set<Int64>], in database: Database
     ) throws -> (name: String, rest: [Int64])? {

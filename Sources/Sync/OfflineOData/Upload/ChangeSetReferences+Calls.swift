@@ -2,14 +2,14 @@ import ODataQuery
 import ODataService
 
 extension ChangeSetReferences {
-    /// Names what an action is bound to by its content id, where that is created here: in the URL. In parameters no
-    /// content id can stand.
+    /// Refers by content id to the entity that an action is bound to, if the change set creates this entity. Only
+    /// the URL can hold a content id; parameters cannot.
     ///
-    /// - Returns: ``Mention/apart`` where the call needs another key that only the service will give.
+    /// - Returns: ``Mention/apart`` if the call needs another key that only the service assigns.
     func bind(_ message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
         let segments = message.url.path.segments
         var named: Set<String> = []
-        // The longest address counts: what contains an entity needs no key of its own then.
+        // The longest address counts: an entity that is addressed through its container needs no key of its own.
         for end in segments.indices {
             let address = ODataURL(path: ResourcePath(Array(segments[...end]))).description
             guard let creation = created.first(where: { $0.request.entityText == address }) else { continue }

@@ -3,18 +3,18 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Names what the earlier requests of a change set create by their content ids
-/// (OData Protocol 4.01, 11.7.3.1 *Referencing New Entities*).
+/// Refers by content id to entities that earlier requests of a change set create (OData Protocol 4.01, 11.7.3.1
+/// *Referencing New Entities*).
 struct ChangeSetReferences {
     /// A request that creates an entity.
     struct Created {
         let id: String
         let request: QueuedRequest
-        /// Whether its key is what it will be at the service: the app gave all of it, and no part of it is of another
-        /// entity that is created here.
+        /// Whether the key is final: the app assigned every part, and no part refers to an entity created in the
+        /// same change set.
         let isKeyKnown: Bool
 
-        /// - Parameter message: the request as the service gets it, with what refers to others resolved.
+        /// - Parameter message: the request for the service, with its references to other entities resolved.
         init(id: String, request: QueuedRequest, message: ODataRequest) {
             self.id = id
             self.request = request
@@ -25,30 +25,30 @@ struct ChangeSetReferences {
             isKeyKnown = entity.shape.key.allSatisfy { entity[$0.path] != nil }
         }
 
-        /// Whether another request is about the entity that this one makes.
+        /// Whether another request is about the entity that this request creates.
         func isOfRow(of other: QueuedRequest) -> Bool {
             request.entitySet == other.entitySet && request.rowID == other.rowID && other.isOfRow
         }
     }
 
-    /// Where a request names what is created here.
+    /// The place at which a request refers to an entity created in the same change set.
     enum Mention {
-        /// At the beginning of its URL, which every service reads, or nowhere.
+        /// At the beginning of its URL, which every service understands, or nowhere.
         case inPath
         /// In its body.
         case inBody
-        /// In the options of its URL or in a header field, where no content id can stand: it must be sent behind the
-        /// creation.
+        /// In the options of its URL or in a header field. A content id is not allowed there, so the request must
+        /// be sent after the creation.
         case apart
     }
 
     let mapping: StorageMapping
     let created: [Created]
 
-    /// Puts content ids in the place of temporary keys: in the URL of a request for the entity itself, and for the
-    /// creation of one that refers to it in a navigation path, else in a reference; of a relation at both ends.
+    /// Replaces temporary keys with content ids: in the URL of a request for the entity itself, in the navigation
+    /// path or reference of a creation that refers to the entity, and at both ends of a relation.
     ///
-    /// - Returns: where such a key stands.
+    /// - Returns: the place of such a key.
     func resolve(_ message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
         let mention = resolveKeys(in: &message, request)
         let named = HeaderPlaceholders.entities(in: request.options.headers, model: mapping.model)
@@ -96,14 +96,15 @@ struct ChangeSetReferences {
         return mention
     }
 
-    /// Names the ends of a relation that are created here: where it starts in the URL, where it leads in the body.
+    /// Refers to the ends of a relation that are created in the change set: the source in the URL, the target in
+    /// the body.
     private func relate(_ message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
         guard let relation = request.relation else { return .inPath }
         if let source = creation(of: relation.sourceRow, in: request.entitySet) {
             let start = PathSegment.name(Identifier("$\(source.id)"), .none)
             message.url.path.segments = [start] + message.url.path.segments.dropFirst()
         }
-        // A key that is known may stand in a body as it is: not every service takes references there.
+        // A final key stays in the body: not every service accepts references there.
         guard let target = creation(of: relation.targetRow, in: relation.targetSet), !target.isKeyKnown else {
             return .inPath
         }
@@ -116,7 +117,7 @@ struct ChangeSetReferences {
         created.first { $0.request.entitySet == set && $0.request.rowID == rowID }
     }
 
-    /// Names the containing entity of a contained one where that is created here.
+    /// Refers to the container of a contained entity, if the change set creates the container.
     private func place(_ message: inout ODataRequest, _ request: QueuedRequest) {
         guard let parent = request.parentRow, let slash = request.entitySet.lastIndex(of: "/"),
             let last = message.url.path.segments.last, message.url.path.segments.count > 1,
@@ -127,7 +128,7 @@ struct ChangeSetReferences {
         message.url.path.segments = [.name(Identifier("$\(container.id)"), .none), last]
     }
 
-    /// Whether an entity refers to one that is created under a key which only the service will give.
+    /// Whether an entity refers to an entity whose key only the service assigns.
     private func refers(
         _ entity: ODataEntity, _ navigation: NavigationProperty, _ target: String, to creation: Created
     ) -> Bool {

@@ -3,11 +3,12 @@ import ODataModel
 import ODataQuery
 import ODataSQL
 
-/// Fills `{Orders(-1)}` in the values of an app's header fields with the URL that the entity has by now.
+/// Replaces placeholders such as `{Orders(-1)}` in the header fields of an app with the current URL of the
+/// entity.
 struct HeaderPlaceholders {
     let mapping: StorageMapping
 
-    /// An entity that stands in braces, by the key that it is written with.
+    /// An entity in braces, with the key that the app wrote.
     struct Named: Hashable {
         let set: String
         let key: EntityKey
@@ -25,7 +26,7 @@ struct HeaderPlaceholders {
         return found
     }
 
-    /// The value with each entity in braces under its present key; braces around anything else stay.
+    /// Replaces each entity in braces with its present key. Other text in braces stays.
     func filled(_ value: String, in database: Database) throws -> String {
         try Self.replacing(value) { inner in
             guard let entity = Self.named(inner, in: mapping.model) else { return nil }
@@ -34,7 +35,7 @@ struct HeaderPlaceholders {
         }
     }
 
-    /// A value with something else for what stands in braces; for `nil` that stays.
+    /// Replaces each placeholder in a value. A placeholder stays if the replacement is `nil`.
     private static func replacing(_ value: String, by replacement: (String) throws -> String?) rethrows -> String {
         var result = ""
         var rest = Substring(value)

@@ -2,14 +2,14 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Puts the key that the back end gave in the place of a temporary one: in the row, in the rows that refer
-/// to it, and in the requests that wait; the old key stays an alias (rule 11).
+/// Replaces a temporary key with the key that the service assigned: in the row, in the rows that refer to it, and
+/// in pending requests. The old key stays an alias (rule 11).
 struct KeyRewriter {
     let mapping: StorageMapping
     let queue: QueueTable
 
-    /// - Returns: The back-end version that a download had brought already, under the real key; it is newer than the
-    ///   answer to the request.
+    /// - Returns: The server version that a download brought before under the real key. It is newer than the
+    ///   response to the request.
     func rewrite(
         _ request: QueuedRequest, _ table: TableStorage, to key: EntityKey, in database: Database
     ) throws -> BeforeImages.Image? {
@@ -21,14 +21,14 @@ struct KeyRewriter {
         return twin
     }
 
-    /// Gives an entity that waits to be created here another temporary key where the service has an entity of its own under that
-    /// one. The service's rows that refer to its entity go on to do so.
+    /// Gives an entity whose creation is pending another temporary key if the service has its own entity under
+    /// that key. Rows of the service that refer to its entity keep their reference.
     ///
     /// - Parameters:
-    ///   - rowID: the row under the key here.
+    ///   - rowID: the local row with the key.
     ///   - key: the key of the service's entity.
-    /// - Returns: whether the row has another key now. It has none where it is the same entity, or where the type holds no
-    ///   further number.
+    /// - Returns: whether the row has another key now. It keeps its key if both are the same entity, or if the
+    ///   type has no free number.
     func giveWay(_ rowID: Int64, to key: EntityKey, _ table: TableStorage, in database: Database) throws -> Bool {
         guard let creation = try queue.requests(set: table.set, rowID: rowID, in: database).first,
             creation.kind == .create, !creation.omitted.isEmpty, creation.key == key
@@ -49,11 +49,11 @@ struct KeyRewriter {
         return true
     }
 
-    /// What refers to an entity under a key.
+    /// The rows that a rewrite of references includes.
     private enum Reach {
-        /// Whatever has the key, but for what a download has brought with it.
+        /// All rows that have the key, except the rows that a download brought.
         case all
-        /// What was made here to refer to it, and waits for its creation.
+        /// The local rows that refer to an entity whose creation is pending.
         case waiting
     }
 
@@ -78,7 +78,7 @@ struct KeyRewriter {
             try queue.rewrite(waiting.id, key: new, changes: waiting.changes, base: base, in: database)
         }
         if try hasReferencesOnShelf(in: database) {
-            // What went with a deleted entity may come back, and must not come back with the old key.
+            // Rows that were deleted with another entity may come back, and must not have the old key then.
             try DeletionShelf(mapping: mapping).includingRows(in: database) {
                 try rewriteReferences(
                     to: request.entitySet, from: old, to: new, behind: [request.id], reaching: reach, in: database)
@@ -89,8 +89,8 @@ struct KeyRewriter {
         }
     }
 
-    /// Puts the key that the back end gave into the relations that wait for an entity whose row does not stay: nothing
-    /// else will tell it when they are sent.
+    /// Writes the assigned key into the pending relations of an entity whose row is removed: the row cannot
+    /// provide the key later.
     func rewriteRelations(
         of request: QueuedRequest, _ table: TableStorage, to key: EntityKey, in database: Database
     ) throws {
@@ -107,7 +107,7 @@ struct KeyRewriter {
         }
     }
 
-    /// Whether anything that went with deleted entities may refer to others.
+    /// Whether rows that were deleted with another entity may refer to other entities.
     private func hasReferencesOnShelf(in database: Database) throws -> Bool {
         let sets = try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_shelf")
         return sets.contains { set in
@@ -115,7 +115,7 @@ struct KeyRewriter {
         }
     }
 
-    /// A download may have brought the entity already, under its real key: it is the same one.
+    /// Merges the row with the row of the same entity that a download brought under its real key.
     ///
     /// - Returns: As ``rewrite(_:_:to:in:)``.
     func makeRoom(
@@ -127,22 +127,22 @@ struct KeyRewriter {
         var found = try loader.find(key, parent: parent)
         let isDeleted = found == nil
         if isDeleted, parent == nil {
-            // It may have been deleted here since.
+            // The entity may have been deleted locally since the download.
             found = try before.rowID(set: table.set, key: key, shape: table.shape, in: database) { $0 != rowID }
         }
         guard let twin = found, twin != rowID else { return nil }
-        // It may be another one that was made here, under a number that the service has given now.
+        // The row may be another local creation, whose temporary number the service has assigned now.
         if !isDeleted, try giveWay(twin, to: key, table, in: database) { return nil }
         if !isDeleted, try isSuccessor(twin, of: rowID, table, in: database) { return nil }
         let shelf = DeletionShelf(mapping: mapping)
-        // What went with it goes with the row that stays from now on, once it is there again with both.
+        // The rows deleted with the twin follow the row that stays, once this one is restored.
         let isBack = try isDeleted && !shelf.isEmpty(set: table.set, rowID: twin, in: database)
         if isBack { try bringBack(twin, loader, table, in: database) }
         let changed = try before.image(set: table.set, rowID: twin, shape: table.shape, in: database)
         let owner = try Rows.owner(table, rowID: twin, in: database) ?? changed?.owner ?? 0
         let current = try loader.read(twin)
         let version = changed ?? .init(entity: current, etag: current?.control.etag, owner: owner)
-        // Changes of the one are changes of the other.
+        // Changes of the twin become changes of the row that stays.
         try database.execute(
             sql: "UPDATE outpost_queue SET row_id = ? WHERE entity_set = ? AND row_id = ?",
             arguments: [rowID, table.set, twin])
@@ -165,7 +165,7 @@ struct KeyRewriter {
         return version
     }
 
-    /// Lets a row that was deleted here be there again, with what went with it.
+    /// Restores a locally deleted row, with the rows that were deleted with it.
     private func bringBack(
         _ rowID: Int64, _ loader: BulkLoader, _ table: TableStorage, in database: Database
     ) throws {
@@ -176,8 +176,8 @@ struct KeyRewriter {
         try DeletionShelf(mapping: mapping).restore(set: table.set, rowID: rowID, in: database)
     }
 
-    /// Whether an entity was made here under the key of another one, which was made and deleted here before: it is created once
-    /// that deletion was sent.
+    /// Whether the entity was created under the key of another entity that was created and deleted before. Its
+    /// creation is sent after that deletion.
     private func isSuccessor(
         _ successor: Int64, of rowID: Int64, _ table: TableStorage, in database: Database
     ) throws -> Bool {
@@ -187,7 +187,8 @@ struct KeyRewriter {
         return try queue.requests(set: table.set, rowID: rowID, in: database).contains { $0.kind == .delete }
     }
 
-    /// The deletion of the twin is that of the row that stays: once, behind all other changes of either.
+    /// The deletion of the twin becomes the deletion of the row that stays: once, after all other changes of
+    /// both.
     private func delete(_ rowID: Int64, _ table: TableStorage, in database: Database) throws {
         let deletions = try queue.requests(set: table.set, rowID: rowID, in: database).filter { $0.kind == .delete }
         for other in deletions.dropLast() where other.state != .sending {
@@ -198,14 +199,14 @@ struct KeyRewriter {
         let shelf = DeletionShelf(mapping: mapping)
         try shelf.clear(rowID, table, queue, BeforeImages(snapshots: queue.snapshots), in: database)
         for link in try queue.links(set: table.set, rowID: rowID, in: database) where link.state != .sending {
-            // As where it was deleted: the service takes relations away with the entity.
+            // As in a deletion: the service removes relations with the entity.
             try Relations(mapping: mapping).remove(link, queue, in: database)
         }
         try BulkLoader(set: table.set, mapping: mapping, in: database).delete(rowID)
     }
 
-    /// Gives what the twin contains, its relations, streams and the requests about them to the row that stays: they would
-    /// go with the twin. What both have, the row that stays has as it was made here.
+    /// Moves contained entities, relations, streams and their requests from the twin to the row that stays, since
+    /// they would be deleted with the twin. If both rows have one, the local one stays.
     private func moveRelated(
         from twin: Int64, to rowID: Int64, _ table: TableStorage, in database: Database
     ) throws {
@@ -232,7 +233,7 @@ struct KeyRewriter {
             arguments: [rowID, table.set, twin])
     }
 
-    /// Lets the requests that are about the twin besides their own row be about the row that stays.
+    /// Moves the requests about the twin, other than those of its own row, to the row that stays.
     private func moveRequests(
         from twin: Int64, to rowID: Int64, _ table: TableStorage, in database: Database
     ) throws {
@@ -242,7 +243,7 @@ struct KeyRewriter {
         }
     }
 
-    /// The subject of a request of a set with the row that stays in the place of the twin.
+    /// The subject of a request, with the twin replaced by the row that stays.
     private func moved(
         _ subject: QueuedRequest.Subject, of set: String, from twin: Int64, to rowID: Int64, _ table: TableStorage
     ) -> QueuedRequest.Subject {
@@ -272,18 +273,18 @@ struct KeyRewriter {
         }
     }
 
-    /// An entity that others refer to by values which it has not any more.
+    /// An entity whose old values other rows still refer to.
     private struct Renewal {
         let set: String
         let old: ODataEntity
         let new: ODataEntity
-        /// The requests of the entity: what was made to refer to it waits for one of them.
+        /// The requests of the entity. A local change that refers to the entity waits for one of them.
         let requests: Set<Int64>
     }
 
-    /// Puts the new values of an entity in the place of the old ones wherever others refer to them, and so on: a chain of
-    /// entities whose keys are made of each other's can be as long as there are rows. It is worked off step by step, since a
-    /// call within a call for each of them would end on the stack of a thread.
+    /// Replaces the old values of an entity with the new ones in all rows that refer to it, and continues with
+    /// the rows whose keys changed. A chain of such keys can be as long as the table, so a work list replaces
+    /// recursion, which would exhaust the stack.
     private func rewriteReferences(
         to set: String, from old: ODataEntity, to new: ODataEntity, behind earlier: Set<Int64>, reaching reach: Reach,
         in database: Database
@@ -294,7 +295,7 @@ struct KeyRewriter {
         }
     }
 
-    /// - Returns: what others refer to by values that it has not any more since then.
+    /// - Returns: The entities whose changed values other rows refer to.
     private func rewriteReferences(
         to renewal: Renewal, reaching reach: Reach, in database: Database
     ) throws -> [Renewal] {
@@ -310,7 +311,7 @@ struct KeyRewriter {
                     newValues[constraint.property] = renewal.new[constraint.referencedProperty]
                 }
                 guard oldValues.count == navigation.constraints.count, newValues != oldValues else { continue }
-                // Which rows those are is known by the requests, as they still are.
+                // The unchanged requests tell which rows these are.
                 let rows =
                     switch reach {
                     case .all: try rows(of: table, madeWith: oldValues, in: database)
@@ -323,10 +324,10 @@ struct KeyRewriter {
         return renewed
     }
 
-    /// The rows that refer to an entity which was made here: not what the service has sent with a temporary number that it means
-    /// something else by.
+    /// The local rows that refer to a locally created entity. Rows from the service may use the same temporary
+    /// number for another entity and are left out.
     ///
-    /// - Returns: `nil` for all that have the values, as it nearly always is.
+    /// - Returns: `nil` for all rows with the values, which is the usual case.
     private func rows(
         of table: TableStorage, madeWith values: [String: ODataValue], in database: Database
     ) throws -> Set<Int64>? {
@@ -340,7 +341,7 @@ struct KeyRewriter {
         return theirs.isEmpty ? nil : Set(all).subtracting(theirs)
     }
 
-    /// What the entities of a table, those of derived types too, refer to others by.
+    /// The navigation properties by which entities of a table and its derived types refer to other entities.
     private func references(of table: TableStorage) -> [NavigationProperty] {
         var shapes = [table.shape]
         var index = 0
@@ -348,7 +349,7 @@ struct KeyRewriter {
         while index < shapes.count {
             for navigation in shapes[index].navigationProperties
             where !navigation.isCollection && !navigation.constraints.isEmpty {
-                // Derived types have those of their bases too.
+                // Derived types inherit the navigation properties of their bases.
                 let isKnown = found.contains {
                     $0.name == navigation.name && $0.constraints == navigation.constraints
                 }
@@ -360,11 +361,11 @@ struct KeyRewriter {
         return found
     }
 
-    /// Puts new values in the place of old ones in every row that has them. Where they are part of its key, a row keeps
-    /// its old links, and becomes one with what a download has brought under the new key.
+    /// Replaces old values with new ones in every row that has them. If the values are part of its key, a row
+    /// keeps its old links and is merged with a downloaded row under the new key.
     ///
-    /// - Parameter rows: `nil` for all that have them.
-    /// - Returns: what others may refer to by the old values.
+    /// - Parameter rows: `nil` for all rows with the values.
+    /// - Returns: The properties with old values that other rows may refer to.
     private func rewriteRows(
         _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], only rows: Set<Int64>?,
         in database: Database
@@ -397,7 +398,7 @@ struct KeyRewriter {
         return renewed
     }
 
-    /// Whether anything refers to entities of a set by some of their properties.
+    /// Whether any navigation property refers to entities of a set by some of the given properties.
     private func isReferred(_ set: String, by properties: Set<String>) -> Bool {
         mapping.tables.values.contains { table in
             guard table.navigation.values.contains(where: { $0.target == set }) else { return false }
@@ -408,7 +409,7 @@ struct KeyRewriter {
         }
     }
 
-    /// The same in the requests that may have the old values.
+    /// Replaces the same values in the requests that may have them.
     private func rewriteRequests(
         _ table: TableStorage, from old: [String: ODataValue], to new: [String: ODataValue], behind earlier: Set<Int64>,
         only chosen: Set<Int64>?, in database: Database
@@ -427,8 +428,8 @@ struct KeyRewriter {
         }
     }
 
-    /// The requests of a set that may have values of an entity that was changed here: those of rows that have them now, and
-    /// those of rows that had them when a request was made, which waits for the entity's own since then.
+    /// The requests of a set that may have values of a locally changed entity: requests of rows that have the
+    /// values now, and of rows that had them at the time of a request that depends on the entity.
     private func requests(
         of table: TableStorage, with values: [String: ODataValue], behind earlier: Set<Int64>, only chosen: Set<Int64>?,
         in database: Database
@@ -453,7 +454,7 @@ struct KeyRewriter {
 }
 
 extension ODataEntity {
-    /// This entity with other values in the place of some; `nil` where it does not have all of those.
+    /// Returns this entity with some values replaced; `nil` if it does not have all of the old values.
     fileprivate func replacing(_ old: [String: ODataValue], by new: [String: ODataValue]) -> ODataEntity? {
         guard old.allSatisfy({ self[$0.key] == $0.value }) else { return nil }
         var result = self

@@ -4,7 +4,7 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Keys as they stand in URLs and conditions.
+/// Keys in the form of URLs and conditions.
 enum KeyURL {
     /// `Set(key)`; for a singleton, which has no key, its name.
     static func url(set: String, key: EntityKey, _ mapping: StorageMapping) -> ODataURL {
@@ -30,9 +30,9 @@ enum KeyURL {
         return terms.dropFirst().reduce(terms[0]) { .binary(.and, $0, $1) }
     }
 
-    /// The key that stands at the end of an entity id (``KeyInID``).
+    /// The key at the end of an entity id (``KeyInID``).
     ///
-    /// - Returns: `nil` when the id does not follow the conventions, or is one of something else.
+    /// - Returns: `nil` if the id does not follow the conventions, or belongs to another type.
     static func key(inID id: String, shape: TypeShape, model: EntityDataModel) -> EntityKey? {
         KeyInID.key(id, shape: shape, model: model)
     }

@@ -3,12 +3,13 @@ import GRDB
 import ODataModel
 import ODataService
 
-/// What is known of the service beyond its model, kept with the store.
+/// Facts about the service that are not in its model, kept with the store.
 enum ServiceKnowledge {
     private static let repeatabilityKey = "service.repeatability"
 
-    /// Whether the service recognises a repeated request: `true` once a response on this way to it has confirmed that, `nil`
-    /// when none has. A promise of its metadata is none: a proxy may take the fields out on the way (rule 39).
+    /// Whether the service recognises a repeated request: `true` once a response has confirmed it on this way to
+    /// the service, `nil` if none has. A promise in the metadata does not count, since a proxy may remove the
+    /// header fields (rule 39).
     static func isRepeatable(model: EntityDataModel, in database: Database) throws -> Bool? {
         if let known = try Settings.text(repeatabilityKey, in: database), !known.isEmpty { return known == "yes" }
         let term = "Org.OData.Repeatability.V1.Supported"
@@ -17,15 +18,16 @@ enum ServiceKnowledge {
         return isDenied ? false : nil
     }
 
-    /// Learns from the responses to requests that were made: whether the service recognises repeats.
+    /// Learns from responses whether the service recognises repeats.
     ///
-    /// - Parameter wereIdentified: whether the requests had an identification, of which each response says something then.
+    /// - Parameter wereIdentified: whether the requests carried an identification, which each response then
+    ///   confirms or does not.
     static func learnRepeatability(
         _ results: [RepeatabilityResult?], wereIdentified: Bool, in database: Database
     ) throws {
         if results.contains(.accepted) { return try setRepeatable(true, in: database) }
         guard wereIdentified, try Settings.text(repeatabilityKey, in: database) == "yes" else { return }
-        // Something on the way takes the fields out.
+        // A proxy removes the header fields.
         try Settings.set(repeatabilityKey, "", in: database)
     }
 
@@ -35,8 +37,8 @@ enum ServiceKnowledge {
 
     private static let batchKey = "service.batch"
 
-    /// Whether the service takes several requests in one: what was stated, else what its metadata says, else what the
-    /// protocol asks of every service.
+    /// Whether the service accepts batches: as stated by the app, else as in the metadata, else as the protocol
+    /// requires of every service.
     static func hasBatch(model: EntityDataModel, in database: Database) throws -> Bool {
         if let known = try Settings.text(batchKey, in: database) { return known == "yes" }
         let terms = "Org.OData.Capabilities.V1."
@@ -54,8 +56,8 @@ enum ServiceKnowledge {
 
     private static let changeSetsKey = "service.changeSets"
 
-    /// Whether the service takes several requests as one that succeed or fail together: what it was found or stated to do,
-    /// else whether it has batches.
+    /// Whether the service accepts change sets that succeed or fail as a whole: as observed or stated, else the
+    /// same as for batches.
     static func hasChangeSets(model: EntityDataModel, in database: Database) throws -> Bool {
         if let known = try Settings.text(changeSetsKey, in: database) { return known == "yes" }
         return try hasBatch(model: model, in: database)
@@ -69,9 +71,8 @@ enum ServiceKnowledge {
 extension ServiceKnowledge {
     private static let bindKey = "service.bind"
 
-    /// Whether the service takes references to what the same change set creates in the bodies of its requests
-    /// (`@odata.bind` to a content id): what it was found to do, else what its metadata says; `nil` when nothing says so
-    /// yet.
+    /// Whether request bodies may refer to entities created in the same change set (`@odata.bind` to a content
+    /// id): as observed, else as in the metadata; `nil` if not known yet.
     static func hasBind(model: EntityDataModel, in database: Database) throws -> Bool? {
         if let known = try Settings.text(bindKey, in: database) { return known == "yes" }
         let batch = model.container.annotations.annotation("Org.OData.Capabilities.V1.BatchSupport")
@@ -87,9 +88,11 @@ extension ServiceKnowledge {
     private static let patchKey = "service.patch"
     private static let wholeSetsKey = "service.patch.refusedBySets"
 
-    /// The entity sets that take whole entities only, and no changes of single properties (PATCH, or MERGE of V2).
+    /// The entity sets that accept whole entities only, and no changes of single properties (PATCH, or MERGE of
+    /// V2).
     struct WholeEntities: Sendable {
-        /// Whether that was stated of all, or was found out by an earlier version, which did not tell sets apart.
+        /// Whether all sets need whole entities: stated by the app, or observed by an earlier version that did
+        /// not distinguish sets.
         fileprivate let isOfAll: Bool
         fileprivate let sets: Set<String>
 
@@ -105,20 +108,21 @@ extension ServiceKnowledge {
         Set(try Settings.text(wholeSetsKey, in: database)?.split(separator: "\n").map(String.init) ?? [])
     }
 
-    /// Keeps that some entity sets have taken whole entities after they had refused changes of single properties.
+    /// Remembers that some entity sets accepted whole entities after they had refused changes of single
+    /// properties.
     static func addWholeEntities(of sets: Set<String>, in database: Database) throws {
         guard !sets.isEmpty else { return }
         let known = try wholeSets(in: database).union(sets)
         try Settings.set(wholeSetsKey, known.sorted().joined(separator: "\n"), in: database)
     }
 
-    /// Keeps whether changes of single properties are taken, of all sets.
+    /// Remembers for all sets whether changes of single properties are accepted.
     static func setPatch(_ hasPatch: Bool, in database: Database) throws {
         try Settings.set(patchKey, hasPatch ? "yes" : "no", in: database)
         if hasPatch { try Settings.set(wholeSetsKey, "", in: database) }
     }
 
-    /// Keeps what an app states of its service.
+    /// Remembers the capabilities that an app states for its service.
     static func state(_ stated: StatedCapabilities, in database: Database) throws {
         if let batch = stated.supportsBatch { try setBatch(batch, in: database) }
         let changeSets: Bool? =
@@ -130,44 +134,52 @@ extension ServiceKnowledge {
     }
 }
 
-/// What an app states of its service, where that is not in the metadata and need not be found out.
+/// Capabilities of a service that are stated by the app, because the metadata do not name them or to save the
+/// requests that find them out.
 ///
-/// Without it, the engine asks and goes by the answers. What a service refuses, it is then asked for otherwise; what it does
-/// wrongly or slowly can only be stated.
+/// Without a statement, the engine tries a form and learns from the response. If the service refuses it, the
+/// engine uses another form from then on. Wrong or slow results cannot be learned and must be stated.
+///
+/// ```swift
+/// var options = OfflineStore.Options()
+/// options.service.capabilities.supportsBatch = false
+/// options.service.capabilities.supportsRepeatableRequests = true
+/// ```
 public struct StatedCapabilities: Hashable, Sendable {
     // MARK: Changes
 
-    /// Whether it takes batches; `nil` to find out. `true` says that of change sets too, unless
+    /// Whether the service accepts batches; `nil` to find out. `true` includes change sets, unless
     /// ``supportsChangeSets`` says otherwise.
     public var supportsBatch: Bool?
-    /// Whether it takes change sets in its batches: else their requests are sent one after the other. `nil` to find out.
+    /// Whether the service accepts change sets in its batches. If not, their requests are sent one after the
+    /// other. `nil` to find out.
     public var supportsChangeSets: Bool?
-    /// Whether it takes references to other entities in the body of a change (`@odata.bind`), also to what the same change
-    /// set creates; else such a change set is sent one request after the other, each with the keys that the service gave
-    /// before. `nil` to find out.
+    /// Whether a change may refer to other entities in its body (`@odata.bind`), including entities created in
+    /// the same change set. If not, such a change set is sent one request at a time, with the keys that the
+    /// service assigned before. `nil` to find out.
     public var supportsBind: Bool?
-    /// Whether it takes changes of single properties; else the entity is read and put as a whole. `nil` to find out, of each
-    /// entity set by itself.
+    /// Whether the service accepts changes of single properties. If not, the entity is read and replaced as a
+    /// whole. `nil` to find out for each entity set.
     public var supportsPatch: Bool?
-    /// Whether it recognises a request that is sent again (OData Repeatable Requests 1.0); `nil` to find out.
+    /// Whether the service recognises a repeated request (OData Repeatable Requests 1.0); `nil` to find out.
     public var supportsRepeatableRequests: Bool?
 
     // MARK: Reads
 
-    /// Whether its links to what changed are to be relied on. Where not, none is asked for or followed: each download reads
-    /// everything, compares, and writes what differs.
+    /// Whether delta links can be relied on. If not, the store neither requests nor follows them: each download
+    /// reads all rows, compares them, and writes the differences.
     public var supportsDelta = true
-    /// Whether it gives links to the next pages. Where not, pages are asked for by `$skip` and `$top`, of
-    /// ``OfflineStore/SyncOptions/downloadPageSize`` rows, until one is empty; links to what changed, which would be of
-    /// one page, are not asked for.
+    /// Whether the service returns next links. If not, pages are requested by `$skip` and `$top`, with
+    /// ``OfflineStore/SyncOptions/downloadPageSize`` rows, until a page is empty. Delta links are not requested
+    /// then, since they would cover only one page.
     public var supportsNext = true
-    /// Whether `$orderby` goes well with its pages. Where not, reads leave the order to it.
+    /// Whether `$orderby` works together with paging. If not, the service chooses the order of a read.
     public var supportsOrderBy = true
-    /// Whether it counts (`/$count`). Where not, ``SyncProgress/total`` is not known while a query is downloaded for the
-    /// first time.
+    /// Whether the service counts (`/$count`). If not, ``SyncProgress/total`` is not known during a first
+    /// download.
     public var supportsCount = true
-    /// Whether it filters by keys. Where not, the rows that a full read did not bring are asked for one by one before they
-    /// are deleted.
+    /// Whether the service filters by keys. If not, rows that are missing from a full read are requested one by
+    /// one before they are deleted.
     public var supportsFilterByKey = true
 
     /// States nothing.
@@ -183,6 +195,10 @@ enum Settings {
     static func bytes(_ name: String, in database: Database) throws -> [UInt8]? {
         try Row.fetchOne(database, sql: "SELECT value FROM outpost_setting WHERE name = ?", arguments: [name])
             .map { row in try row.withUnsafeData(atIndex: 0) { Array($0 ?? .init()) } }
+    }
+
+    static func remove(_ name: String, in database: Database) throws {
+        try database.execute(sql: "DELETE FROM outpost_setting WHERE name = ?", arguments: [name])
     }
 
     static func set(_ name: String, _ text: String, in database: Database) throws {

@@ -1,35 +1,41 @@
 import ODataModel
 
 /// How changes are sent.
+///
+/// ```swift
+/// let report = try await store.upload(options: UploadOptions(conflictPolicy: .merge, stopOnFirstFailure: true))
+/// ```
 public struct UploadOptions: Sendable {
-    /// What happens when somebody else has changed the entity meanwhile, in entity sets without a policy of their own
+    /// The policy for conflicts in entity sets without a policy of their own
     /// (``OfflineStore/SyncOptions/conflictPolicies``).
     public var conflictPolicy: ConflictPolicy
-    /// Whether the first refused request ends the upload. One that has waited too long (``expiresAfter``) is refused before
+    /// Whether the first refused request ends the upload. A change older than ``expiresAfter`` is refused before
     /// anything is sent.
     public var stopOnFirstFailure: Bool
-    /// For services without ETags: whether the entity is read and compared before a change is sent; and whether what a relation to
-    /// one entity alone leads to is, which has no ETag anywhere.
+    /// Whether the entity is read and compared before a change is sent to a service without ETags. The same
+    /// applies to the target of a relation to one entity, which never has an ETag.
     public var comparesWithoutETags: Bool
-    /// Only the changes of these categories are sent, with those that they depend on; `nil` for every change.
+    /// The categories of changes that are sent, together with the changes that they depend on; `nil` for all
+    /// changes.
     public var categories: Set<String>?
-    /// Whether changes of one entity that were never sent are folded before: updates into the create or update
-    /// before them, and what is created and deleted is not sent at all. Requests that are unmodifiable, or of
-    /// different categories, stay as they are, and so do those between which an action waits, or a relation of the
-    /// entity that has no foreign key.
+    /// Whether unsent changes of one entity are folded: updates into the create or update before them, while an
+    /// entity that is created and deleted is not sent at all. Unmodifiable requests and requests of different
+    /// categories are not folded. An action, or a relation without a foreign key, between two requests also
+    /// prevents folding.
     public var foldsRequests: Bool
-    /// By entity set, a property with a value that the app gives and no other entity has: where the answer to a
-    /// creation was lost, the entity is looked for by it, so that nothing is made twice and nothing stays in doubt.
+    /// A property for each entity set whose values the app assigns and no two entities share. If the response to
+    /// a creation is lost, the entity is looked up by this property, which avoids duplicates and unknown
+    /// outcomes.
     public var correlationProperties: [String: String] = [:]
-    /// How long a change may wait. Older changes that were never sent go to the error archive, since their entities may have
-    /// changed long since. `nil` for no limit.
+    /// The longest time for which a change may be pending. Older unsent changes go to the error archive, because
+    /// their entities may have changed long since. `nil` for no limit.
     public var expiresAfter: Duration?
-    /// Whether the queue of a store that was copied, restored or rolled back is sent although the service is not known to recognise
-    /// repeated requests, so that what another copy has sent may act twice; else such an upload ends with
-    /// ``OfflineError/queueHeld(_:)``. From then on, the store is one of its own.
+    /// Whether the queue of a copied, restored or rolled back store is sent although the service is not known to
+    /// recognise repeated requests. Changes that another copy has sent may then act twice. Without this option,
+    /// the upload ends with ``OfflineError/queueHeld(_:)``. Afterwards the store counts as independent.
     public var fromCopy = false
 
-    /// Makes options.
+    /// Creates options.
     public init(
         conflictPolicy: ConflictPolicy = .fail, stopOnFirstFailure: Bool = false, comparesWithoutETags: Bool = true,
         categories: Set<String>? = nil, foldsRequests: Bool = false
@@ -42,44 +48,59 @@ public struct UploadOptions: Sendable {
     }
 }
 
-/// What happens to a change of an entity that somebody else has changed meanwhile.
+/// The treatment of a change whose entity was changed by someone else.
 ///
-/// An entity that merely has another ETag was not changed: if each value that is known here is still the one that the change was made
-/// of, or the one that the change makes, no policy is asked. Two deletions are no conflict either.
+/// A different ETag alone is no conflict: if each known value still equals its base version or its local version,
+/// no policy applies. Two deletions are no conflict either.
+///
+/// ```swift
+/// let policy = ConflictPolicy.custom { versions in
+///     versions.theirs == nil ? .fail : .mine  // deleted entities go to the error archive
+/// }
+/// let report = try await store.upload(options: UploadOptions(conflictPolicy: policy))
+/// ```
 public enum ConflictPolicy: Sendable {
     /// It goes to the error archive with all versions.
     case fail
-    /// The versions are merged property by property (``ConflictVersions/merge()``), and the change is sent again on top of the server
-    /// version with the ETag of that. It goes to the error archive if both sides changed the same property to different values, if
-    /// one side deleted the entity, or if others came first five times in a row. An action counts as a change of the whole entity.
+    /// The versions are merged property by property (``ConflictVersions/merge()``), and the change is sent again
+    /// on top of the server version with the ETag of that. It goes to the error archive if both sides changed the
+    /// same property to different values, if one side deleted the entity, or if others came first five times in a
+    /// row. An action counts as a change of the whole entity.
     case merge
-    /// It is sent again on top of theirs.
+    /// The change is sent again on top of the server version.
     case clientWins
-    /// It is given up.
+    /// The change is withdrawn.
     case serverWins
-    /// A closure decides, knowing all versions.
+    /// A closure decides with all versions at hand.
     case custom(@Sendable (ConflictVersions) async -> ConflictDecision)
 }
 
 /// The versions of an entity in a conflict.
+///
+/// ```swift
+/// let policy = ConflictPolicy.custom { versions in
+///     show(versions.entitySet, versions.key, versions.base as Any, versions.mine, versions.theirs as Any)
+///     return .fail
+/// }
+/// ```
 public struct ConflictVersions: Sendable {
     /// The entity set.
     public let entitySet: String
     /// The key.
     public let key: EntityKey
-    /// What was to be done.
+    /// The kind of the local change.
     public let kind: QueuedRequest.Kind
-    /// The changed properties as they were when the change was made.
+    /// The base version of the changed properties.
     public let base: ODataEntity?
-    /// The changed properties as they are here.
+    /// The local version of the changed properties.
     public let mine: ODataEntity
-    /// The entity as the service has it; `nil` when it was deleted. Of a relation, the entity that it starts from, by its key and
-    /// with what the relation leads to (``/ODataModel/Entity/related``).
+    /// The server version of the entity; `nil` if it was deleted. For a relation: the key of the source entity,
+    /// with the target of the relation (``/ODataModel/Entity/related``).
     public let theirs: ODataEntity?
-    /// The whole entity as it was when the change was made; `nil` if that is not known any more.
+    /// The base version of the whole entity; `nil` if it is not known any more.
     let known: ODataEntity?
 
-    /// Makes the versions of a conflict, as a test of a policy needs them.
+    /// Creates the versions of a conflict, for tests of a policy.
     public init(
         entitySet: String, key: EntityKey, kind: QueuedRequest.Kind, base: ODataEntity?, mine: ODataEntity,
         theirs: ODataEntity?
@@ -103,9 +124,9 @@ public struct ConflictVersions: Sendable {
 
     /// Merges the versions property by property: a property conflicts if all three versions of it differ.
     ///
-    /// Complex values are merged by path. A collection is one value, and so is a relation with a foreign key of several properties. A
-    /// property that is not loaded is not compared. A deletion conflicts with every change. Streams, relations without a foreign key
-    /// and calls have no properties: they conflict.
+    /// Complex values are merged by path. A collection is one value, and so is a relation with a foreign key of
+    /// several properties. A property that is not loaded is not compared. A deletion conflicts with every change.
+    /// Streams, relations without a foreign key and calls have no properties: they conflict.
     public func merge() -> ConflictMerge {
         switch kind {
         case .update, .delete: versionMerge.result
@@ -120,14 +141,24 @@ public struct ConflictVersions: Sendable {
     }
 }
 
-/// How a conflict ends.
+/// The resolution of a conflict.
+///
+/// ```swift
+/// let policy = ConflictPolicy.custom { versions in
+///     guard let theirs = versions.theirs else { return .fail }
+///     var merged = versions.mine
+///     merged["City"] = theirs["City"]
+///     return .merged(merged)
+/// }
+/// ```
 public enum ConflictDecision: Sendable {
     /// The request goes to the error archive.
     case fail
-    /// Our change is sent again on top of theirs.
+    /// The local change is sent again on top of the server version.
     case mine
-    /// Our change is given up.
+    /// The local change is withdrawn.
     case theirs
-    /// These properties are sent instead, on top of theirs; without any, the change counts as accepted.
+    /// These properties are sent on top of the server version instead. Without any, the change counts as
+    /// accepted.
     case merged(ODataEntity)
 }

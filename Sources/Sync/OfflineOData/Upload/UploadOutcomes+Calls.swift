@@ -2,10 +2,10 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// What the call of an action does to the entity that it is bound to, as far as that is here: it is our own doing, and what
-/// waits for the entity is made of it (rule 5).
+/// The effects of an action on the entity to which it is bound, if that entity is in the store. The effects are
+/// work of this client, and pending changes of the entity are based on them (rule 5).
 extension UploadOutcomes {
-    /// The next change of the entity that an action is bound to.
+    /// The next change of the entity to which an action is bound.
     func next(behind call: QueuedRequest, in database: Database) throws -> QueuedRequest? {
         guard let bound = call.boundRow else { return nil }
         return try queue.requests(set: bound.set, rowID: bound.rowID, in: database).first {
@@ -13,7 +13,7 @@ extension UploadOutcomes {
         }
     }
 
-    /// Whether an entity is the one that an action is bound to.
+    /// Whether an action is bound to an entity.
     func isBound(_ call: QueuedRequest, to entity: ODataEntity, in database: Database) throws -> Bool {
         guard let bound = call.boundRow, let table = mapping.tables[bound.set], let key = entity.key,
             isOfType(entity.shape, table.shape.name)
@@ -30,7 +30,7 @@ extension UploadOutcomes {
         return false
     }
 
-    /// The version of a row that the service has, as far as is known here.
+    /// The server version of a row, as far as the store knows it.
     private func version(
         of row: RowReference, _ table: TableStorage, in database: Database
     ) throws -> ODataEntity? {
@@ -38,19 +38,20 @@ extension UploadOutcomes {
             ?? BulkLoader(set: row.set, mapping: mapping, in: database).read(row.rowID)
     }
 
-    /// Stores what an action has made of the entity that it is bound to; nothing happens for any other request.
+    /// Stores the effect of an action on the entity to which it is bound. Other requests are ignored.
     ///
     /// - Parameters:
-    ///   - theirs: the entity as the service has it now. Where that is not known, neither is its ETag: the values tell whether
-    ///     the next change meets what it was made of (rule 8).
-    ///   - seen: the entity as the service had it before.
-    ///   - isRepeated: whether it may have acted long before: nobody can tell then what is its work and what another's.
+    ///   - theirs: the current server version. If it is not known, neither is its ETag: values decide whether the
+    ///     next change still meets its base version (rule 8).
+    ///   - seen: the server version before the action.
+    ///   - isRepeated: whether the action may have run long before. Its effects cannot be told from those of
+    ///     other clients then.
     func accept(
         call request: QueuedRequest, theirs: ODataEntity?, seen: ODataEntity?, isRepeated: Bool, in database: Database
     ) throws {
         guard let bound = request.boundRow, let table = mapping.tables[bound.set],
             var version = try version(of: bound, table, in: database),
-            // Another entity may be in its place by now.
+            // Another entity may have replaced it meanwhile.
             theirs == nil || theirs?.key == version.key
         else { return }
         let next = try next(behind: request, in: database)
@@ -62,8 +63,8 @@ extension UploadOutcomes {
         version = version.merging(try storable(theirs, table, in: database))
         version.control.etag = theirs.control.etag
         try queue.setETag(version.control.etag, ofCallsBoundTo: bound, in: database)
-        // Without an ETag, only the values of what waited were compared before: of what is in the archive, others may have
-        // changed the same.
+        // Without an ETag, only the values of pending changes were compared before. Other clients may have
+        // changed the same values for changes in the archive.
         let isMade = !isRepeated || next?.base.map(theirs.matches) ?? true
         if let next, isMade, request.etag != nil || next.failure == nil {
             try put(next, on: version, table, in: database)
@@ -77,9 +78,9 @@ extension UploadOutcomes {
         try keep(version, table, rowID: bound.rowID, beneath: rest, owner: image?.owner ?? 0, in: database)
     }
 
-    /// Called again, an action that was refused for another's change, or that may have acted, is called on what the service
-    /// has now. One that may have acted may have changed the entity: what waits for that is sent on top, unless the
-    /// service has other values than it was made of.
+    /// Prepares an action that was refused because of a change by another client, or whose outcome is unknown,
+    /// for a repeat on the current server version. An action of unknown outcome may have changed the entity.
+    /// Pending changes of it go on top, unless the server values differ from their base version.
     func fail(
         call request: QueuedRequest, _ state: QueuedRequest.State, _ theirs: ODataEntity, in database: Database
     ) throws {
@@ -88,7 +89,7 @@ extension UploadOutcomes {
             return try queue.setETag(etag, of: request.id, in: database)
         }
         try queue.setETag(etag, of: request.id, in: database)
-        // Other calls are made on what was seen: only where that is what the service has still.
+        // Other calls are bound to the version that was seen: they continue only if the service still has it.
         if let table = mapping.tables[bound.set],
             try version(of: bound, table, in: database).map(theirs.matches) ?? false
         {
@@ -98,8 +99,8 @@ extension UploadOutcomes {
         try queue.setETag(etag, of: next.id, in: database)
     }
 
-    /// Puts a call on top of the service's version, to be sent again. Without an ETag, it was the next change that told of
-    /// the conflict, which goes along.
+    /// Puts a call on top of the server version, to be sent again. Without an ETag, the next change revealed the
+    /// conflict, and is put on top as well.
     func rebase(call request: QueuedRequest, onto theirs: ODataEntity, in database: Database) throws {
         try queue.setETag(theirs.control.etag, of: request.id, in: database)
         try queue.markPending(request.id, forgetsIdentification: true, in: database)
@@ -109,7 +110,7 @@ extension UploadOutcomes {
         try put(next, on: theirs, table, in: database)
     }
 
-    /// Makes a change that waits one of a version that the service has.
+    /// Makes a server version the base version of a pending change.
     func put(
         _ next: QueuedRequest, on version: ODataEntity, _ table: TableStorage, in database: Database
     ) throws {
@@ -120,21 +121,22 @@ extension UploadOutcomes {
         try queue.setETag(version.control.etag, of: next.id, in: database)
     }
 
-    /// Makes the changes that wait behind one which no ETag guarded ones of what the service has now, as far as that is known
-    /// to be our own work: what it changed itself, and what was still as they were made of when the service was asked before
-    /// (rule 8). What others have done meanwhile differs from what they were made of, and they meet it when they are sent.
+    /// Makes the current server version the base version of pending changes behind an unguarded change, as far as
+    /// it is work of this client: the properties changed by the request, and the properties that still had their
+    /// base values before it (rule 8). Changes by other clients differ from the base version and become conflicts
+    /// when the pending change is sent.
     ///
     /// - Parameters:
     ///   - rest: the requests of the row, in order.
-    ///   - next: the one of them that has been made one of the version already; those behind it follow.
-    ///   - request: what the service has taken. All of what it created is our own.
-    ///   - seen: the entity as the service had it before; `nil` where it was not asked.
+    ///   - next: the request whose base version is already current; the requests behind it follow.
+    ///   - request: the accepted request. For a creation, all values are work of this client.
+    ///   - seen: the server version before the request; `nil` if the service was not asked.
     func advance(
         _ rest: [QueuedRequest], behind next: QueuedRequest? = nil, of request: QueuedRequest, seen: ODataEntity?,
         to version: ODataEntity, _ table: TableStorage, in database: Database
     ) throws {
         var isFirst = next == nil
-        // What a waiting change has made of a property is what the ones behind it were made of.
+        // The value that a pending change gives a property is the base value of the changes behind it.
         var changed = next?.changes.loadedProperties ?? []
         for waiting in rest where waiting.kind == .update || waiting.kind == .delete {
             if let next, waiting.id <= next.id { continue }
@@ -159,7 +161,7 @@ extension UploadOutcomes {
         }
     }
 
-    /// Keeps the version of a row that the service has now, with what still waits for the row on top.
+    /// Stores the current server version of a row, with its pending changes on top.
     func keep(
         _ version: ODataEntity, _ table: TableStorage, rowID: Int64, beneath rest: [QueuedRequest], owner: Int64,
         in database: Database

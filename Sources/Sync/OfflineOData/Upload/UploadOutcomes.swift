@@ -3,8 +3,8 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// What an answer does to queue, row, before image and everything that refers to the row. Every method
-/// runs in its caller's transaction, so that an answer is stored as a whole or not at all (rule 3).
+/// Applies a response to the queue, the row, its before image, and everything that refers to the row. Every
+/// method runs in its caller's transaction, so that a response is stored as a whole or not at all (rule 3).
 struct UploadOutcomes: Sendable {
     let mapping: StorageMapping
     let environment: EngineEnvironment
@@ -18,29 +18,29 @@ struct UploadOutcomes: Sendable {
         before = BeforeImages(snapshots: queue.snapshots)
     }
 
-    /// When it was found out what the service has of an entity, behind its making of a request and of others in one change set
-    /// with that.
+    /// The time at which the server version was read, relative to the request and the other requests of its
+    /// change set.
     enum Reading: Sendable {
-        /// With the answer.
+        /// With the response.
         case atOnce
-        /// After the answer, so that others may have been there in between.
+        /// After the response: other clients may have changed the entity in between.
         case later(with: Set<Int64> = [])
-        /// Long after it acted, perhaps: a repeat is answered with what the service has now.
+        /// Possibly long after the request acted: the response to a repeat shows the current server version.
         case repeated(with: Set<Int64> = [])
 
         var isRepeated: Bool { if case .repeated = self { true } else { false } }
     }
 
-    /// The service accepted a request.
+    /// Stores that the service accepted a request.
     ///
     /// - Parameters:
-    ///   - theirs: the entity as the service has it now, where it said.
+    ///   - theirs: the current server version, if the response contains it.
     ///   - etag: its ETag.
     ///   - streamETag: the ETag of the stream that was sent.
-    ///   - seen: the entity as the service had it before, where it was asked since no ETag guards the request.
-    ///   - isOvertaken: whether what it has now is known to be others' work on top of the request: who waits behind it then
-    ///     meets that as a conflict.
-    ///   - reading: when that was found out.
+    ///   - seen: the server version before the request, if it was read because no ETag guards the request.
+    ///   - isOvertaken: whether another client is known to have changed the entity after the request. Pending
+    ///     changes of it then meet a conflict.
+    ///   - reading: the time at which the server version was read.
     func accept(
         _ request: QueuedRequest, theirs: ODataEntity?, etag: String?, streamETag: String? = nil,
         seen: ODataEntity? = nil,
@@ -78,7 +78,7 @@ struct UploadOutcomes: Sendable {
                 .allSatisfy(\.isWithoutPlace), try !isNamed(request, in: database),
             try (twin ?? image(of: request, table, in: database))?.entity == nil
         {
-            // The service will send its own, under whatever key, as it has not done yet. Relations that wait are still sent.
+            // The service will assign a key later. Pending relations are still sent.
             try KeyRewriter(mapping: mapping, queue: queue).rewriteRelations(
                 of: request, table, to: theirs?.key ?? request.key, in: database)
             try BulkLoader(set: table.set, mapping: mapping, in: database).delete(request.rowID)
@@ -88,7 +88,7 @@ struct UploadOutcomes: Sendable {
         try Membership.markUploaded(request.rowID, of: request.entitySet, in: database)
         let known = try twin ?? image(of: request, table, in: database)
         if reading.isRepeated, request.kind == .update, theirs == nil {
-            // A download may have brought what others have made of it since, which this would hide.
+            // A download may have brought later changes of other clients, which this version would hide.
             try requireComparison(of: request.entitySet, in: database)
         }
         var accepted = known?.entity ?? ODataEntity(shape: request.changes.shape, key: request.key)
@@ -97,10 +97,11 @@ struct UploadOutcomes: Sendable {
         if let newer = twin?.entity { accepted = accepted.merging(newer) }
         let etag = twin == nil ? etag : twin?.etag
         accepted.control.etag = etag
-        // What a download has brought under the key that the service gave may be others' work on top already.
+        // A version that a download brought under the assigned key may already contain changes of other clients.
         let mergesOthers = request.isMergedWithOthers
         let isOvertaken = isOvertaken || mergesOthers || twin?.entity.map { !request.isShown(by: $0) } ?? false
-        // What others have done before a stream was sent, or beneath a merged change, is not ours, and a call is not to act on it.
+        // Changes that other clients made before a stream was sent, or beneath a merged change, are not work of
+        // this client. A call must not act on them.
         let isOurs =
             !mergesOthers
             && (request.kind != .stream || known?.entity.flatMap { old in theirs.map(old.matches) } ?? false)
@@ -111,12 +112,14 @@ struct UploadOutcomes: Sendable {
         // A stream has an ETag of its own, and no properties.
         if let next = rest.first(where: { $0.kind != .stream }) {
             if request.kind == .stream {
-                // What the next change was made of is not this one's answer: others may have been there before.
+                // The base version of the next change does not come from this response: other clients may have
+                // changed the entity before.
                 if theirs.map({ isMade(next, of: $0) }) ?? true { try queue.setETag(etag, of: next.id, in: database) }
             } else if isOvertaken || meetOthers(rest, in: theirs, behind: request, reading) {
-                // What waits was not made of what others have done since: the values tell when it is sent.
+                // Pending changes are not based on later changes of other clients. The values decide when they
+                // are sent.
             } else if request.kind != .update || request.etag != nil {
-                // The next change is one of what the service made of this one.
+                // The version that the service made of this change is the base version of the next one.
                 try put(next, on: accepted, table, in: database)
                 if etag == nil {
                     try advance(rest, behind: next, of: request, seen: seen, to: accepted, table, in: database)
@@ -130,15 +133,15 @@ struct UploadOutcomes: Sendable {
             "accepted", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
     }
 
-    /// The back-end version of what a request changes.
+    /// The server version of the entity that a request changes.
     private func image(
         of request: QueuedRequest, _ table: TableStorage, in database: Database
     ) throws -> BeforeImages.Image? {
         try before.image(set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)
     }
 
-    /// Whether a call or a header field that waits names what a request has created: only its row can tell them the key that
-    /// the service gave.
+    /// Whether a pending call or header field refers to a created entity. Only the row provides the key that the
+    /// service assigned.
     private func isNamed(_ creation: QueuedRequest, in database: Database) throws -> Bool {
         let entity = HeaderPlaceholders.Named(set: creation.entitySet, key: creation.key)
         return try queue.requests(in: database).contains { request in
@@ -147,14 +150,14 @@ struct UploadOutcomes: Sendable {
         }
     }
 
-    /// Whether an update was made of what the service has of the properties that it changes.
+    /// Whether the base version of an update equals the server version in the properties that it changes.
     private func isMade(_ request: QueuedRequest, of theirs: ODataEntity) -> Bool {
         guard request.kind == .update, let base = request.base else { return true }
         return theirs.matches(base)
     }
 
-    /// Whether others have changed what requests are about that wait behind an update which an ETag guarded, between the
-    /// service's making of that and the reading of the entity.
+    /// Detects changes by other clients between an update guarded by an ETag and the later reading of the entity,
+    /// for the pending requests behind the update.
     private func meetOthers(
         _ rest: [QueuedRequest], in theirs: ODataEntity?, behind request: QueuedRequest, _ reading: Reading
     ) -> Bool {
@@ -164,11 +167,11 @@ struct UploadOutcomes: Sendable {
         case .atOnce: return false
         case .later(let others), .repeated(let others): acted = others
         }
-        // What a waiting change has made of a property is what the ones behind it were made of.
+        // The value that a pending change gives a property is the base value of the changes behind it.
         var changed = request.changes.loadedProperties
         for waiting in rest {
-            // A deletion is about all of the entity, of which the service may have changed some itself with the update: what
-            // it has right behind that is taken for its own work.
+            // A deletion affects the whole entity. The service itself may have changed some properties with the
+            // update, so the server version right after the update counts as its result.
             let isMade = waiting.kind == .update || waiting.kind == .delete && reading.isRepeated
             if isMade, !acted.contains(waiting.id), let base = waiting.base,
                 !theirs.matches(base.only(where: { !changed.contains($0) }))
@@ -180,7 +183,7 @@ struct UploadOutcomes: Sendable {
         return false
     }
 
-    /// Marks both ends of a relation that the service has taken as uploaded, as far as they are here.
+    /// Marks both ends of an accepted relation as uploaded, as far as they are in the store.
     private func markRelated(by request: QueuedRequest, in database: Database) throws {
         guard Relations(mapping: mapping).pair(of: request) != nil, let relation = request.relation else { return }
         for (set, row) in [(request.entitySet, relation.sourceRow), (relation.targetSet, relation.targetRow)] {
@@ -190,8 +193,8 @@ struct UploadOutcomes: Sendable {
         }
     }
 
-    /// Stores that the service has taken the stream of a request, with its ETag where it told that, or its deletion: what
-    /// was downloaded before is not needed any more.
+    /// Stores that the service accepted a stream, with its ETag if the response has one, or its deletion. The
+    /// downloaded bytes are not needed any more.
     private func accept(streamOf request: QueuedRequest, etag: String?, in database: Database) throws {
         guard let stream = request.stream else {
             guard request.kind == .stream else { return }
@@ -204,13 +207,14 @@ struct UploadOutcomes: Sendable {
         if let next { try queue.setETag(etag, of: next.id, in: database) }
     }
 
-    /// Removes what was downloaded of a stream that others have replaced since: who takes the change back loads it again.
+    /// Removes the downloaded bytes of a stream that another client has replaced. An undo of the local change
+    /// loads them again.
     private func removeOutdated(streamOf request: QueuedRequest, _ theirs: ODataEntity, in database: Database) throws {
         guard request.kind == .stream else { return }
         try StreamTable.remove(request.streamOwner, local: false, unless: request.etag(in: theirs), in: database)
     }
 
-    /// The entity is gone here.
+    /// Removes the entity from the store.
     private func forget(_ request: QueuedRequest, _ table: TableStorage, in database: Database) throws {
         try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
         try DeletionShelf(mapping: mapping).drop(set: request.entitySet, rowID: request.rowID, in: database)
@@ -223,27 +227,27 @@ struct UploadOutcomes: Sendable {
             "accepted", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
     }
 
-    /// The service refused a request, or nobody knows whether it acted.
+    /// Stores that the service refused a request, or that its outcome is unknown.
     func fail(
         _ request: QueuedRequest, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure,
         in database: Database
     ) throws {
-        // Undone while the service was asked about it.
+        // The request may have been undone while the service was asked about it.
         guard try queue.request(request.id, in: database) != nil else { return }
         try Events.add(
             "failed", "\(request.kind.rawValue) \(describe(request)): \(failure.status ?? 0) \(failure.code)",
             environment: environment, in: database)
         let rest = try queue.requests(set: request.entitySet, rowID: request.rowID, in: database)
         if request.kind == .create, state == .refused, rest.contains(where: { $0.kind == .delete }) {
-            // It was deleted here after all, and the service never took it: both sides agree. What the service
-            // has under the same key is somebody else's, and comes back.
+            // The entity was deleted locally and never reached the service: both sides agree. An entity of the
+            // service under the same key belongs to another client, and comes back.
             try Undo(mapping: mapping, queue: queue, environment: environment).undo(
                 set: request.entitySet, rowID: request.rowID, in: database)
             return
         }
         try queue.markFailed(request.id, state, failure, in: database)
         if failure.conflict == .deleted, request.isOfRow, request.kind != .create {
-            // Who gives the change up sees what the service has: nothing.
+            // Withdrawing the change shows the server version: no entity.
             try before.deleteEntity(set: request.entitySet, rowID: request.rowID, in: database)
         }
         guard let theirs = failure.theirs, request.kind != .create else { return }
@@ -251,13 +255,13 @@ struct UploadOutcomes: Sendable {
         if request.kind.isRelation { return try noteEnd(of: request, in: theirs, in: database) }
         if request.kind == .stream {
             try removeOutdated(streamOf: request, theirs, in: database)
-            // It is sent again on top of that version, whose ETag is not among what is kept of an entity.
+            // The change is sent again on top of that version, whose ETag is not part of the stored entity.
             try queue.setETag(request.etag(in: theirs), of: request.id, in: database)
         }
         try renew(request, to: theirs, in: database)
     }
 
-    /// Takes the service's version of a row as the newest one, with the changes that are still queued on top.
+    /// Stores the server version of a row, with the queued changes on top.
     private func renew(_ request: QueuedRequest, to theirs: ODataEntity, in database: Database) throws {
         guard let table = mapping.tables[request.entitySet] else { return }
         let theirs = try storable(theirs, table, in: database)
@@ -273,26 +277,26 @@ struct UploadOutcomes: Sendable {
             request.rowID, queued.reduce(newest) { $0.overlaid(by: $1.changes) })
     }
 
-    /// What of the service's version of a row the row can hold. Where that is not all, the next download of its set compares
-    /// everything, and tells what is wrong: it must not keep the queue from being sent.
+    /// Returns the part of the server version that the row can store. If properties are missing, the next
+    /// download of the set compares all rows and reports the fault; the queue must not be blocked by it.
     func storable(_ theirs: ODataEntity, _ table: TableStorage, in database: Database) throws -> ODataEntity {
         let held = try BulkLoader(set: table.set, mapping: mapping, in: database).storable(theirs)
         if held.values != theirs.values { try requireComparison(of: table.set, in: database) }
         return held
     }
 
-    /// Lets the next download compare everything that queries bring of a set.
+    /// Lets the next download compare all rows that queries bring of a set.
     private func requireComparison(of set: String, in database: Database) throws {
         for query in try QueryTable.all(in: database) where query.sets(in: mapping).contains(set) {
             try QueryTable.requireComparison(of: query, in: database)
         }
     }
 
-    /// A person says that a request in doubt has acted. A download may have brought meanwhile what the service made of it, or
-    /// others after it, and would not bring it again: the next one compares everything.
+    /// Accepts a request of unknown outcome, as a person decided. A download may already have brought its result,
+    /// or later changes by other clients, and would not bring them again: the next download compares all rows.
     ///
-    /// - Parameter key: the key that the service gave, where it is known.
-    /// - Throws: ``OfflineError/keyNeeded(request:)`` when others wait for a key that is not known.
+    /// - Parameter key: the key that the service assigned, if it is known.
+    /// - Throws: ``OfflineError/keyNeeded(request:)`` if other changes wait for a key that is not known.
     func accept(inDoubt request: QueuedRequest, key: EntityKey?, in database: Database) throws {
         guard !request.isWithoutPlace else { return try accept(request, theirs: nil, etag: nil, in: database) }
         try requireComparison(of: request.touchedRow?.set ?? request.entitySet, in: database)
@@ -308,13 +312,13 @@ struct UploadOutcomes: Sendable {
         }
         guard !waits else { throw OfflineError.keyNeeded(request: request.id) }
         try queue.remove(request.id, in: database)
-        // The next download brings it under its own key, and takes the row under the temporary one away.
+        // The next download brings the entity under its own key and removes the row under the temporary key.
         try Membership.markUploaded(request.rowID, of: request.entitySet, in: database)
         try Events.add("accepted", "create \(describe(request))", environment: environment, in: database)
     }
 
-    /// Gives changes up, and tells all that went: what waited for them is of no use without them, and where the service makes
-    /// changes together or not at all, what was made together with one that goes, goes with it.
+    /// Withdraws changes and returns all that were removed: changes that depend on them go too, and so do the
+    /// other changes of the same change set.
     func givenUp(in database: Database, _ giveUp: () throws -> Void) throws -> [QueuedRequest] {
         let before = try queue.requests(in: database)
         if try ServiceKnowledge.hasChangeSets(model: mapping.model, in: database) {
@@ -330,10 +334,10 @@ struct UploadOutcomes: Sendable {
         return before.filter { !left.contains($0.id) }
     }
 
-    /// Gives a change up in favour of the service's version. Later changes of the same entity were made without having
-    /// seen that either: each finds a conflict of its own when it is sent. Where the service has none, all go.
+    /// Withdraws a change in favour of the server version. Later changes of the entity were not based on that
+    /// version: each meets its own conflict when it is sent. Without a server version, all of them are withdrawn.
     func yield(_ request: QueuedRequest, to theirs: ODataEntity?, in database: Database) throws {
-        // Undone while the service was asked about it.
+        // The request may have been undone while the service was asked about it.
         guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call {
             try queue.remove(request.id, in: database)
@@ -369,15 +373,15 @@ struct UploadOutcomes: Sendable {
         }
     }
 
-    /// Gives a change up that nobody has come in the way of, since what it was to be made together with is given up: the
-    /// entity shows its other changes as before.
+    /// Withdraws a change without a conflict of its own, because its change set is withdrawn. The entity keeps
+    /// its other changes.
     func giveUp(_ request: QueuedRequest, in database: Database) throws {
         try Cancelling(mapping: mapping, queue: queue, environment: environment).cancel(request, in: database)
         try Events.add(
             "given up", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
     }
 
-    /// The whole entity as it was when a request was made; `nil` if the store has another version by now.
+    /// The base version of the whole entity; `nil` if the store has another version by now.
     func known(beneath request: QueuedRequest, in database: Database) throws -> ODataEntity? {
         let row = request.boundRow ?? RowReference(set: request.entitySet, rowID: request.rowID)
         guard let etag = request.etag, let table = mapping.tables[row.set], !request.kind.isRelation else { return nil }
@@ -387,14 +391,15 @@ struct UploadOutcomes: Sendable {
         return known?.control.etag == etag ? known : nil
     }
 
-    /// Puts a change on top of the service's version, to be sent again.
+    /// Puts a change on top of the server version, to be sent again.
     ///
-    /// - Parameter mergesOthers: whether others changed what the change was not made of, so that what waits behind it meets that.
+    /// - Parameter mergesOthers: whether other clients changed properties outside of the base version, so that
+    ///   pending changes behind it meet them.
     func rebase(
         _ request: QueuedRequest, changes: ODataEntity, onto theirs: ODataEntity, mergesOthers: Bool = false,
         in database: Database
     ) throws {
-        // Undone while the service was asked about it.
+        // The request may have been undone while the service was asked about it.
         guard try queue.request(request.id, in: database) != nil else { return }
         if request.kind == .call { return try rebase(call: request, onto: theirs, in: database) }
         if request.kind.isRelation {
@@ -435,8 +440,8 @@ struct UploadOutcomes: Sendable {
         try queue.markMerged(request.id, in: database)
     }
 
-    /// What a relation has made where there can be one only is what those behind it take the place of, whatever was seen there when
-    /// they were made.
+    /// The target of an accepted relation to one entity is the version that later changes of the same relation
+    /// replace, whatever their own base version was.
     private func noteEnd(madeBy request: QueuedRequest, in database: Database) throws {
         guard request.kind == .link, let made = request.relation,
             mapping.tables[request.entitySet]?.shape.navigationProperty(made.navigation)?.isCollection == false
@@ -451,7 +456,8 @@ struct UploadOutcomes: Sendable {
         }
     }
 
-    /// Notes what the service has in the place of a relation: sent again, the request is one on top of that.
+    /// Stores the server's target of a relation as the base version: a repeat of the request replaces that
+    /// target.
     private func noteEnd(of request: QueuedRequest, in theirs: ODataEntity, in database: Database) throws {
         guard case .relation(var relation)? = try queue.request(request.id, in: database)?.subject,
             case .references(let ids)? = theirs.related[relation.navigation]
@@ -460,7 +466,7 @@ struct UploadOutcomes: Sendable {
         try queue.setSubject(.relation(relation), of: request.id, in: database)
     }
 
-    /// Whether the service's version of what a request changes is known by an ETag.
+    /// Whether the server version of the entity that a request changes has a known ETag.
     func hasETag(_ request: QueuedRequest, in database: Database) throws -> Bool {
         guard let table = mapping.tables[request.entitySet] else { return false }
         return try image(of: request, table, in: database)?.etag != nil
@@ -477,7 +483,7 @@ struct UploadOutcomes: Sendable {
 }
 
 extension QueuedRequest {
-    /// Which stream it is about.
+    /// The stream that the request is about.
     var streamOwner: StreamTable.Owner {
         StreamTable.Owner(set: entitySet, rowID: rowID, property: streamProperty ?? "")
     }

@@ -19,7 +19,7 @@ extension UploadStep {
         let isOvertaken: Bool
     }
 
-    /// What the answers tell about the service beyond the entities.
+    /// Facts about the service that the responses show, apart from the entities.
     struct Learned: Sendable {
         /// Whether all requests carried an identification by which a repeat is recognised.
         var wereIdentified = false
@@ -29,12 +29,13 @@ extension UploadStep {
         var takesReferences = false
     }
 
-    /// Stores that the service has acted: all answers in one transaction. Whatever is missing in them, the requests must not be
-    /// sent again.
+    /// Stores that the service has acted: all responses in one transaction. Even if parts of a response are
+    /// missing, the requests must not be sent again.
     ///
     /// - Parameters:
-    ///   - seen: the entities as they were at the service before, if it was asked.
-    ///   - isRepeat: whether the requests may have acted long ago, so that the answers show the current entities.
+    ///   - seen: the server versions before the requests, if they were read.
+    ///   - isRepeat: whether the requests may have acted long ago, so that the responses show the current
+    ///     entities.
     func accept(
         _ unit: UploadUnit, _ responses: [ODataResponse], seen: [RowReference: ODataEntity] = [:], isRepeat: Bool,
         learned: Learned = Learned()
@@ -88,7 +89,8 @@ extension UploadStep {
     ) async throws -> Accepted {
         var theirs: ODataEntity?
         if case .entity(let entity) = response.body { theirs = entity }
-        // An answer that shows another entity tells nothing about this one. An entity that the unit creates has another key here.
+        // An answer that shows another entity tells nothing about this one. An entity that the unit creates has
+        // another key here.
         let isCreated = unit.requests.contains { $0.kind == .create && $0.touchedRow == request.touchedRow }
         if !isCreated, request.kind != .call, let key = theirs?.key, key != request.key { theirs = nil }
         var key: EntityKey?
@@ -115,8 +117,8 @@ extension UploadStep {
         case .create, .update, .delete, .link, .unlink: break
         }
         if theirs != nil, theirs?.control.etag == nil { theirs?.control.etag = etag }
-        // An entity that is read after the answer may be the work of other clients by then. In a change set, a later member may
-        // have changed it.
+        // An entity that is read after the answer may be the work of other clients by then. In a change set, a
+        // later member may have changed it.
         var isOvertaken = false
         if case .later = reading, unit.isSingle, let etag, let theirs { isOvertaken = theirs.control.etag != etag }
         return Accepted(
@@ -128,12 +130,13 @@ extension UploadStep {
     private func fail(_ request: QueuedRequest, withoutKey answer: Accepted, in database: Database) throws {
         let failure = QueuedRequest.Failure(
             status: answer.status, code: "NoKey",
-            message: "The service created \(request.entitySet) without saying under which key.",
+            message: "The service created an entity of \(request.entitySet), but its response names no key.",
             at: uploader.environment.instant)
         try uploader.outcomes.fail(request, .inDoubt, failure, in: database)
     }
 
-    /// Whether an entity has the values that a request sent, apart from those that later requests of its change set replaced.
+    /// Whether an entity has the values that a request sent, apart from those that later requests of its change
+    /// set replaced.
     private func isShown(_ request: QueuedRequest, by theirs: ODataEntity, in database: Database) throws -> Bool {
         guard !unit.isSingle, let changeSet = request.options.changeSet, request.isOfRow else {
             return request.isShown(by: theirs)

@@ -56,10 +56,10 @@ extension UploadStep {
         UploadStep(uploader: uploader, unit: unit, strategy: strategy)
     }
 
-    /// Keeps what a refusal tells about the service.
+    /// Remembers the facts about the service that a refusal shows.
     ///
     /// - Returns: whether single properties were sent that can be sent as whole entities.
-    /// - Throws: the error of a service that is not reached: something on the way answered in its place.
+    /// - Throws: the error of a service that is not reached: a proxy or gateway answered in its place.
     private func learn(from refusal: ODataError, _ sent: Sent) async throws -> Bool {
         if sent.facts.isRepeatable == nil, refusal.repeatabilityResult == .accepted {
             try await uploader.write { try ServiceKnowledge.setRepeatable(true, in: $0) }
@@ -93,9 +93,9 @@ extension UploadStep {
         return try await uploader.archive(unit, state, error, message: message)
     }
 
-    /// Takes requests out of the queue whose effect is there already.
+    /// Removes requests from the queue whose effect the service already has.
     ///
-    /// - Parameter ids: these of a change set; the others are sent without them. `nil` for all.
+    /// - Parameter ids: these requests of a change set; the rest is sent without them. `nil` for all.
     private func acceptAsDone(
         _ ids: Set<Int64>?, of unit: UploadUnit, wasSent: Bool
     ) async throws -> Uploader.Outcome {
@@ -132,8 +132,8 @@ extension UploadStep {
             // Should this answer get lost, the time of the first transmission tells of the doubt.
             strategy.isIdentified = false
         case .withWholeEntities:
-            // That the service takes these is kept once it has taken one. A first one whose answer is lost may have acted, and is
-            // known like any other repeat.
+            // The support for repeats is stored once the service has accepted one. If the first response is lost,
+            // the request may have acted, and is treated like any other repeat.
             if let error {
                 strategy.wholeSets.formUnion(try await uploader.untriedWholeSets(of: unit, error, strategy))
             }
@@ -160,8 +160,8 @@ extension UploadStep {
         return reason == .noChangeSets(isCertain: false) ? .sendIndividually : .requeued
     }
 
-    /// Takes a change set apart whose references the service does not take. Each of its requests waits for those before it, and
-    /// is sent with the keys that the service gave these.
+    /// Splits a change set whose references the service does not accept. Each of its requests waits for the
+    /// earlier ones, and is sent with the keys that the service assigned to them.
     private func takeApart(_ unit: UploadUnit, in database: Database) throws {
         let queue = uploader.outcomes.queue
         let dependencies = QueueDependencies(queue: queue)
@@ -178,8 +178,8 @@ extension UploadStep {
 }
 
 extension Verdict {
-    /// Whether the service is asked before the decision is made, or the conflict policy: should the process end meanwhile, the
-    /// queue says that the unit has not acted.
+    /// Whether the service is asked before the decision is made, or the conflict policy: should the process end
+    /// meanwhile, the queue says that the unit has not acted.
     fileprivate var asksService: Bool {
         switch self {
         case .lookAtVersions, .lookForRelation, .conflict, .sendAgain(.withWholeEntities), .sendAgain(.withAnyVersion):

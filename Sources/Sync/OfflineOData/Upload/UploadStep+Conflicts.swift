@@ -22,7 +22,7 @@ extension UploadStep {
         var rebased: [Rebase] = []
         /// Whether the unit is given up in favour of the server versions.
         var isGivenUp = false
-        /// Whether the service has what a single request makes.
+        /// Whether the service already has the result of a single request.
         var isAgreed = false
 
         /// Whether each conflict was settled by putting its request on top of the server version.
@@ -78,7 +78,8 @@ extension UploadStep {
 
     private func settle(_ conflicts: [Int64: Uploader.Conflict]) async throws -> Settled {
         var settled = Settled(conflicts: conflicts)
-        // The versions that merged requests make of their rows: the later ones were not made of the changes of other clients.
+        // The versions that merged requests make of their rows: the later ones were not made of the changes of
+        // other clients.
         var merged: [RowReference: ODataEntity] = [:]
         var found: [RowReference: ODataEntity] = [:]
         for request in unit.requests {
@@ -90,7 +91,8 @@ extension UploadStep {
                 let merge = VersionMerge(base: request.base, mine: isDeletion ? nil : request.changes, theirs: version)
                 guard case .merged(let changes) = merge.result else {
                     if case .conflict = merge.result {
-                        // The archive shows the server version, not the one that the earlier requests would have made of it.
+                        // The archive shows the server version, not the one that the earlier requests would have
+                        // made of it.
                         settled.conflicts[request.id] = Uploader.Conflict(
                             theirs: found[row], error: .preconditionFailed(request.entitySet))
                     }
@@ -124,9 +126,9 @@ extension UploadStep {
         return settled
     }
 
-    /// Accepts a single request whose effect is there already.
+    /// Accepts a single request whose effect the service already has.
     ///
-    /// - Returns: `nil` for a stream that is not the one of the request.
+    /// - Returns: `nil` for a stream that differs from the one of the request.
     private func acceptAgreed(_ settled: Settled) async throws -> Uploader.Outcome? {
         let request = unit.requests[0]
         if request.kind == .stream {
@@ -172,7 +174,7 @@ extension UploadStep {
     private func giveUp(_ conflicts: [Int64: Uploader.Conflict]) async throws -> [QueuedRequest] {
         try await uploader.write { [uploader, unit] database in
             let outcomes = uploader.outcomes
-            // Whatever became of them, none is on its way any more.
+            // Whatever their outcome is, the requests are not sent any more.
             for request in unit.requests {
                 try outcomes.queue.markPending(request.id, forgetsIdentification: true, in: database)
             }

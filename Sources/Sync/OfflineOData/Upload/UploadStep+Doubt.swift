@@ -1,9 +1,10 @@
 import ODataModel
 import ODataService
 
-/// Units whose answer was lost.
+/// Settles units whose response was lost.
 extension UploadStep {
-    /// Finds out whether a unit acted whose answer was lost, at a service that does not recognise a repeat (rule 1).
+    /// Finds out whether a unit with a lost response acted, at a service that does not recognise a repeat (rule
+    /// 1).
     ///
     /// - Parameter refusal: the refusal of the repeat, if it was sent again.
     /// - Returns: `nil` if the unit may be sent once more.
@@ -23,8 +24,8 @@ extension UploadStep {
         }
     }
 
-    /// Finds out whether a unit acted that was refused when it was sent again, by an answer that does not say whether the service
-    /// recognised it.
+    /// Finds out whether a unit acted that was refused when it was sent again, by an answer that does not say
+    /// whether the service recognised it.
     ///
     /// - Returns: `nil` if it did not act.
     func settle(refused error: ODataError) async throws -> Uploader.Outcome? {

@@ -3,13 +3,13 @@ import ODataService
 
 /// Looks at the state of a refused unit at the service.
 extension UploadStep {
-    /// What was found at the service.
+    /// The state found at the service.
     struct Look {
         /// `nil` if the service was not asked.
         var finding: Verdict.Finding?
         /// The requests whose entities other clients changed or deleted.
         var conflicts: [Int64: Uploader.Conflict] = [:]
-        /// The requests of a change set whose effect is there already; `nil` for all.
+        /// The requests of a change set whose effect the service already has; `nil` for all.
         var done: Set<Int64>?
         /// The answer that the earlier transmission would have got, if it acted.
         var response: ODataResponse?
@@ -41,7 +41,7 @@ extension UploadStep {
         } catch let unreadable where uploader.refusal(unreadable, of: request) != nil {
             return Look(finding: .unreadable)
         } catch let failure {
-            // The unit was refused: whatever keeps us from asking, it is known that it has not acted.
+            // The unit was refused and has not acted, even if the service cannot be asked.
             try await uploader.putBack(unit, wasSent: facts.mayHaveActed(beside: error))
             throw failure
         }
@@ -84,8 +84,8 @@ extension UploadStep {
         }
     }
 
-    /// The deletions of a change set whose entities other clients have deleted. If another request waits for the same entity, the
-    /// deletion is not among them: that request meets it as a conflict.
+    /// The deletions of a change set whose entities other clients have deleted. A deletion is left out if another
+    /// request waits for the same entity: that request meets it as a conflict.
     private func deletionsDone(of unit: UploadUnit) async throws -> Set<Int64> {
         var done: Set<Int64> = []
         for request in unit.requests where request.kind == .delete {
@@ -103,7 +103,8 @@ extension UploadStep {
         return done
     }
 
-    /// The members of a change set whose entities other clients have changed meanwhile: the service refuses all for one.
+    /// The requests of a change set whose entities other clients have changed: the service refuses the whole set
+    /// because of one.
     private func conflicts(
         in unit: UploadUnit, _ error: ODataError
     ) async throws -> [Int64: Uploader.Conflict] {

@@ -46,11 +46,12 @@ extension UploadStep {
 }
 
 extension ODataResponse {
-    /// That an answer does not say that the service made a change; `nil` where it does. 202 leaves that to a later answer.
+    /// The error if a response does not confirm the change; `nil` if it does. Status 202 leaves the outcome to a
+    /// later response.
     var doubt: ODataError? {
         guard !(200..<300).contains(status) || status == 202 else { return nil }
         return ODataError(
             status: status, code: "NotDone",
-            message: "The service answered \(status), which does not say that it made the change.")
+            message: "The service answered \(status), which does not confirm the change.")
     }
 }

@@ -49,7 +49,8 @@ struct UploadStep: Sendable {
                 seen = found.seen
             }
         } catch {
-            // An entity cannot be looked at, and will not be the next time: the rest of the queue must not wait for that.
+            // An entity cannot be looked at, and will not be the next time: the rest of the queue must not wait
+            // for that.
             return .done(try await archive(error, of: unit, wasSent: wasSent))
         }
         var found = Uploader.etags(of: seen, guarding: unit.requests)

@@ -14,7 +14,7 @@ struct UploadUnit: Sendable {
 
     private init(copying requests: [QueuedRequest]) { self.requests = requests }
 
-    /// The number by which tries are counted.
+    /// The number under which attempts are counted.
     var id: Int64 { requests[0].id }
 
     /// Whether it is a single request, which is sent without a batch.

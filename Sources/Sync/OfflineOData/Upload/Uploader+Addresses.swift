@@ -9,13 +9,13 @@ extension Uploader {
     /// The place at which the entity of a request is created.
     struct EntityAddress {
         var url: ODataURL
-        /// Whether there may be many; else the entity is put there.
+        /// Whether the place holds many entities; if not, the entity is put there.
         var isCollection = true
     }
 
     /// The URL of a request's entity.
     ///
-    /// - Parameter key: the key that it has at the service; the request's own where it is left out.
+    /// - Parameter key: the key at the service; by default, the key of the request.
     func url(of request: QueuedRequest, key: EntityKey? = nil) async throws -> ODataURL {
         if request.kind == .call { return try await boundURL(of: request) }
         let key = key ?? request.key
@@ -28,16 +28,16 @@ extension Uploader {
         return url
     }
 
-    /// The address that the service gave the entity of a request; `nil` for the one that its key makes.
+    /// The address that the service gave the entity of a request; `nil` if the address follows from the key.
     func link(of request: QueuedRequest) async throws -> String? {
         guard request.isOfRow, request.parentRow == nil else { return nil }
         let row = RowReference(set: request.entitySet, rowID: request.rowID)
         return try await database.read { try EntityLinks.edit(of: row, in: $0) }
     }
 
-    /// The URL of the collection that a request's entity is in, under the keys that its containers have by now.
+    /// The URL of the collection of a request's entity, with the current keys of its containers.
     ///
-    /// - Throws: `ODataError` where a container is gone: the request goes to the archive then.
+    /// - Throws: `ODataError` if a container is gone. The request then goes to the archive.
     func address(of request: QueuedRequest) async throws -> EntityAddress {
         let set = request.entitySet
         guard let parent = request.parentRow else {

@@ -4,10 +4,10 @@ import ODataQuery
 import ODataSQL
 import ODataService
 
-/// Calls of actions, and what they make of the entities that they are bound to.
+/// Calls of actions, and their effects on the entities to which they are bound.
 extension Uploader {
-    /// The call as the service gets it. The ETag of what it is bound to is told to the service: it acts on what the caller
-    /// has seen, or not at all (OData Protocol 4.01, 11.5.5.1).
+    /// The call in the form for the service, with the ETag of the entity to which it is bound. The action then
+    /// acts on the version that the caller has seen, or not at all (OData Protocol 4.01, 11.5.5.1).
     func call(_ request: QueuedRequest) async throws -> ODataRequest {
         guard let call = request.actionCall else { throw modelChanged(request) }
         var url = try ODataURL(parsing: call.url)
@@ -29,7 +29,7 @@ extension Uploader {
         return ODataRequest(.create, url, body: .parameters(parameters), ifMatch: request.etag)
     }
 
-    /// The URL of what an action is bound to, under the keys that the entities on the way have by now.
+    /// The URL of the entity to which an action is bound, with the current keys of the entities on the way.
     func boundURL(of call: QueuedRequest) async throws -> ODataURL {
         var path = try ODataURL(parsing: call.actionCall?.url ?? "").path
         guard path.segments.count > 1 else {
@@ -43,12 +43,12 @@ extension Uploader {
         return ODataURL(path: now ?? bound)
     }
 
-    /// The entity that an action is bound to as the action has left it: by its answer, or read again where the call has an
-    /// ETag, so that what is here is of a version that the service may have no more, or where a change waits behind it
-    /// (rule 5).
+    /// The entity to which an action is bound, after the action: from the response, or read again. It is read
+    /// again if the call has an ETag, since the stored version may be outdated, or if a change is pending behind
+    /// the call (rule 5).
     ///
-    /// - Returns: `nil` for what is bound to no entity that is here, for what is neither answered nor read again, and where it
-    ///   cannot be read.
+    /// - Returns: `nil` if the action is bound to no entity of the store, if the entity is neither in the
+    ///   response nor read again, and if it cannot be read.
     func boundEntity(after call: QueuedRequest, _ response: ODataResponse) async throws -> ODataEntity? {
         guard call.boundRow != nil else { return nil }
         if case .entity(var entity) = response.body {
@@ -63,9 +63,9 @@ extension Uploader {
         return isNeeded ? await readAgain(call, call.key) : nil
     }
 
-    /// Where no ETag is known, as at services without: what the service has of the entity that an action is bound to, held
-    /// against what the next change of it was made of (rule 8). Once the action has acted, nobody can tell what is its work
-    /// and what another's.
+    /// Compares the server version of the entity to which an action is bound with the base version of its next
+    /// change, if no ETag is known (rule 8). After the action, its effects cannot be told from those of other
+    /// clients.
     func comparison(behind call: QueuedRequest) async throws -> Comparison {
         guard call.etag == nil, options.comparesWithoutETags else { return Comparison() }
         let change = try await database.read { database -> QueuedRequest? in
@@ -81,7 +81,7 @@ extension Uploader {
         } catch let unreadable where refusal(unreadable, of: call) != nil {
             return Comparison()
         }
-        // That it is gone, the service says itself.
+        // The service itself reports that the entity is gone.
         guard let theirs = found else { return Comparison() }
         let isUnchanged = next.etag.map { $0 == theirs.control.etag } ?? next.base.map(theirs.matches) ?? true
         guard isUnchanged else {
@@ -90,10 +90,11 @@ extension Uploader {
         return Comparison(seen: theirs)
     }
 
-    /// What the service has of the entity that an action in doubt is bound to, which the action may have changed: the version
-    /// that the next changes meet, and that the action is called on again.
+    /// The server version of the entity to which an action of unknown outcome is bound, which the action may have
+    /// changed. The next changes meet this version, and the action is called again on it.
     ///
-    /// - Returns: `nil` for anything but an action in doubt that has an ETag, and where the entity cannot be read.
+    /// - Returns: `nil` unless the request is an action of unknown outcome with an ETag, and if the entity cannot
+    ///   be read.
     func version(behind request: QueuedRequest, _ state: QueuedRequest.State) async -> ODataEntity? {
         guard state == .inDoubt, request.kind == .call, request.etag != nil else { return nil }
         return await readAgain(request, request.key)

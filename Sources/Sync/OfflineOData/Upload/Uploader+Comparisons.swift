@@ -3,10 +3,12 @@ import ODataService
 
 /// Looks for changes of other clients before a unit is sent that no ETag guards.
 extension Uploader {
-    /// Compares the current entities with the versions that the requests of a unit were made of, as far as no ETag guards them
-    /// (rule 8). A later request was made of the properties that an earlier one changes; other clients may have changed all else.
+    /// Compares the current entities with the base versions of the requests of a unit, as far as no ETag guards
+    /// them (rule 8). An earlier request determines the base values of the properties that it changes; other
+    /// clients may have changed all other properties.
     ///
-    /// - Returns: the requests whose entities other clients changed meanwhile, and the current entities that were read.
+    /// - Returns: the requests whose entities other clients changed meanwhile, and the current entities that were
+    ///   read.
     func comparisons(
         before unit: UploadUnit
     ) async throws -> (conflicts: [Int64: Conflict], seen: [RowReference: ODataEntity]) {
@@ -16,7 +18,7 @@ extension Uploader {
         var related: Set<RelatedEnd> = []
         for request in unit.requests {
             let row = request.touchedRow
-            // What an earlier one relates is what this one takes the place of.
+            // The target of an earlier request is the one that this request replaces.
             if let end = RelatedEnd(request), !related.insert(end).inserted { continue }
             if let row, let earlier = changed[row] {
                 if request.kind == .update || request.kind == .delete, request.etag == nil,
@@ -35,7 +37,7 @@ extension Uploader {
         return (conflicts, seen)
     }
 
-    /// Where a relation starts.
+    /// The source of a relation.
     private struct RelatedEnd: Hashable {
         let row: RowReference
         let navigation: String
@@ -47,7 +49,8 @@ extension Uploader {
         }
     }
 
-    /// The ETags of the current entities by the numbers of the first requests for each, if those have none of their own.
+    /// The ETags of the current entities by the numbers of the first requests for each, if those have none of
+    /// their own.
     static func etags(
         of seen: [RowReference: ODataEntity], guarding requests: [QueuedRequest]
     ) -> [Int64: String] {
@@ -67,8 +70,8 @@ extension Uploader {
     struct Comparison {
         /// The difference from the version that the change was made of.
         var conflict: Conflict?
-        /// The current entity, if the change was made of that version: a later change meets the work of other clients only in
-        /// what differs from it.
+        /// The current entity, if it still is the base version of the change. A later change meets the work of
+        /// other clients only in the differences from it.
         var seen: ODataEntity?
     }
 
@@ -80,7 +83,8 @@ extension Uploader {
         let isCompared = try await database.read { database in
             // A change on top of one of our own has no back-end version to compare with.
             guard try outcomes.isFirst(request, in: database) else { return false }
-            // Where the service has ETags, this one has none since others have come between it and one of our own.
+            // The service has ETags, but this request has none, since other clients made a change after an
+            // earlier one of this client.
             return try options.comparesWithoutETags || outcomes.hasETag(request, in: database)
         }
         guard isCompared else { return Comparison() }

@@ -13,19 +13,20 @@ extension Uploader {
 
     /// The decision about a change that met another version of its entity.
     enum Settlement {
-        /// It goes to the error archive; both sides changed these paths, as far as a merge found some.
+        /// It goes to the error archive. Both sides changed these paths, if a merge found some.
         case conflict([String])
-        /// It is given up.
+        /// It is withdrawn.
         case yield
-        /// The service has what the change makes.
+        /// The service already has the result of the change.
         case agreed
         /// These changes are sent on top of the server version.
         ///
-        /// - mergesOthers: whether others changed what the changes were not made of.
+        /// - mergesOthers: whether other clients changed properties outside of the base version.
         case resend(ODataEntity, mergesOthers: Bool)
     }
 
-    /// Settles a conflict: by the values, if the entity merely has another ETag (rule 41), else by the policy of its set.
+    /// Settles a conflict: by the values, if the entity merely has another ETag (rule 41), else by the policy of
+    /// its set.
     func settle(_ conflict: Conflict, _ request: QueuedRequest) async throws -> Settlement {
         let versions = try await versions(in: conflict, request)
         switch request.kind {
@@ -82,7 +83,8 @@ extension Uploader {
             kind: request.kind, base: request.base, mine: request.changes, theirs: conflict.theirs, known: known)
     }
 
-    /// Merges the versions of a stream, each of which is one value. Its base version is known as long as its bytes are in the store.
+    /// Merges the versions of a stream, each of which is one value. Its base version is known as long as its
+    /// bytes are in the store.
     private func merge(streamOf request: QueuedRequest, _ conflict: Conflict) async throws -> ConflictMerge {
         let shape = request.changes.shape
         let name = request.streamProperty ?? "$value"

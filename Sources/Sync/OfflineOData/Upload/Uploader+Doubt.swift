@@ -2,9 +2,9 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Looks for the entities of creations whose answer was lost.
+/// Looks for created entities after a lost response.
 extension Uploader {
-    /// The property that the app names to find a created entity again, with its value.
+    /// The property and value by which a created entity can be found, if the app names such a property.
     func correlation(of request: QueuedRequest) -> (name: String, value: ODataValue)? {
         guard let name = options.correlationProperties[request.entitySet], let value = request.changes[name],
             !value.isNull
@@ -12,7 +12,7 @@ extension Uploader {
         return (name, value)
     }
 
-    /// The entity that has a value which the app gives to one alone; `nil` when there is none.
+    /// The entity with a unique value that the app assigned; `nil` if there is none.
     func correlated(
         _ request: QueuedRequest, _ property: String, _ value: ODataValue
     ) async throws -> ODataEntity? {
@@ -21,7 +21,7 @@ extension Uploader {
         guard case .page(let page) = try await remote.execute(ODataRequest(.read, url)).body,
             let key = page.entities.first?.key
         else { return nil }
-        // Once more by its key, for its ETag.
+        // The entity is read again by its key, to get its ETag.
         return try await current(request, key)
     }
 

@@ -41,8 +41,8 @@ extension Uploader {
             wholeSets: Set(wholeSets.map(\.0.entitySet)))
     }
 
-    /// The requests of a unit for the service. An entity that an earlier request creates under a key which only the service
-    /// gives is named by its content id (rule 5).
+    /// The requests of a unit for the service. An entity that an earlier request creates under a key which only
+    /// the service gives is named by its content id (rule 5).
     ///
     /// - Returns: the requests, and the places at which they name entities that others create.
     private func items(
@@ -57,7 +57,7 @@ extension Uploader {
         for (position, request) in unit.requests.enumerated() {
             let references = ChangeSetReferences(mapping: mapping, created: created)
             let earlier = request.touchedRow.flatMap { wholes[$0] }
-            // What is made in this change set cannot be read yet.
+            // Entities that this change set creates cannot be read yet.
             var message = try await message(
                 for: request, isRepeatable: isRepeatable, strategy, merges: earlier == nil)
             if !unit.isSingle, let row = request.touchedRow {
@@ -66,17 +66,17 @@ extension Uploader {
                         message.method = .replace
                         message.body = .entity(earlier.merging(changes))
                     }
-                    // The whole entity is one from before the action: it would undo its work.
+                    // The whole entity dates from before the action and would undo its effects.
                     if called.contains(row) { mentions.insert(.apart) }
                 }
-                // What the next whole entity of the row is made from.
+                // The base of the next whole entity of the row.
                 if request.kind == .create || message.method == .replace, case .entity(let entity) = message.body {
                     wholes[row] = entity
                 }
                 if request.kind == .call { called.insert(row) }
             }
-            // What an earlier one makes of the entity has an ETag that nobody knows yet: that one guards them all, where it
-            // was made of the same version. Else the set meets the conflict that there is.
+            // The ETag that an earlier request gives the entity is not known yet. The earlier request's own ETag
+            // guards all of them if they have the same base version. If not, the change set meets the conflict.
             var isGuarded = request.isOfRow ? created.contains { $0.isOfRow(of: request) } : false
             if let row = request.touchedRow {
                 if let guardedBy = touched[row], guardedBy == message.ifMatch ?? guardedBy {
@@ -98,8 +98,8 @@ extension Uploader {
 
     /// The request for the service.
     ///
-    /// - Parameter merges: whether a change of single properties may be merged with the current entity, if the service takes
-    ///   whole entities only.
+    /// - Parameter merges: whether a change of single properties may be merged with the current entity, if the
+    ///   service takes whole entities only.
     private func message(
         for request: QueuedRequest, isRepeatable: Bool?, _ strategy: SendStrategy, merges: Bool
     ) async throws -> ODataRequest {
@@ -137,8 +137,8 @@ extension Uploader {
         return try await completed(message, request, isRepeatable)
     }
 
-    /// The entity as the service has it with the changes of a request: properties that are not loaded here must not be lost there.
-    /// A repeat gets the entity that was sent the first time.
+    /// The entity as the service has it with the changes of a request: properties that are not loaded here must
+    /// not be lost there. A repeat gets the entity that was sent the first time.
     private func wholeEntity(of request: QueuedRequest, _ changes: ODataEntity) async throws -> ODataEntity? {
         let bytes: [UInt8]
         if let sent = request.sentEntity {
@@ -171,7 +171,7 @@ extension Uploader {
         if isRepeatable != false, let id = request.requestID, let sent = request.firstSentField {
             message.repeatability = Repeatability(requestID: id, firstSent: sent)
         } else {
-            // A client of its own mind would put one of its own there, with the time of a clock that may be wrong.
+            // The client would add its own identification, with the time of a clock that may be wrong.
             message.isUnidentified = true
         }
         return message

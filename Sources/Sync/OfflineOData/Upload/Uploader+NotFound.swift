@@ -3,15 +3,16 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Answers that something is not there.
+/// Responses that report a missing resource.
 extension Uploader {
-    /// Makes sure that it is the service which says that something is not there. While it is deployed anew, or a route to it is
-    /// wrong, what is on the way says so of everything, in words of its own; but so do services that have no words for it.
+    /// Makes sure that the service itself reports a missing resource. During a deployment, or with a wrong route,
+    /// a gateway reports every resource as missing in its own words; but some services have no error body either.
     ///
-    /// - Throws: what keeps the service from answering; `InvalidResponseError` where nothing at its address is OData.
+    /// - Throws: the error that keeps the service from answering; `InvalidResponseError` if nothing at its
+    ///   address is OData.
     func confirm(_ refusal: ODataError) async throws {
         guard refusal.code.isEmpty, refusal.repeatabilityResult == nil else { return }
-        // Every service has metadata, and hardly one no service document, which is smaller.
+        // Every service has metadata, and nearly every one a service document, which is smaller.
         for path in [ResourcePath([]), ResourcePath([.metadata])] where try await isThere(path) { return }
         throw InvalidResponseError(status: refusal.status, problem: .unknownContext(nil), url: "$metadata")
     }
@@ -29,6 +30,6 @@ extension Uploader {
 }
 
 extension ODataError {
-    /// Whether it says that something is not there.
+    /// Whether the error reports a missing resource.
     var isNotFound: Bool { status == 404 || status == 410 }
 }

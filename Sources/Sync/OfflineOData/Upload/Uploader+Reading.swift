@@ -7,19 +7,19 @@ import ODataSQL
 extension Uploader {
     /// The key of a created entity, if the headers of the answer name it.
     func namedKey(_ request: QueuedRequest, _ response: ODataResponse) -> EntityKey? {
-        // Either may be of a form that tells no key.
+        // Neither URL needs to have a form with a key.
         [response.location, response.entityID].lazy.compactMap { $0 }.compactMap {
             KeyURL.key(inID: $0, shape: request.changes.shape, model: mapping.model)
         }.first
     }
 
-    /// After an answer that does not say enough: the entity as it is now, with the ETag that the next requests
-    /// need (rule 5). Not being able to read it does not undo the change.
+    /// Reads the current entity after an incomplete response, with the ETag that the next requests need (rule 5).
+    /// A failure to read does not undo the change.
     func readAgain(_ request: QueuedRequest, _ key: EntityKey) async -> ODataEntity? {
         try? await current(request, key)
     }
 
-    /// The entity of a request as the service has it now; `nil` when it has none.
+    /// The server version of a request's entity; `nil` if there is none.
     func current(_ request: QueuedRequest, _ key: EntityKey) async throws -> ODataEntity? {
         do {
             var read = ODataRequest(.read, try await url(of: request, key: key))
@@ -39,8 +39,8 @@ extension Uploader {
         }
     }
 
-    /// The entity sets of which whole entities can be sent after a unit with single properties was refused for its method: the
-    /// one that the refusal names, if it names one.
+    /// The entity sets of which whole entities can be sent after a unit with single properties was refused for
+    /// its method: the one that the refusal names, if it names one.
     func untriedWholeSets(
         of unit: UploadUnit, _ error: ODataError, _ strategy: SendStrategy
     ) async throws -> Set<String> {

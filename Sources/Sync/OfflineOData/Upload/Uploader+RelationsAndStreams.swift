@@ -6,7 +6,7 @@ import ODataService
 
 /// Requests that carry no properties: streams and relations.
 extension Uploader {
-    /// The request as the service gets it; `nil` for one that carries properties.
+    /// The request in the form for the service; `nil` for a request with properties.
     func requestWithoutProperties(_ request: QueuedRequest) async throws -> ODataRequest? {
         switch request.kind {
         case .create:
@@ -43,8 +43,8 @@ extension Uploader {
         return url
     }
 
-    /// The answer that a request for a stream would have got, where the service has the very bytes that it sends; `nil`
-    /// where it has others.
+    /// The response that a request for a stream would have got, if the service has exactly its bytes; `nil` if it
+    /// has other bytes.
     func taken(streamOf request: QueuedRequest) async throws -> ODataResponse? {
         if request.stream == nil { return try await hasNoStream(request) ? ODataResponse(status: 204) : nil }
         guard let id = request.stream, let info = try await database.read({ try StreamTable.info(id, in: $0) })
@@ -52,8 +52,8 @@ extension Uploader {
         return try await response(toReadingStreamOf: request, ifSameAs: info)
     }
 
-    /// The answer to having sent a stream, where the service has the very bytes of one that is in the store; `nil` where it has
-    /// others.
+    /// The response to an upload of a stream, if the service has exactly the stored bytes; `nil` if it has other
+    /// bytes.
     func response(
         toReadingStreamOf request: QueuedRequest, ifSameAs info: StreamTable.Info
     ) async throws -> ODataResponse? {
@@ -101,10 +101,10 @@ extension Uploader {
         return ODataRequest(navigation.isCollection ? .create : .replace, url, body: .reference(target))
     }
 
-    /// Where a relation is put in the place of another one, or taken away, at an end that can have one only: what the service
-    /// has there, held against what was seen here. No ETag guards it.
+    /// Compares the service's target of a relation to one entity with the target that was seen locally, before
+    /// the relation is replaced or removed. No ETag guards such a relation.
     ///
-    /// - Returns: a conflict where there is another one than was seen, or is asked for.
+    /// - Returns: a conflict if the service has a target other than the one seen or requested.
     func comparison(ofEnd request: QueuedRequest) async throws -> Comparison {
         guard options.comparesWithoutETags, let relation = request.relation,
             let shape = mapping.tables[request.entitySet]?.shape,
@@ -112,7 +112,7 @@ extension Uploader {
         else { return Comparison() }
         let name = relation.navigation
         let ends = try await ends(of: request)
-        // What was not loaded was not seen to be nothing.
+        // A target that was not loaded does not count as missing.
         guard request.kind == .unlink || !ends.seen.isEmpty else { return Comparison() }
         var url = KeyURL.url(set: request.entitySet, key: ends.source, mapping)
         url.path.segments.append(.name(Identifier(name), .none))
@@ -131,12 +131,12 @@ extension Uploader {
         return Comparison(conflict: Conflict(theirs: version, error: .preconditionFailed(url.description)))
     }
 
-    /// The keys that both ends of a relation have by now.
+    /// The current keys of both ends of a relation.
     private struct Ends {
         let source: EntityKey
         let target: EntityKey?
         let targetURL: String?
-        /// What it starts from led to when the request was made, as far as that is here.
+        /// The target of the relation at the time of the request, as far as it is in the store.
         let seen: Set<String>
     }
 
@@ -159,7 +159,7 @@ extension Uploader {
         }
     }
 
-    /// Whether the service has the relation that a request makes; not where it does not tell.
+    /// Whether the service has the relation that a request adds; `false` if the service does not tell.
     func isLinked(_ request: QueuedRequest) async throws -> Bool {
         let ends = try await ends(of: request)
         guard let relation = request.relation, let target = ends.target else { return false }
@@ -171,7 +171,7 @@ extension Uploader {
         return true
     }
 
-    /// What the service has somewhere; `nil` where it refuses to tell.
+    /// The service's response at a URL; `nil` if it refuses to tell.
     private func answer(at url: ODataURL) async throws -> ODataResponse? {
         do {
             return try await remote.execute(ODataRequest(.read, url))
@@ -180,7 +180,7 @@ extension Uploader {
         }
     }
 
-    /// The service has nothing any more that the request could be about: it goes to the archive (rule 6).
+    /// The current model of the service has no place for the request: it goes to the archive (rule 6).
     func modelChanged(_ request: QueuedRequest) -> ODataError {
         ODataError(
             status: 0, code: "ModelChanged", message: "The service's model has no \(request.entityText) any more.")

@@ -5,14 +5,16 @@ import ODataService
 
 /// Transmits messages.
 extension Uploader {
-    /// A message failed before its first byte left: no token was to be had, the task was cancelled, no connection was made.
+    /// A message failed before its first byte left: no token was available, the task was cancelled, or no
+    /// connection was made.
     struct Unsent: Error {
         let reason: any Error
     }
 
     /// Sends the message for a unit.
     ///
-    /// - Throws: ``Unsent`` if it certainly never left; else errors of the way to the service, which leave its outcome open.
+    /// - Throws: ``Unsent`` if it certainly never left; else errors of the way to the service, which leave its
+    ///   outcome open.
     func transmit(_ message: Message, of unit: UploadUnit, wasSent: Bool) async throws -> UploadStep.Answers {
         var request = message.request
         request.mayHaveBeenSent = wasSent
@@ -40,7 +42,7 @@ extension Uploader {
         do {
             return try await remote.execute(message)
         } catch let error as ODataError where !error.isOfCommunication {
-            // What refuses beforehand refuses all the same.
+            // An error before the transmission is a refusal all the same.
             throw error
         } catch let error as TransportError where error.isCertainlyUnsent {
             throw Unsent(reason: error)
@@ -55,8 +57,9 @@ extension Uploader {
         unit.requests.lazy.compactMap { refusal(error, of: $0) }.first
     }
 
-    /// A refusal of what a request is about, which trying again will not change: by the service, since it answers what cannot be
-    /// read, or since what is queued is nothing that its model has any more; `nil` for any other error.
+    /// Returns a refusal that concerns the subject of a request and that a repeat will not change. Either the
+    /// service sent an unreadable response, or the queued change has no place in the service's model. `nil` for
+    /// any other error.
     func refusal(_ error: any Error, of request: QueuedRequest) -> ODataError? {
         if let error = error as? ODataError { return error.isOfCommunication ? nil : error }
         if let error = error as? InvalidResponseError {
@@ -67,15 +70,15 @@ extension Uploader {
 }
 
 extension ODataError {
-    /// What the error archive has of an answer of the service that cannot be read.
+    /// Creates the archived error for a response of the service that cannot be read.
     init(unreadable error: InvalidResponseError) {
         self.init(status: error.status, code: "UnreadableAnswer", message: error.description)
     }
 }
 
 extension InvalidResponseError {
-    /// Whether the service itself gave the answer, so that asking again gives the same one; a web page or a
-    /// redirect is of something in between, such as a sign-in page.
+    /// Whether the service itself gave the response, so that a repeat would get the same. A web page or redirect
+    /// comes from a system on the way, such as a sign-in page.
     var isFromService: Bool {
         guard (200..<300).contains(status) else { return false }
         switch problem {

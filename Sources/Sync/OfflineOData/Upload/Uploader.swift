@@ -20,7 +20,7 @@ struct Uploader: Sendable {
 
     /// The options of the store for the form of requests.
     struct WireOptions: Sendable {
-        /// Whether an entity is read again after a change whose answer does not show it.
+        /// Whether an entity is read again after a change whose response does not contain it.
         var readsAgain = false
         /// Whether the requests of a change set have their `Content-ID` among their own header fields.
         var namesContentInOperation = false
@@ -43,18 +43,19 @@ struct Uploader: Sendable {
         outcomes = UploadOutcomes(mapping: mapping, environment: environment)
     }
 
-    /// The seconds that a busy service may ask an upload to wait. A service that wants more is asked again by the next upload.
+    /// The seconds that a busy service may ask an upload to wait. A service that wants more is asked again by the
+    /// next upload.
     static let longestWait = 120
 
     /// Sends every unit that can be sent.
     ///
-    /// - Parameter report: the requests that failed before any was sent; the results of the others are added, also if the upload
-    ///   ends early.
+    /// - Parameter report: the requests that failed before any was sent; the results of the others are added,
+    ///   also if the upload ends early.
     /// - Throws: errors of the way to the service; requests that were not answered stay queued.
     func upload(into report: inout UploadReport) async throws {
         let failedBefore = report.failed.count
         let total = try await database.read { database in
-            // Requests that are on their way are sent whatever their category.
+            // Requests that were sent before are sent again, whatever their category is.
             try failedBefore + outcomes.queue.ids([.sending], in: nil, in: database).count
                 + outcomes.queue.ids([.pending], in: options.categories, in: database).count
         }
@@ -83,7 +84,9 @@ struct Uploader: Sendable {
             switch outcome {
             case .accepted(let requests):
                 let accepted = Set(requests.map(\.id))
-                report.accepted += unit.requests.filter { accepted.contains($0.id) }
+                let made = unit.requests.filter { accepted.contains($0.id) }
+                report.accepted += made
+                report.assignedKeys.merge(try await assignedKeys(of: made)) { $1 }
             case .givenUp(let requests): report.givenUp += requests
             case .failed:
                 let failed = try await database.read { database in
@@ -108,10 +111,27 @@ struct Uploader: Sendable {
         }
     }
 
-    /// The first unit that waits for no other. A unit that was on its way when the process ended comes first: its answer decides
-    /// over everything behind it.
+    /// The keys that the service gave to the entities that requests created.
+    private func assignedKeys(of requests: [QueuedRequest]) async throws -> [Int64: EntityKey] {
+        let created = requests.filter { $0.kind == .create && !$0.omitted.isEmpty }
+        guard !created.isEmpty else { return [:] }
+        return try await database.read { [mapping] database in
+            var keys: [Int64: EntityKey] = [:]
+            for request in created {
+                guard let table = mapping.tables[request.entitySet],
+                    let key = try BulkLoader(table: table, in: database).read(request.rowID)?.key, key != request.key
+                else { continue }
+                keys[request.id] = key
+            }
+            return keys
+        }
+    }
+
+    /// The first unit that waits for no other. A unit that was on its way when the process ended comes first: its
+    /// answer decides over everything behind it.
     ///
-    /// - Parameter usesChangeSets: whether change sets are sent as such, unless the service is known to have none.
+    /// - Parameter usesChangeSets: whether change sets are sent as such, unless the service is known to have
+    ///   none.
     private func next(_ selection: inout QueueSelection?, usesChangeSets: Bool) async throws -> UploadUnit? {
         let known = selection
         let (requests, present) = try await database.read { database -> ([QueuedRequest], QueueSelection?) in
@@ -128,7 +148,7 @@ struct Uploader: Sendable {
 
     /// The result of an upload for a unit.
     enum Outcome {
-        /// The service has these requests; others of the unit are sent without them.
+        /// The service has accepted these requests; the rest of the unit is sent without them.
         case accepted([QueuedRequest])
         /// The unit is in the error archive.
         case failed
@@ -140,8 +160,8 @@ struct Uploader: Sendable {
         case sendIndividually
     }
 
-    /// Sends a unit until its outcome is decided. The form of its requests changes at most a few times: each change of the strategy
-    /// is made once, but for ``SendStrategy/rebases``, which are counted.
+    /// Sends a unit until its outcome is decided. The form of its requests changes at most a few times: each
+    /// change of the strategy is made once, but for ``SendStrategy/rebases``, which are counted.
     private func send(_ unit: UploadUnit) async throws -> Outcome {
         var step = UploadStep(uploader: self, unit: unit, strategy: SendStrategy())
         while true {
@@ -171,7 +191,8 @@ struct Uploader: Sendable {
         let (known, kinds) = (versions, conflicts.mapValues(\.kind))
         try await write { database in
             if state == .refused {
-                // None is on its way any more: one that was deleted here meanwhile takes the requests with it that depend on it.
+                // The requests are not under way any more. Deleting an entity locally removes the requests that
+                // depend on it.
                 for request in unit.requests {
                     try outcomes.queue.markPending(request.id, forgetsIdentification: false, in: database)
                 }
@@ -199,10 +220,11 @@ struct Uploader: Sendable {
 }
 
 extension QueuedRequest {
-    /// The ETag with which it is sent: of the version that it was made of, else of the current entity that was found before.
+    /// The ETag with which it is sent: of the version that it was made of, else of the current entity that was
+    /// found before.
     var guardingETag: String? { etag ?? foundETag }
 
-    /// Whether an entity has what the request sent.
+    /// Whether an entity has the values that the request sent.
     func isShown(by theirs: ODataEntity) -> Bool {
         !isOfRow || kind == .delete || theirs.matches(changes.only(where: { !omitted.contains($0) }))
     }

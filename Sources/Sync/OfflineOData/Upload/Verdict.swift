@@ -1,20 +1,21 @@
 import ODataService
 
-/// A decision about a unit, made from the facts about it and the answer of the service. ``UploadStep`` carries it out.
+/// A decision about a unit, made from the facts about it and the answer of the service. ``UploadStep`` carries it
+/// out.
 ///
-/// The functions of this type are pure. They neither ask the service nor read the store: if a decision needs another fact, the
-/// verdict says which one is to be looked for, and a second function decides with it.
+/// The functions of this type are pure. They neither ask the service nor read the store: if a decision needs
+/// another fact, the verdict says which one is to be looked for, and a second function decides with it.
 enum Verdict: Hashable, Sendable {
     /// The service made the changes.
     case accepted
-    /// The service has what the changes ask for already: the entity is deleted, or the relation exists.
+    /// The service already has the requested state: the entity is deleted, or the relation exists.
     case alreadySo
     /// The changes go to the error archive. They did not act.
     case refused
     /// The changes go to the error archive with an unknown outcome.
     case inDoubt(Doubt)
-    /// The upload ends with the error of the service. The requests stay marked as sent if they may have acted, else they are put
-    /// back into the queue.
+    /// The upload ends with the error of the service. The requests stay marked as sent if they may have acted,
+    /// else they are put back into the queue.
     case interrupted(mayHaveActed: Bool)
     /// The unit is sent again in another form.
     case sendAgain(Change)
@@ -61,8 +62,8 @@ enum Verdict: Hashable, Sendable {
 
     /// The reason why the requests of a change set are sent one by one.
     enum Reason: Hashable, Sendable {
-        /// The service has no batch requests, or none with change sets. Whether that is certain: else something on the way may
-        /// have answered, and the next upload tries again.
+        /// The service has no batch requests, or none with change sets. Whether that is certain: else something
+        /// on the way may have answered, and the next upload tries again.
         case noChangeSets(isCertain: Bool)
         /// The service takes no references to entities of the same change set.
         case noReferences(isCertain: Bool)
@@ -116,8 +117,8 @@ extension Verdict {
         /// Whether the service was asked for traces of the first transmission, and has none.
         var hasNoTraces = false
 
-        /// Whether the unit may have acted in an earlier transmission, beside an answer. The refusal of a service that recognises
-        /// the repeat is the refusal of the first transmission as well.
+        /// Whether the unit may have acted in an earlier transmission, beside an answer. The refusal of a service
+        /// that recognises the repeat is the refusal of the first transmission as well.
         func mayHaveActed(beside error: ODataError) -> Bool {
             wasSent && !hasNoTraces && (isRepeatable != true || error.repeatabilityResult != .accepted)
         }
@@ -169,7 +170,8 @@ extension Verdict {
     /// Decides over a batch request that the service has no place for: its requests may be sent one by one.
     private static func of(refusedBatch error: ODataError, _ facts: Facts) -> Verdict {
         let isCertain = [405, 501].contains(error.status) || !error.code.isEmpty
-        // A service that recognises repeats knows the unit by its identification, and not by the one of single requests.
+        // A service that recognises repeats knows the unit by its identification, and not by the one of single
+        // requests.
         guard !facts.wasSent || facts.isRepeatable != true || facts.hasNoTraces else {
             return isCertain ? .lookForTraces : .interrupted(mayHaveActed: true)
         }
@@ -182,7 +184,8 @@ extension Verdict {
         switch error.status {
         case 501 where facts.isRepeatable != false: return .sendAgain(.withoutRepeatability)
         case 412:
-            // A unit that never left before did not act: the clock of the device is behind by more than the service remembers.
+            // A unit that never left before did not act: the clock of the device is behind by more than the
+            // service remembers.
             let isFirst = !facts.mayHaveActed(beside: error) && !facts.isCopy && facts.isRepeatable != false
             return isFirst ? .sendAgain(.withoutIdentification) : .inDoubt(.forgotten)
         default: return nil
@@ -198,8 +201,8 @@ extension Verdict {
     /// Decides over a refusal by the service.
     private static func of(refusal error: ODataError, _ facts: Facts) -> Verdict {
         if facts.mayHaveActed(beside: error), facts.isRepeatable == true, facts.isHarmfulTwice, !error.isRepeatInDoubt {
-            // The service recognises repeats and does not say that it recognised this one. Something on the way may have refused
-            // it, or the service before it looked.
+            // The service recognises repeats and does not say that it recognised this one. Something on the way
+            // may have refused it, or the service before it looked.
             return .lookForTraces
         }
         switch facts.content {
@@ -220,7 +223,8 @@ extension Verdict {
         case (400, .link), (409, .link): .lookForRelation
         case (409, _) where error.isRepeatInDoubt: .inDoubt(.unknown)
         case (412, .call) where facts.version != .none: .lookAtVersions
-        // A relation has no version; that of the entity from which it starts is not the one that the relation was made of.
+        // A relation has no version; that of the entity from which it starts is not the one that the relation was
+        // made of.
         case (428, .link) where !facts.tookAnyVersion, (428, .unlink) where !facts.tookAnyVersion:
             .sendAgain(.withAnyVersion)
         case (412, .create), (412, .update), (412, .delete), (412, .stream), (428, .create), (428, .update),
@@ -248,7 +252,7 @@ extension Verdict {
     enum Finding: Hashable, Sendable, CaseIterable {
         /// The service answers with something that cannot be read.
         case unreadable
-        /// The service has what is asked for: the entity is deleted, or the relation exists.
+        /// The service has the requested state: the entity is deleted, or the relation exists.
         case asAsked
         /// The service has the version that the changes were made of.
         case unchanged
@@ -273,13 +277,13 @@ extension Verdict {
         }
     }
 
-    /// The evidence of one request whose answer was lost: does the service show that the request acted?
+    /// The evidence about one request with a lost response: does the service show that the request acted?
     enum Trace: Hashable, Sendable {
-        /// The service has what the request makes.
+        /// The service has the result of the request.
         case made
         /// The entity is gone that the request deletes, by this request or by another client.
         case deleted
-        /// The service does not have what the request makes.
+        /// The service does not have the result of the request.
         case notMade
         /// The evidence is missing, but a repeat does no harm: it has the same effect, or its ETag guards it.
         case harmless
@@ -287,7 +291,7 @@ extension Verdict {
         case unknown
     }
 
-    /// The conclusion from the traces of a unit whose answer was lost (rule 1).
+    /// The conclusion from the traces of a unit with a lost response (rule 1).
     enum Conclusion: Hashable, Sendable {
         /// The unit acted.
         case acted
@@ -325,7 +329,7 @@ extension ODataError {
     /// Whether nothing was decided: the way to the service or its gate was closed for now.
     var isOfCommunication: Bool { [401, 407, 408, 429, 502, 503, 504].contains(status) }
 
-    /// Whether something on the way answered for a service that may have acted all the same. A service that names a time to
-    /// come again did not let the request in.
+    /// Whether something on the way answered for a service that may have acted all the same. A service that names
+    /// a time to come again did not let the request in.
     var mayHaveActed: Bool { [408, 502, 504].contains(status) || status == 503 && retryAfter == nil }
 }

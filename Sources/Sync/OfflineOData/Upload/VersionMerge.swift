@@ -6,15 +6,16 @@ public enum ConflictMerge: Hashable, Sendable {
     case agreed
     /// These properties are sent on top of the server version. A deletion, a stream and a call have none.
     case merged(ODataEntity)
-    /// Both sides changed the same to different values: paths such as `Address/City`, in declared order. The list is empty if one
-    /// side deleted what the other one changed.
+    /// Both sides changed the same properties to different values: paths such as `Address/City`, in declared
+    /// order. The list is empty if one side deleted an entity that the other one changed.
     case conflict([String])
 }
 
 /// Merges the base, local and server version of one entity, property by property.
 ///
-/// A property conflicts if all three versions of it differ. Complex values are merged by path; a collection is one value, and so is a
-/// relation with a foreign key of several properties. A property that is not loaded in a version is not compared.
+/// A property conflicts if all three versions of it differ. Complex values are merged by path; a collection is
+/// one value, and so is a relation with a foreign key of several properties. A property that is not loaded in a
+/// version is not compared.
 struct VersionMerge {
     /// The version that the change was made of, as far as it is known.
     let base: ODataEntity?
@@ -39,8 +40,8 @@ struct VersionMerge {
         }
     }
 
-    /// Whether the service has only values that are known here, and its version merely has another ETag: each property is as it was
-    /// when the change was made, or as the change makes it.
+    /// Whether the service has only values that are known here, and its version merely has another ETag: each
+    /// property is as it was when the change was made, or as the change makes it.
     var isOfKnownValues: Bool {
         guard let theirs else { return mine == nil }
         guard let base else { return false }
@@ -127,7 +128,8 @@ struct VersionMerge {
 }
 
 extension ODataEntity {
-    /// The value of a property in a version of an entity; `nil` if it is not loaded. A dynamic property that is not there is null.
+    /// The value of a property in a version of an entity; `nil` if it is not loaded. A dynamic property that is
+    /// not there is null.
     fileprivate func version(of name: String) -> ODataValue? {
         self[name] ?? (shape.ordinal(of: name) == nil && shape.isOpen ? .null : nil)
     }

@@ -4,32 +4,33 @@ import GRDB
 import ODataSQL
 public import Secrets
 
-/// Whether a copy of a store shows the values of its entities.
+/// The treatment of values in a copy of a store.
 public enum CopiedValues: Sendable {
-    /// As they are.
+    /// Values are copied unchanged.
     case shown
-    /// Replaced: texts by as many `x`, numbers by 0, bytes by zeros, keys by others that are as unique. What
-    /// support needs stays: rows and their internal ids, the queue with kinds, states, times, statuses and codes,
-    /// defining queries, metadata.
+    /// Values are replaced: texts with as many `x`, numbers with 0, bytes with zeros, keys with other unique
+    /// values. Facts for support stay: rows and their internal ids, the queue with kinds, states, times, statuses
+    /// and codes, defining queries, metadata.
     case masked
 }
 
 extension OfflineStore.Maintenance {
-    /// Makes a copy of the store for support, encrypted under another key.
+    /// Creates a copy of the store for support, encrypted under another key.
     ///
-    /// The copy is one file, of one moment, and nothing else of the store is in it: neither its key nor pages that
-    /// it does not use any more. The store stays in use meanwhile. Of a store that is not encrypted, the indexes of
-    /// `$search` are left out.
+    /// The copy is one file with a consistent snapshot. Nothing else of the store is in it: neither its key nor
+    /// free pages. The store stays in use meanwhile. For an unencrypted store, the indexes of `$search` are left
+    /// out.
     ///
     /// - Parameters:
     ///   - path: A file that does not exist, in a folder that does.
     ///   - key: Opens the copy; hand it over on another way than the file.
     ///   - values: Whether values are shown or masked.
-    /// - Throws: `EncryptedDatabaseError` (`alreadyExists` and others) and `DatabaseError`; nothing is left behind then.
+    /// - Throws: `EncryptedDatabaseError` (`alreadyExists` and others) and `DatabaseError`; nothing is left
+    ///   behind then.
     public func copy(to path: String, key: KeySource, values: CopiedValues = .masked) async throws {
         try EncryptedDatabase.create(at: path, key: key)
         let (directory, database, progressChannel) = (store.directory, store.database, store.progressChannel)
-        // A synchronisation that is under way tells its own steps.
+        // A running synchronisation reports its own steps.
         let isAlone = progressChannel.state == .open
         if isAlone {
             progressChannel.begin(.copy)
@@ -48,7 +49,7 @@ extension OfflineStore.Maintenance {
             if try EncryptedDatabase.isEncrypted(at: StoreFiles.database(in: directory)) {
                 try database.pool.backup(to: target)
             } else {
-                // Pages without the room that encrypted ones reserve cannot be taken over.
+                // Pages without the space that encryption reserves cannot be copied directly.
                 let pool = database.pool
                 try await target.write { target in
                     try pool.read { try StoreSalvage.copyAll(from: $0, to: target) }

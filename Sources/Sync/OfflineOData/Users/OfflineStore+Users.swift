@@ -2,15 +2,22 @@ import GRDB
 import ODataSQL
 import ODataService
 
-/// What happens to the changes of the previous user that wait when a store goes to another one.
+/// The treatment of the previous user's pending changes when a store is handed over.
+///
+/// ```swift
+/// let before = try ODataClient(
+///     serviceRoot: root, transport: transport, authentication: .basic(user: "bob", password: password))
+/// try await store.users.switch(to: "anna", pending: .upload(through: before))
+/// ```
 public enum PendingChanges: Sendable {
-    /// The store stays with the previous user when there are any.
+    /// The store stays with the previous user if there are any.
     case refuse
-    /// They are sent first, as the previous user: `through` is a connection with his credentials. They are sent as
-    /// ``OfflineStore/upload(options:)`` would, by the options of the store. The store stays with him when one
-    /// of them is not accepted, or has waited longer than ``OfflineStore/SyncOptions/localChangeExpiry``.
+    /// They are sent first, for the previous user: `through` is a connection with that user's credentials. The
+    /// upload uses the options of the store, as ``OfflineStore/upload(options:)`` does. The store stays with the
+    /// previous user if one of them is not accepted, or is older than
+    /// ``OfflineStore/SyncOptions/localChangeExpiry``.
     case upload(through: any ODataProvider)
-    /// They are lost, and so are drafts and what else only the store has.
+    /// They are lost, and so are drafts and other data that only the store has.
     case discard
 }
 
@@ -22,7 +29,7 @@ extension OfflineStore {
     ///
     /// ```swift
     /// if try await store.users.current() != "anna" {
-    ///     try await store.users.switch(to: "anna", pending: .upload(through: connectionOfPrevious))
+    ///     try await store.users.switch(to: "anna", pending: .upload(through: client))
     ///     try await store.download()
     /// }
     /// ```
@@ -35,52 +42,69 @@ extension OfflineStore {
 }
 
 extension OfflineStore.Users {
-    /// Returns the user of the store; `nil` if none was ever given.
+    /// Returns the user of the store; `nil` if there never was one.
     ///
     /// - Throws: `StoreError`.
     public func current() async throws -> String? {
         try await store.database.read { try Settings.text(OfflineStore.userSetting, in: $0) }
     }
 
-    /// Gives a store that several users share to one of them.
+    /// Hands a store that several users share over to one of them.
     ///
-    /// For the first user, and for the one who has it already, nothing else happens. When another one comes, the
-    /// changes that wait are settled, and then everything the service gave to the previous user is removed in one
-    /// transaction: rows, what is known of deltas, archive and events. The defining queries stay, not loaded; a
-    /// download fills them for the new user. What was removed is overwritten in the file.
+    /// For the first user, and for the current one, nothing else happens. For another user, the pending changes
+    /// are settled. Then all data that the service gave to the previous user are removed in one transaction:
+    /// rows, delta links, archive and events. The defining queries stay, not loaded; a download fills them for
+    /// the new user. Removed data are overwritten in the file.
     ///
-    /// Rows of shared queries (``DefiningQuery/isShared``) stay, with the properties, streams and relations that these queries
-    /// bring and nothing else, and the next download brings only what changed. What another query brought of them goes, and so do
-    /// changes that were discarded.
+    /// Rows of shared queries (``DefiningQuery/isShared``) stay, with the properties, streams and relations that
+    /// these queries bring and nothing else, and the next download brings only changes. Properties from other
+    /// queries are removed, and so are discarded changes.
     ///
-    /// Drafts and entities of sets that only the store has are nowhere else: where there are any, the store stays with the
-    /// previous user unless `pending` discards, which removes them too. Activate the drafts, or remove all of it by
-    /// ``OfflineStore/Drafts/purgeClientOnlyData()``.
+    /// Drafts and entities of client-only sets exist nowhere else. If there are any, the store stays with the
+    /// previous user unless `pending` discards, which removes them too. Activate the drafts, or remove all of it
+    /// by ``OfflineStore/Drafts/purgeClientOnlyData()``.
     ///
-    /// A task that reads meanwhile sees the one or the other user's rows, never both.
+    /// A concurrent read sees the rows of one user, never of both.
     ///
     /// - Parameters:
-    ///   - user: Who uses the store from now on.
-    ///   - pending: What happens to the changes of the previous user.
+    ///   - user: The new user of the store.
+    ///   - pending: The treatment of the previous user's changes.
     /// - Returns: Whether the user changed.
     /// - Throws: ``UserSwitchError`` (−10425) with the previous user, who then still has the store;
     ///   ``OfflineError/busy(processID:)``; `StoreError`.
     @discardableResult
     public func `switch`(to user: String, pending: PendingChanges = .refuse) async throws -> Bool {
-        let previous = try await current()
-        guard let previous, previous != user else {
-            if previous == nil {
-                try await store.database.write { try Settings.set(OfflineStore.userSetting, user, in: $0) }
-            }
+        guard let previous = try await current() else {
+            try await store.database.write { try Settings.set(OfflineStore.userSetting, user, in: $0) }
             return false
         }
-        // No upload or download of the previous user may go on behind the new one's back.
+        guard previous != user else { return false }
+        try await leave(previous, for: user, pending)
+        return true
+    }
+
+    /// Takes the store from its user, and gives it to nobody: everything that the service gave to the user is removed, as by
+    /// ``switch(to:pending:)``. The next one is named by that.
+    ///
+    /// - Parameter pending: the treatment of the user's changes.
+    /// - Returns: whether the store had a user.
+    /// - Throws: as ``switch(to:pending:)``.
+    @discardableResult
+    public func remove(pending: PendingChanges = .refuse) async throws -> Bool {
+        guard let previous = try await current() else { return false }
+        try await leave(previous, for: nil, pending)
+        return true
+    }
+
+    /// Removes what the service gave to the user of the store, and sets the next one.
+    private func leave(_ previous: String, for user: String?, _ pending: PendingChanges) async throws {
+        // No upload or download of the previous user may continue after the change.
         let lock = try SyncLock(path: StoreFiles.lock(in: store.directory))
         defer { withExtendedLifetime(lock) {} }
         if case .upload(let remote) = pending { try await store.uploadAll(of: previous, to: remote) }
         let discards = if case .discard = pending { true } else { false }
         try await store.database.write { [store] database in
-            // Counted in the transaction that removes: an edit cannot slip in between.
+            // Counted in the transaction that removes them: no edit comes in between.
             let waiting = try store.queue.requests(in: database).count
             guard waiting == 0 || discards else {
                 throw UserSwitchError.changesWait(previousUser: previous, count: waiting)
@@ -95,19 +119,23 @@ extension OfflineStore.Users {
             } else {
                 try ServiceData.remove(in: database)
             }
-            try Settings.set(OfflineStore.userSetting, user, in: database)
+            if let user {
+                try Settings.set(OfflineStore.userSetting, user, in: database)
+            } else {
+                try Settings.remove(OfflineStore.userSetting, in: database)
+            }
             try Settings.set(OfflineStore.logSetting, "yes", in: database)
-            try Events.add("user", "the store was given to another user", environment: store.environment, in: database)
+            let event = user == nil ? "the store was taken from its user" : "the store was given to another user"
+            try Events.add("user", event, environment: store.environment, in: database)
         }
         store.sessionParameters.withLock { $0 = [:] }
         await store.emptyLog()
-        return true
     }
 }
 
 extension OfflineStore {
-    /// Takes all changes back, also those of which nobody knows whether they have acted: what the service has made of them comes
-    /// with the next download, which compares everything.
+    /// Undoes all changes, including those with an unknown outcome. Their server versions come with the next
+    /// download, which compares all rows.
     fileprivate func takeBackAll(in database: Database) throws {
         var sets: Set<String> = []
         for request in try queue.requests(in: database) where request.state == .sending || request.state == .inDoubt {
@@ -120,8 +148,8 @@ extension OfflineStore {
         }
     }
 
-    /// Empties the log where it still has the pages of what was removed as they were. Where somebody reads from it for longer
-    /// than one waits, the next synchronisation or switch does it.
+    /// Empties the log, which may still have pages with the removed data. If a connection reads from it for too
+    /// long, the next synchronisation or change of the user does it.
     func emptyLog() async {
         try? await database.pool.writeWithoutTransaction { database in
             guard try Settings.text(Self.logSetting, in: database) == "yes" else { return }
@@ -148,22 +176,22 @@ extension OfflineStore {
     }
 }
 
-/// Everything in a store that came from the service, or is about it, besides its metadata.
+/// All data in a store that came from the service, or are about them, except its metadata.
 enum ServiceData {
-    /// What belongs to the store and not to a user.
+    /// The tables that belong to the store and not to a user.
     static let kept: Set = ["outpost_setting", "outpost_query"]
 
-    /// Empties all tables but those, and marks every defining query as not loaded.
+    /// Empties all other tables, and marks every defining query as not loaded.
     ///
-    /// It goes by the tables that the file has, so that none can be forgotten.
+    /// The tables are listed from the file, so that none can be forgotten.
     static func remove(in database: Database) throws {
-        // Overwrites what is deleted; elsewhere than on Debian that is not the default.
+        // Overwrites deleted data; this is the default only on Debian.
         try database.setPragma(.secureDelete, "ON")
         let tables = try StoreTable.all(in: database)
         for table in tables where !table.isVirtual && !kept.contains(table.name) {
             try database.execute(sql: "DELETE FROM \(table.name.sqlIdentifier)")
         }
-        // The words of what is gone are still in the pages of search indexes.
+        // The words of removed rows are still in the pages of search indexes.
         for table in tables where table.isVirtual { try table.removeWords(in: database) }
         try removeParameters(in: database)
         try database.execute(
@@ -173,7 +201,7 @@ enum ServiceData {
                 """)
     }
 
-    /// Removes the values that personalised the previous user's queries.
+    /// Removes the parameter values of the previous user's queries.
     static func removeParameters(in database: Database) throws {
         try database.execute(
             sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%'", arguments: [QueryParameters.prefix])
@@ -185,7 +213,7 @@ struct StoreTable {
     let name: String
     let isVirtual: Bool
 
-    /// Takes a search index out, with the triggers that keep it.
+    /// Removes a search index, with its triggers.
     func drop(in database: Database) throws {
         let triggers = try String.fetchAll(
             database, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
@@ -200,7 +228,7 @@ struct StoreTable {
         try database.execute(sql: "INSERT INTO \(table)(\(table)) VALUES ('delete-all')")
     }
 
-    /// All tables but SQLite's own and those behind virtual tables, which change with them.
+    /// All tables except SQLite's own and those behind virtual tables, which change with them.
     static func all(in database: Database) throws -> [StoreTable] {
         let rows = try Row.fetchAll(
             database,

@@ -2,19 +2,19 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// Everything in a store that belongs to its user: all but the rows that loaded shared queries hold, with what these queries bring
-/// of them.
+/// All data in a store that belong to its user: everything except the rows of loaded shared queries, with the
+/// properties that these queries bring.
 struct PrivateData {
     let mapping: StorageMapping
     let indexes: PropertyIndexes
 
-    /// Removes what belongs to the user. No change waits in the store.
+    /// Removes the user's data. No change is pending in the store.
     ///
-    /// It goes by the tables that the file has, so that none can be forgotten.
+    /// The tables are listed from the file, so that none can be forgotten.
     func remove(in database: Database) throws {
-        // Overwrites what is deleted; elsewhere than on Debian that is not the default.
+        // Overwrites deleted data; this is the default only on Debian.
         try database.setPragma(.secureDelete, "ON")
-        // The words of what goes stay in the pages of search indexes, which are made anew.
+        // The words of removed rows stay in the pages of search indexes, which are rebuilt.
         let searches = try indexes.list(in: database).filter(\.isSearch)
         for index in searches { try indexes.drop(index, in: database) }
         let queries = try QueryTable.all(in: database)
@@ -31,7 +31,7 @@ struct PrivateData {
         for index in searches { try indexes.createSearch(on: index.set, in: database) }
     }
 
-    /// Removes what a query alone holds, and what it alone has brought of rows that others hold.
+    /// Removes the rows that only one query holds, and the properties that only it has brought of other rows.
     private func remove(_ query: StoredQuery, in database: Database) throws {
         let links = try ExpandedRelations.links(of: query, mapping)
         let removals = query.sets(in: mapping).compactMap { mapping.tables[$0] }.map {
@@ -48,7 +48,7 @@ struct PrivateData {
             sql: "UPDATE outpost_query SET last_download = NULL WHERE id = ?", arguments: [query.id])
     }
 
-    /// Removes the rows that no shared query owns, such as those that were created here, and the relations of rows that are gone.
+    /// Removes the rows that no shared query owns, such as local creations, and the relations of removed rows.
     private func removeRows(unlessOwnedBy list: String, in database: Database) throws {
         for table in mapping.tables.values.sorted(by: { $0.set < $1.set }) {
             let name = table.table.sqlIdentifier
@@ -58,7 +58,7 @@ struct PrivateData {
                 try database.execute(sql: "DELETE FROM \(name)")
                 continue
             }
-            // A shared query that held one besides has to bring it again.
+            // A shared query that was a member has to bring it again.
             let holders = try Int64.fetchSet(
                 database,
                 sql: """
@@ -86,7 +86,7 @@ struct PrivateData {
         }
     }
 
-    /// Unloads the properties that no shared query brings. An answer to a change may have brought them.
+    /// Unloads the properties that no shared query brings, for example from the response to a change.
     private func unloadRest(of shared: [StoredQuery], in database: Database) throws {
         for set in Set(shared.flatMap { $0.sets(in: mapping) }).sorted() {
             guard let table = mapping.tables[set], let id = table.rowID else { continue }
@@ -100,7 +100,7 @@ struct PrivateData {
         }
     }
 
-    /// Removes the streams that no query of some holds the entity of.
+    /// Removes the streams of entities that none of the given queries holds.
     private func removeStreams(unlessOf queries: [StoredQuery], in database: Database) throws {
         let list = "(\(queries.map { String($0.id) }.joined(separator: ",")))"
         try database.execute(sql: "DELETE FROM outpost_stream WHERE is_local = 1 OR is_complete = 0")
@@ -121,7 +121,7 @@ struct PrivateData {
         }
     }
 
-    /// Empties the engine's tables, and whatever else the file has, but for what is about the rows that stay.
+    /// Empties the engine's tables and unknown tables, except for records about the rows that stay.
     private func removeEngineRows(unlessOf list: String, in database: Database) throws {
         let rows = mapping.tables.values.flatMap { table in
             [table.table]
@@ -129,7 +129,7 @@ struct PrivateData {
                     if case .link(_, let link, _, _) = storage { link } else { nil }
                 }
         }
-        // Those of streams go with them.
+        // Links of streams are removed with them.
         let kept = ServiceData.kept.union(rows)
             .union(["outpost_stream", "outpost_stream_chunk", OfflineLayout.hiddenOwnerTable])
         for table in try StoreTable.all(in: database) where !table.isVirtual && !kept.contains(table.name) {
@@ -145,7 +145,7 @@ struct PrivateData {
         }
     }
 
-    /// Removes the addresses of entities that are gone.
+    /// Removes the addresses of removed entities.
     private func removeLinks(in database: Database) throws {
         for set in try String.fetchAll(database, sql: "SELECT DISTINCT entity_set FROM outpost_link") {
             let table = mapping.tables[set]

@@ -2,19 +2,21 @@ import EncryptedSQLite
 import ODataSQL
 import Secrets
 
-/// A store in the life of an app: open, in the background, locked, in the foreground again.
+/// A store over the lifecycle of an app: open, in the background, locked, in the foreground again.
 ///
 /// ```swift
 /// let session = StoreSession { key in
-///     try await OfflineStore.open(at: directory, protection: key) { root, _ in try client(root) }
+///     try await OfflineStore.open(at: directory, protection: key) { root, model in
+///         try ODataClient(serviceRoot: root, transport: transport, model: model)
+///     }
 /// }
 /// try await session.enterForeground(.encrypted(.key(try await vault.key(named: "orders"))))
 /// try await session.sync()
 /// await session.enterBackground()  // the screen was locked
 /// ```
 ///
-/// In the background nothing is open and no key is in memory. A synchronisation that was under way is ended at the
-/// next page or request; what was complete is kept, and it goes on when the app comes back.
+/// In the background, nothing is open and no key is in memory. A running synchronisation ends at the next page or
+/// request. Complete pages are kept, and it resumes when the app comes back.
 public actor StoreSession {
     private let open: @Sendable (StoreProtection) async throws -> OfflineStore
     private var opened: OfflineStore?
@@ -33,13 +35,13 @@ public actor StoreSession {
     /// The store, while the app is in the foreground. Do not keep it: it is closed when the app leaves.
     public var store: OfflineStore? { opened }
 
-    /// Opens the store, and goes on with a synchronisation that was interrupted.
+    /// Opens the store, and resumes an interrupted synchronisation.
     ///
     /// - Parameter protection: Its key, as the vault gives it after the person was recognised.
-    /// - Throws: What opening throws; nothing is open then.
+    /// - Throws: The errors of opening; nothing is open then.
     public func enterForeground(_ protection: StoreProtection) async throws {
         isForeground = true
-        // The app may come back before it has quite left, or twice.
+        // The app may come back before it has completely left, or twice.
         await closing?.value
         _ = await opening?.result
         guard isForeground, opened == nil else { return }
@@ -63,17 +65,17 @@ public actor StoreSession {
         }
     }
 
-    /// Uploads and downloads; one call at a time does, others wait for it.
+    /// Uploads and downloads. Concurrent calls wait for each other.
     ///
-    /// - Throws: What `sync` throws; `CancellationError` when the app went into the background;
+    /// - Throws: The errors of `sync`; `CancellationError` if the app went into the background;
     ///   ``OfflineError/notConnected`` while it is there.
     public func sync() async throws {
         guard let store = opened else { throw OfflineError.notConnected }
         try await (syncing ?? startSync(store)).value
     }
 
-    /// Ends a synchronisation, closes the store and forgets its key. Returns when all of that is done, which
-    /// takes as long as the request that is on its way.
+    /// Ends a synchronisation, closes the store and removes its key from memory. It returns afterwards, which may
+    /// take as long as the current request.
     public func enterBackground() async {
         isForeground = false
         guard let store = opened else {

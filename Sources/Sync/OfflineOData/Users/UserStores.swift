@@ -5,13 +5,13 @@ import Foundation
 ///
 /// ```swift
 /// let stores = UserStores(directory: folder)
-/// let store = try await OfflineStore.open(at: stores.directory(ofUser: user), protection: protection)
+/// let store = try await OfflineStore.open(at: stores.directory(ofUser: "ann"), protection: protection)
 /// ```
 ///
-/// Users do not see each other's rows, because each has a file and a key of his own. Where all share one file, see
-/// ``OfflineStore/Users/switch(to:pending:)``.
+/// Users do not see each other's rows, because each has a separate file and key. For one file that all users
+/// share, see ``OfflineStore/Users/switch(to:pending:)``.
 public struct UserStores: Sendable {
-    /// The folder that has a directory for each user.
+    /// The folder with a directory for each user.
     public let directory: String
 
     /// - Parameter directory: The folder, which need not exist.
@@ -19,9 +19,9 @@ public struct UserStores: Sendable {
         self.directory = directory
     }
 
-    /// The directory of a user's store. Its name is a digest, so that it does not say who uses the device.
+    /// The directory of a user's store. Its name is a digest, so that it does not reveal the user.
     ///
-    /// - Parameter user: The user as the service knows him; texts that differ in case are different users.
+    /// - Parameter user: The name of the user at the service; texts that differ in case are different users.
     public func directory(ofUser user: String) -> String {
         let digest = SHA256.hash(data: Data(user.precomposedStringWithCanonicalMapping.utf8))
         let digits = digest.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -33,8 +33,8 @@ public struct UserStores: Sendable {
         FileManager.default.fileExists(atPath: StoreFiles.database(in: directory(ofUser: user)))
     }
 
-    /// Removes a user's store with all changes that wait in it, and its directory with all else. It must not be open in
-    /// this process.
+    /// Removes a user's store with all its pending changes, and its whole directory. It must not be open in this
+    /// process.
     ///
     /// - Throws: as ``OfflineStore/remove(at:)``.
     public func remove(_ user: String) throws(OfflineError) {

@@ -1,26 +1,35 @@
 import ErrorCodes
 
-/// Why a store was not given to another user. Nothing was changed: the previous user is still the current one.
+/// The reason for which a store was not handed over to another user. Nothing was changed: the previous user is
+/// still the current one.
+///
+/// ```swift
+/// do {
+///     try await store.users.switch(to: "anna")
+/// } catch UserSwitchError.changesWait(let user, let count) {
+///     show("\(count) changes of \(user) wait.")
+/// }
+/// ```
 public enum UserSwitchError: Error, Sendable, CustomStringConvertible {
-    /// Changes of the previous user wait to be sent, and what was to happen with them was not said.
+    /// The previous user has pending changes, and no treatment was given for them.
     case changesWait(previousUser: String, count: Int)
-    /// There are drafts of the previous user, or entities of sets that only the store has, which would be lost.
+    /// There are drafts of the previous user, or entities of client-only sets, which would be lost.
     case localEntitiesRemain(previousUser: String, count: Int)
-    /// The forced upload of the previous user's changes failed, or some are refused or in doubt. Let him sign in
-    /// again and settle them, or discard them.
+    /// The upload of the previous user's changes failed, or some were refused or have an unknown outcome. Let the
+    /// user sign in again and settle them, or discard them.
     case uploadFailed(previousUser: String, remaining: Int, reason: String)
 
     /// The code of the older products for all of them, −10425.
     public var code: Int { -10_425 }
 
-    /// Who still has the store.
+    /// The user who still has the store.
     public var previousUser: String {
         switch self {
         case .changesWait(let user, _), .localEntitiesRemain(let user, _), .uploadFailed(let user, _, _): user
         }
     }
 
-    /// What is wrong and what to do.
+    /// The fault and its remedy.
     public var description: String {
         switch self {
         case .changesWait(let user, let count): "\(count) changes of \(user) wait to be sent."
@@ -44,6 +53,6 @@ extension UserSwitchError: CodedError {
         return ErrorCode(rawValue: "offline.\(name)")
     }
 
-    /// The changes of the user before have to be decided about.
+    /// The changes of the previous user need a decision.
     public var failureKind: FailureKind { .conflict }
 }

@@ -1,9 +1,9 @@
 import GRDB
 import ODataSQL
 
-/// Replaces the values in a copy of a store, and leaves what support needs.
+/// Masks the values in a copy of a store, and keeps the facts for support.
 ///
-/// It goes by the tables and columns that the file has: a column that is not named here is masked.
+/// The tables and columns are listed from the file: a column without an exception here is masked.
 enum ValueMask {
     /// The columns of the engine's own tables that show no value of an entity.
     private static let shown: [String: Set<String>] = [
@@ -41,16 +41,16 @@ enum ValueMask {
         OfflineLayout.parentColumn,
     ]
 
-    /// Masks a whole database. What SQLite checks of values is not checked meanwhile.
+    /// Masks a whole database. SQLite's constraints are disabled meanwhile.
     static func apply(in database: Database) throws {
         try database.setPragma(.ignoreCheckConstraints, "ON")
         defer { try? database.setPragma(.ignoreCheckConstraints, "OFF") }
-        // What personalises queries is a person's, and so is who it was.
+        // The parameters of queries are personal, and so is the user's name.
         try database.execute(
             sql: "DELETE FROM outpost_setting WHERE name LIKE ? || '%' OR name LIKE ? || '%' OR name = ?",
             arguments: [QueryParameters.prefix, KeptTexts.prefix, OfflineStore.userSetting])
         let tables = try StoreTable.all(in: database)
-        // A search index has the words of what it indexes.
+        // A search index has the words of its rows.
         for table in tables where table.isVirtual { try table.drop(in: database) }
         for table in tables where !table.isVirtual { try mask(table.name, in: database) }
     }
@@ -75,7 +75,7 @@ enum ValueMask {
             sql: "UPDATE \(table.sqlIdentifier) SET \(assignments.joined(separator: ", "))")
     }
 
-    /// A value of the same type and length that says nothing; null stays null.
+    /// A meaningless value of the same type and length; null stays null.
     private static func blank(_ column: String) -> String {
         """
         CASE typeof(\(column))
@@ -86,7 +86,7 @@ enum ValueMask {
         """
     }
 
-    /// A random value of the same type, for columns whose values must differ; null stays null.
+    /// A random value of the same type, for columns with unique values; null stays null.
     private static func pseudonym(_ column: String) -> String {
         """
         CASE typeof(\(column))

@@ -5,7 +5,7 @@ import OfflineOData
 struct AddQuery: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "add-query",
-        abstract: "Keep another part of the service offline; the next pull brings it.",
+        abstract: "Keep one more query offline; the next pull brings its rows.",
         discussion: """
             EXAMPLE
               outpost add-query shop 'open=Orders?$filter=ShippedDate eq null'
@@ -16,18 +16,20 @@ struct AddQuery: AsyncParsableCommand, StoreCommand {
             """)
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: ArgumentHelp("The part, with its name.", valueName: "name=query")) var query: String
-    @Option(help: "The group that it is pulled with.") var group: String?
-    @Flag(help: "Load the streams of its entities too, such as pictures.") var streams = false
-    @Flag(help: "Its rows are the same for every user: keep them when another user takes the clone over.")
+    @Argument(help: ArgumentHelp("The query, with a name for it.", valueName: "name=query")) var query: String
+    @Option(help: "The group in which the query is pulled.") var group: String?
+    @Flag(help: "Also load the streams of its entities, such as pictures.") var streams = false
+    @Flag(help: "Its rows are the same for every user: keep them when another user takes over the clone.")
     var shared = false
     @OptionGroup var parameters: ParameterOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        let query = try Clone.definingQuery(query, group: group, streams: streams, isShared: shared)
         let provider = try await store.open()
+        let query: DefiningQuery
         do {
+            query = try Clone.definingQuery(
+                self.query, root: provider.serviceRoot, group: group, streams: streams, isShared: shared)
             try await provider.queries.setParameters(try parameters.values)
             try await provider.queries.add(query)
             try provider.close()

@@ -15,14 +15,16 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         commandName: "clone",
         abstract: "Take a service, or a part of it, offline.",
         discussion: """
-            Without --query everything is taken that the service lets be read: its entity sets and singletons, what their \
-            entities contain, and the references of relations that no foreign key stands behind. Parts that are left out are \
-            listed with the query that brings them. The store is encrypted with a key that is generated and kept in \
-            a file that only you can read (~/.local/share/outpost/keys; 'outpost keys list' shows it), unless \
-            --key-file or --passphrase says otherwise. Whoever has that file can read the clone.
+            Without --query, the clone holds everything that can be read: entity sets, singletons, contained \
+            entities, and relations without a foreign key. Omitted parts are listed with the queries that would \
+            bring them.
 
-            The header fields, options, language and user are kept in the clone, encrypted, and apply to each later push, pull \
-            and sync too. Passwords, tokens, keys and --trust are not kept: give them again.
+            The store is encrypted with a generated key. The key is kept in a file that only you can read \
+            (~/.local/share/outpost/keys; see 'outpost keys list'), unless you give --key-file or --passphrase. \
+            Anybody with that file can read the clone.
+
+            The clone keeps the header fields, options, language and user, encrypted, for each later push, pull and \
+            sync. It does not keep passwords, tokens, keys and --trust: give them again.
 
             EXAMPLE
               outpost clone https://host/service/
@@ -36,39 +38,42 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     @Argument(help: "The root of the service.")
     var url: String
 
-    @Argument(help: "The directory to make; named after the service when left out.", completion: .directory)
+    @Argument(help: "The new directory; the default is the name of the service.", completion: .directory)
     var directory: String?
 
     @Option(
         name: .customLong("query"),
-        help: ArgumentHelp("A part to take, by name; may be given several times.", valueName: "name=query"))
+        help: ArgumentHelp("A query to keep offline, with a name; may be repeated.", valueName: "name=query"))
     var queries: [String] = []
 
-    @Option(help: "The group that these parts are pulled with.")
+    @Option(help: "The group in which these queries are pulled.")
     var group: String?
 
-    @Flag(help: "Load the streams of the entities too, such as pictures.")
+    @Flag(help: "Also load the streams of the entities, such as pictures.")
     var streams = false
 
     @Option(
         help: ArgumentHelp(
-            "A part whose rows are the same for every user: they stay when another user takes the clone over; may be "
-                + "repeated.", valueName: "name"))
+            "A query whose rows are the same for every user: they stay when another user takes over the clone. "
+                + "May be repeated.", valueName: "name"))
     var shared: [String] = []
 
     @OptionGroup var parameters: ParameterOptions
 
     @OptionGroup var amount: DownloadOptions
 
-    @Flag(help: "Take everything, however much it is.")
+    @Flag(help: "Do not ask before a large download.")
     var all = false
 
-    @Flag(name: .customLong("dry-run"), help: "Only say what would be taken.")
+    @Flag(help: "Go on even if the rows may not fit on the disk.")
+    var anyway = false
+
+    @Flag(name: .customLong("dry-run"), help: "Only show the planned download.")
     var dryRun = false
 
     @OptionGroup var key: KeyOptions
 
-    @Flag(help: "Protect the store with a passphrase, which is asked for.")
+    @Flag(help: "Protect the store with a passphrase; the command asks for it.")
     var passphrase = false
 
     @OptionGroup var service: ServiceOptions
@@ -76,12 +81,10 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
     @Flag(help: "Report as JSON.")
     var json = false
 
-    /// Above this many entity sets the person is asked.
+    /// The number of entity sets above which the person is asked.
     static let setLimit = 50
-    /// Above this many rows the person is asked.
+    /// The number of rows above which the person is asked.
     static let rowLimit = 1_000_000
-    /// What a row takes on the disk, for the check of free space: a cautious guess.
-    static let bytesPerRow: Int64 = 1000
 
     mutating func validate() throws {
         guard !passphrase || key.keyFile == nil else {
@@ -104,7 +107,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         let defining = try queries.map { text in
             let name = String(text.prefix { $0 != "=" })
             return try Self.definingQuery(
-                text, group: group, streams: streams, isShared: shared.contains(name))
+                text, root: url, group: group, streams: streams, isShared: shared.contains(name))
         }
         let values = try parameters.values
         if !dryRun { try CloneFile.requireNone(in: target) }
@@ -118,7 +121,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             if let unknown = shared.first(where: { name in !survey.parts.contains { $0.query.name == name } }) {
                 throw Failure(
                     message: "--shared \(unknown): the service has no entity set of that name.",
-                    advice: "See what it has with: outpost clone \(url.shellQuoted) --dry-run", status: .misused)
+                    advice: "List its entity sets: outpost clone \(url.shellQuoted) --dry-run", status: .misused)
             }
             if !json, dryRun || queries.isEmpty {
                 for line in MissingParts.lines(missing(survey), title: "Left out") { Terminal.error(line) }
@@ -127,7 +130,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                 show(survey)
             } else {
                 try announce(survey)
-                try checkSpace(survey, at: target)
+                if !anyway { try await checkSpace(survey, of: client, at: target) }
                 try await clone(from: client, connector, survey: survey, into: target)
             }
             try await connector.close()
@@ -137,18 +140,18 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         }
     }
 
-    /// Named by the last step of the service's path, or by its host.
+    /// The last segment of the path of the service, or its host.
     private var defaultDirectory: String {
         let address = URLComponents(string: url)
         let step = address?.path.split(separator: "/").last.map(String.init)
         if let step, ![".", ".."].contains(step) { return step }
-        // An address in brackets is no name that anybody would type.
+        // Nobody would type an address in brackets as a directory.
         guard let host = address?.host, !host.isEmpty, !host.contains(":") else { return "clone" }
         return host
     }
 
     static func definingQuery(
-        _ text: String, group: String?, streams: Bool, isShared: Bool = false
+        _ text: String, root: String, group: String?, streams: Bool, isShared: Bool = false
     ) throws -> DefiningQuery {
         guard let mark = text.firstIndex(of: "="), mark != text.startIndex,
             !text[..<mark].contains(where: { "?$(/".contains($0) })
@@ -158,8 +161,8 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                 advice: "For example: 'open=Orders?$filter=ShippedDate eq null'", status: .misused)
         }
         return try DefiningQuery(
-            String(text[..<mark]), String(text[text.index(after: mark)...]), group: group, retrievesStreams: streams,
-            isShared: isShared)
+            String(text[..<mark]), try TypedQuery.text(String(text[text.index(after: mark)...]), root: root),
+            group: group, retrievesStreams: streams, isShared: isShared)
     }
 
     private func show(_ survey: ServiceSurvey) {
@@ -193,7 +196,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         "\(Terminal.plural(survey.parts.count, "query", plural: "queries")), \(Terminal.plural(survey.rows, "row"))"
     }
 
-    /// Shows what will be taken to a person who looks, and asks before very much of it.
+    /// Shows the planned download to a person at a terminal, and asks before a very large one.
     private func announce(_ survey: ServiceSurvey) throws {
         let isLarge =
             (queries.isEmpty && survey.sets.count > Self.setLimit) || survey.rows > Self.rowLimit
@@ -214,25 +217,29 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         guard answer else { throw QuietExit(status: .failed) }
     }
 
-    /// How less can be taken.
+    /// Advice for a smaller clone.
     private var takingLess: String {
         queries.isEmpty ? "Take a part of it with --query" : "Take less of it by filters in the queries"
     }
 
-    private func checkSpace(_ survey: ServiceSurvey, at target: String) throws {
-        // The folders that are to be made will be where the nearest one is that there is.
+    private func checkSpace(
+        _ survey: ServiceSurvey, of client: ODataClient, at target: String
+    ) async throws {
+        // The new folders will be on the disk of the nearest existing folder.
         var folder = URL(fileURLWithPath: target).standardizedFileURL
         while !FileManager.default.fileExists(atPath: folder.path), folder.path != "/" {
             folder.deleteLastPathComponent()
         }
         let values = try? FileManager.default.attributesOfFileSystem(forPath: folder.path)
         guard let free = (values?[.systemFreeSize] as? NSNumber)?.int64Value else { return }
-        let (product, overflows) = Int64(survey.rows).multipliedReportingOverflow(by: Self.bytesPerRow)
-        let needed = overflows ? Int64.max : product
+        // The first rows are only requested if a cautious guess finds too little room.
+        guard RoomEstimate.guess(survey) > free else { return }
+        let needed = await RoomEstimate.measured(survey, client)
         guard needed > free else { return }
         throw Failure(
             message: "\(Terminal.plural(survey.rows, "row")) may take \(Terminal.bytes(needed)), and "
-                + "\(folder.path) has \(Terminal.bytes(free)) left.", advice: "\(takingLess), or make room.")
+                + "\(folder.path) has \(Terminal.bytes(free)) left.",
+            advice: "\(takingLess), make room, or go on with --anyway.")
     }
 
     private func clone(
@@ -245,6 +252,8 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
                 queries: try survey.parts.map { try grouped($0.query) }, options: connector.storeOptions)
         }
         let line = ProgressLine(store)
+        let notice = KeptNotice(store, goingOnWith: "outpost pull \(target.shellQuoted)", line)
+        defer { notice.end() }
         do {
             try await store.queries.setParameters(try parameters.values)
             try await store.setKeptText(KeptConnection.name, to: try KeptConnection(service).text)
@@ -273,12 +282,12 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         }
     }
 
-    /// What to do once there is a clone that is not complete: what the failure asks for comes first.
+    /// Returns the next step for an incomplete clone; the advice of the failure comes first.
     private static func advice(behind error: any Error, _ advice: TerminalText?, in target: String)
         -> TerminalText
     {
         let kept: TerminalText = "What is complete is kept in \(target)"
-        // Others advise to run the same command again: that would find a clone already.
+        // Other failures advise to run the same command again, which would find an existing clone.
         let isOfAnswer = (error as? TransportError).map { !$0.mayPass } ?? false
         if case .tooLarge? = error as? TransportError, let advice { return "\(advice)\n\(kept)." }
         let helps = error is OfflineError || error is ODataError || isOfAnswer
@@ -287,12 +296,13 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
             ? "\(kept). \(advice)" : "\(advice)\n\(kept); go on with: outpost pull \(target.shellQuoted)"
     }
 
-    /// The parts of the service that the clone will not hold; the streams of whole sets are asked for by an option.
+    /// Returns the parts of the service that the clone will not hold. An option asks for the streams of whole
+    /// sets.
     private func missing(_ survey: ServiceSurvey) -> [MissingPart] {
         survey.missing.filter { !$0.needsStreams || !streams || !queries.isEmpty }
     }
 
-    /// A query of every entity set has no group and no streams unless they are asked for.
+    /// Returns a query with the group and streams of the options.
     private func grouped(_ query: DefiningQuery) throws -> DefiningQuery {
         guard queries.isEmpty, group != nil || streams || !shared.isEmpty else { return query }
         return try DefiningQuery(
@@ -336,8 +346,8 @@ extension ServiceSurvey {
     /// The entity sets and singletons that the queries begin with.
     fileprivate var sets: Set<String> { Set(parts.map(\.query.url.path.description)) }
 
-    /// How many rows a download has brought of these sets. A second query of a set that is taken whole brings what belongs to
-    /// its entities, and the same entities again.
+    /// Returns the number of rows that a download has brought of these sets. A second query of a complete set
+    /// brings the same entities again.
     fileprivate func rows(of report: DownloadReport) -> Int {
         let whole = Set(parts.filter { $0.query.url.options == QueryOptions() }.map(\.query.text))
         let again = Set(

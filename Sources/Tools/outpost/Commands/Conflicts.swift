@@ -1,12 +1,11 @@
 import ArgumentParser
-import ODataModel
 import OfflineOData
 
 /// `outpost conflicts`.
 struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
-        abstract: "See the changes of entities that somebody else changed meanwhile, and say whose count.",
+        abstract: "Former name of 'outpost changes --conflicts'.",
         discussion: """
             Each conflict is shown with the values as they were, as they are here and as the service has them. 'mine' \
             puts your change on top of theirs for the next push, 'theirs' gives it up. To merge, edit the entity.
@@ -16,6 +15,7 @@ struct Conflicts: AsyncParsableCommand {
               outpost conflicts mine shop 3
               outpost conflicts theirs shop
             """,
+        shouldDisplay: false,
         subcommands: [List.self, Mine.self, Theirs.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand, StoreCommand {
@@ -31,20 +31,8 @@ struct Conflicts: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let model: EntityDataModel
-            let conflicts: [QueuedRequest]
-            (conflicts, model) = try await store.reading { provider in
-                (try await provider.changes.archived().filter(\.isConflict), provider.model)
-            }
-            if json {
-                print(JSONText(conflicts.map { RequestLine($0, versionsIn: model) }).text)
-                return
-            }
-            if conflicts.isEmpty { print("There is no conflict.") }
-            for request in conflicts {
-                print(RequestLine.text(request))
-                for versions in ValueVersions.all(of: request, model) ?? [] { print("    \(versions.text)") }
-            }
+            FormerName.hint("outpost changes", of: store.directory, "--conflicts")
+            try await ChangesCommand.List.show(ChangeFilter(parts: [.conflicts]), of: store, json: json)
         }
     }
 
@@ -59,7 +47,10 @@ struct Conflicts: AsyncParsableCommand {
 
         @OptionGroup var changes: SettlingOptions
 
-        func run() async throws { try await changes.settle(.retried, where: \.isConflict) }
+        func run() async throws {
+            FormerName.hint("outpost changes retry", of: changes.store.directory, "--conflicts")
+            try await changes.settle(.retried, where: \.isConflict)
+        }
     }
 
     struct Theirs: AsyncParsableCommand, SettlingCommand {
@@ -73,11 +64,9 @@ struct Conflicts: AsyncParsableCommand {
 
         @OptionGroup var changes: SettlingOptions
 
-        func run() async throws { try await changes.settle(.discarded, where: \.isConflict) }
+        func run() async throws {
+            FormerName.hint("outpost changes discard", of: changes.store.directory, "--conflicts")
+            try await changes.settle(.discarded, where: \.isConflict)
+        }
     }
-}
-
-extension QueuedRequest {
-    /// Whether the service refused it because somebody else had changed the entity.
-    fileprivate var isConflict: Bool { state == .refused && (failure?.isConflict ?? false) }
 }

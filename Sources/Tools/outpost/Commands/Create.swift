@@ -16,25 +16,26 @@ struct Create: AsyncParsableCommand, StoreCommand {
 
             A key that is left out is given by the service; until then a temporary one stands for it. A member of an \
             enumeration is given by its name, several flags with commas between them; a complex value or a collection \
-            as JSON.
+            as JSON. --body takes the whole entity as JSON, with related entities in it, which are created together.
 
             EXAMPLE
               outpost create shop Customers CustomerID=NEWCO 'CompanyName=New Company'
               outpost create shop Orders CustomerID=NEWCO Freight=12.50 ShippedDate=null
-              outpost create shop Visits CustomerID=NEWCO --category visits
+              outpost create shop Visits CustomerID=NEWCO --category visits --priority 5
+              outpost create shop Orders CustomerID=NEWCO --body order-with-lines.json
             """)
 
     @OptionGroup var store: StoreOptions
     @Argument(help: "The entity set.") var entitySet: String
     @Argument(help: "Properties and their values.") var properties: [String] = []
+    @OptionGroup var body: BodyOptions
     @OptionGroup var queuing: QueuingOptions
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        try await Edit(store: store, category: queuing.category, json: json).run { editor in
-            let (url, shape) = try editor.collection(entitySet)
-            let entity = try editor.entity(shape, properties, isNew: true)
-            return try await editor.send(ODataRequest(.create, url, body: .entity(entity)), "Created")
+        let body = try body.contents
+        try await Edit(store: store, queuing: queuing, json: json).run { editor in
+            try await editor.send(editor.creation(in: entitySet, properties, body: body))
         }
     }
 }

@@ -17,9 +17,8 @@ struct Delete: AsyncParsableCommand, StoreCommand {
     @Flag(help: "Report as JSON.") var json = false
 
     func run() async throws {
-        try await Edit(store: store, category: queuing.category, json: json).run { editor in
-            let (url, _) = try editor.single(entity)
-            return try await editor.send(ODataRequest(.delete, url), "Deleted", url: url)
+        try await Edit(store: store, queuing: queuing, json: json).run { editor in
+            try await editor.send(editor.deletion(of: entity))
         }
     }
 }

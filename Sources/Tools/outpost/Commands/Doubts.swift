@@ -5,16 +5,17 @@ import OfflineOData
 struct Doubts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doubts",
-        abstract: "See the changes of which nobody knows whether the service made them, and settle them.",
+        abstract: "Former name of 'outpost changes --doubts'.",
         discussion: """
             The answer to such a request was lost, and the service does not recognise a repeat. Look there: 'accept' \
-            takes it as made, 'resend' sends it once more, 'outpost errors discard' gives it up.
+            takes it as made, 'resend' sends it once more, 'outpost changes discard' gives it up.
 
             EXAMPLE
               outpost doubts shop
               outpost doubts accept shop 4
               outpost doubts resend shop
             """,
+        shouldDisplay: false,
         subcommands: [List.self, Accept.self, Resend.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand, StoreCommand {
@@ -30,13 +31,8 @@ struct Doubts: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let doubts = try await store.reading { try await $0.changes.archived().filter { $0.state == .inDoubt } }
-            if json {
-                print(JSONText(doubts.map(RequestLine.init)).text)
-                return
-            }
-            if doubts.isEmpty { print("No change is in doubt.") }
-            for request in doubts { print(RequestLine.text(request)) }
+            FormerName.hint("outpost changes", of: store.directory, "--doubts")
+            try await ChangesCommand.List.show(ChangeFilter(parts: [.doubts]), of: store, json: json)
         }
     }
 
@@ -53,7 +49,10 @@ struct Doubts: AsyncParsableCommand {
         @OptionGroup var changes: SettlingOptions
         @OptionGroup var keys: GivenKeys
 
-        func run() async throws { try await changes.settle(.accepted, keys: keys, where: { $0.state == .inDoubt }) }
+        func run() async throws {
+            FormerName.hint("outpost changes accept", of: changes.store.directory)
+            try await changes.settle(.accepted, keys: keys, where: { $0.state == .inDoubt })
+        }
     }
 
     struct Resend: AsyncParsableCommand, SettlingCommand {
@@ -67,6 +66,9 @@ struct Doubts: AsyncParsableCommand {
 
         @OptionGroup var changes: SettlingOptions
 
-        func run() async throws { try await changes.settle(.retried, where: { $0.state == .inDoubt }) }
+        func run() async throws {
+            FormerName.hint("outpost changes retry", of: changes.store.directory, "--doubts")
+            try await changes.settle(.retried, where: { $0.state == .inDoubt })
+        }
     }
 }

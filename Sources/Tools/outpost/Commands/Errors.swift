@@ -1,12 +1,11 @@
 import ArgumentParser
-import ODataModel
 import OfflineOData
 
 /// `outpost errors`.
 struct Errors: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "errors",
-        abstract: "See, retry, accept or discard the changes that the service refused or that are in doubt.",
+        abstract: "Former name of 'outpost changes --failed'.",
         discussion: """
             A refused change keeps its place in the clone until you decide: edit the entity again to mend it, retry it \
             as it is (after a conflict, on top of the other's version), or discard it. Of a change in doubt nobody \
@@ -18,6 +17,7 @@ struct Errors: AsyncParsableCommand {
               outpost errors accept shop 4
               outpost errors discard shop
             """,
+        shouldDisplay: false,
         subcommands: [List.self, Retry.self, Accept.self, Discard.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand, StoreCommand {
@@ -33,17 +33,8 @@ struct Errors: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let (failed, model) = try await store.reading { (try await $0.changes.archived(), $0.model) }
-            if json {
-                print(JSONText(failed.map { RequestLine($0, versionsIn: model) }).text)
-                return
-            }
-            if failed.isEmpty { print("No change was refused.") }
-            for request in failed {
-                print(RequestLine.text(request))
-                for detail in RequestLine(request).details ?? [] { print("    \(detail.text)") }
-                for versions in ValueVersions.all(of: request, model) ?? [] { print("    \(versions.text)") }
-            }
+            FormerName.hint("outpost changes", of: store.directory, "--failed")
+            try await ChangesCommand.List.show(ChangeFilter(parts: [.failed]), of: store, json: json)
         }
     }
 
@@ -59,7 +50,10 @@ struct Errors: AsyncParsableCommand {
 
         @OptionGroup var changes: SettlingOptions
 
-        func run() async throws { try await changes.settle(.retried) }
+        func run() async throws {
+            FormerName.hint("outpost changes retry", of: changes.store.directory)
+            try await changes.settle(.retried)
+        }
     }
 
     struct Accept: AsyncParsableCommand, SettlingCommand {
@@ -76,7 +70,10 @@ struct Errors: AsyncParsableCommand {
         @OptionGroup var changes: SettlingOptions
         @OptionGroup var keys: GivenKeys
 
-        func run() async throws { try await changes.settle(.accepted, keys: keys) }
+        func run() async throws {
+            FormerName.hint("outpost changes accept", of: changes.store.directory)
+            try await changes.settle(.accepted, keys: keys)
+        }
     }
 
     struct Discard: AsyncParsableCommand, SettlingCommand {
@@ -90,6 +87,9 @@ struct Errors: AsyncParsableCommand {
 
         @OptionGroup var changes: SettlingOptions
 
-        func run() async throws { try await changes.settle(.discarded) }
+        func run() async throws {
+            FormerName.hint("outpost changes discard", of: changes.store.directory)
+            try await changes.settle(.discarded)
+        }
     }
 }

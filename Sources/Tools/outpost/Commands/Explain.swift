@@ -6,10 +6,12 @@ import OfflineOData
 struct Explain: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say how the parts of a service are kept in a clone, or how a query is answered.",
+        abstract: "Show how queries are downloaded, or how a query is answered.",
         discussion: """
-            Without a query: each defining query with how it is downloaded, and what became of its $expand, then the \
-            parts of the service that the clone does not hold, with the queries that would bring them. With a query: the query as understood, the SQL, and SQLite's plan.
+            Without a query, each defining query is shown with its way of download and its $expand. Missing parts of \
+            the service follow, with the queries that would bring them.
+
+            With a query, the command shows its parsed form, the SQL and the plan of SQLite.
 
             EXAMPLE
               outpost explain shop
@@ -30,9 +32,8 @@ struct Explain: AsyncParsableCommand, StoreCommand {
 
     func run() async throws {
         if let query {
-            let url = try ODataURL(parsing: query)
             let explanation = try await store.reading { provider in
-                try provider.queries.check(url, written: query)
+                let url = try provider.url(typed: query)
                 return try await provider.indexes.explain(url)
             }
             print(
@@ -53,7 +54,7 @@ struct Explain: AsyncParsableCommand, StoreCommand {
                 expands: $0.parts)
         }
         lines += untyped.map {
-            Line(name: $0, query: $0, download: "left out, since the metadata do not declare its type", expands: [])
+            Line(name: $0, query: $0, download: "left out: the metadata do not declare its type", expands: [])
         }
         if json {
             let rest = missing.map {

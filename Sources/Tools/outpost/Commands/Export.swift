@@ -8,7 +8,7 @@ import SafeFiles
 
 /// `outpost export`.
 struct Export: AsyncParsableCommand, StoreCommand {
-    /// How rows are written.
+    /// The format of the rows.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         /// An array of OData JSON.
         case json
@@ -18,15 +18,14 @@ struct Export: AsyncParsableCommand, StoreCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write what a clone holds into files that other programs read.",
+        abstract: "Write the rows of a clone into JSON or CSV files.",
         discussion: """
-            Each entity set that is kept becomes a file in the directory given, or what one query finds is written to \
-            the terminal. The files are not encrypted. Ends with 1 where a part is not complete, since its first \
-            download was cut short.
+            Each kept entity set becomes a file in the given directory, or the rows of one query go to the terminal. \
+            The files are not encrypted. The exit code is 1 if the first download of a set is incomplete.
 
-            Lines of CSV have the columns that the query selects, values as OData has them in text, empty text as "" \
-            and null as nothing; values that have parts are JSON. Text that begins with = + - or @ is a formula to \
-            spreadsheet programs: import it as text, or export with --guard-formulas.
+            CSV has the selected columns. Empty text is "" and null is nothing; structured values are JSON. \
+            Spreadsheet programs run text that begins with = + - or @ as a formula: import it as text, or export \
+            with --guard-formulas.
 
             EXAMPLE
               outpost export shop --to backup
@@ -36,11 +35,11 @@ struct Export: AsyncParsableCommand, StoreCommand {
 
     @OptionGroup var store: StoreOptions
     @Option(help: ArgumentHelp("A new directory for the files.", valueName: "directory")) var to: String?
-    @Option(help: "Only what this query finds, to the terminal.") var query: String?
-    @Option(help: "json or csv.") var format = Format.json
+    @Option(help: "A query whose rows go to the terminal.") var query: String?
+    @Option(help: "The format: json or csv.") var format = Format.json
     @Flag(
         name: .customLong("guard-formulas"),
-        help: "Put an apostrophe before text that a spreadsheet program would take for a formula.")
+        help: "Put an apostrophe before text that a spreadsheet program would run as a formula.")
     var guardsFormulas = false
     @Flag(help: "Report as JSON.") var json = false
 
@@ -67,7 +66,9 @@ struct Export: AsyncParsableCommand, StoreCommand {
         try Self.requireComplete(incomplete)
     }
 
-    /// - Throws: what a person, and a script, must know who takes what was written for all that there is.
+    /// Checks that no part is incomplete.
+    ///
+    /// - Throws: ``Failure`` that names the incomplete entity sets.
     private static func requireComplete(_ incomplete: [String]) throws {
         guard !incomplete.isEmpty else { return }
         throw Failure(
@@ -86,8 +87,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
     // MARK: One query
 
     private func write(_ text: String, _ provider: OfflineStore) async throws {
-        let url = try ODataURL(parsing: text)
-        try provider.queries.check(url, written: text)
+        let url = try provider.url(typed: text)
         let formulas = SpreadsheetFormulas(guards: guardsFormulas)
         let rows = try await ExportedRows(
             url, format, provider: provider, formulas: formulas, areShown: Terminal.isTerminal(.output))
@@ -114,7 +114,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
             } else if !parent.isEmpty {
                 try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
             }
-            // Fails if somebody else makes it at the same time.
+            // Fails if another process creates the directory at the same time.
             guard mkdir(directory, 0o700) == 0 else {
                 throw SafeFileError(path: directory, reason: .system(code: errno))
             }
@@ -133,7 +133,7 @@ struct Export: AsyncParsableCommand, StoreCommand {
         var (report, leftOut): ([String: Int], [String]) = ([:], [])
         for set in provider.serviceModel.container.entitySets {
             let url = ODataURL(set: set.name)
-            // A file without rows would say that the service has none.
+            // A file without rows would suggest that the service has none.
             guard try await parts.hasSomething(of: set.name) else {
                 leftOut.append(set.name)
                 continue

@@ -5,10 +5,10 @@ import OfflineOData
 struct GC: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc",
-        abstract: "Make a clone's files as small as what is in them.",
+        abstract: "Free unused room in the files of a clone.",
         discussion: """
-            Streams of entities that are gone, pages of downloads that were cut short and free pages of the database \
-            are removed. Nothing that you can see changes.
+            Removes streams of deleted entities, pages of interrupted downloads and free pages of the database. \
+            Visible data does not change.
 
             EXAMPLE
               outpost gc shop

@@ -7,15 +7,15 @@ import ODataModel
 struct Generate: AsyncParsableCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",
-        abstract: "Write Swift types for a service: entities, sets, operations, and queries the compiler checks.",
+        abstract: "Generate Swift types for a service, with queries that the compiler checks.",
         discussion: """
-            Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service. \
-            Files that an earlier run wrote and that are no longer needed are removed; no other files are touched.
+            The source of the metadata is a file in XML or JSON, the address of a document, or the root of a \
+            service. Obsolete files of an earlier run are removed; other files are not touched.
 
-            The configuration file, in JSON, may have name, access (public, package, internal), sets, types, \
-            navigation (selected, contained, all), operations (all, none), files, and names, which replaces generated \
-            names: {"names": {"Shop.Order": "PurchaseOrder", "Shop.Order/Freight": "charge"}}. Options given here come \
-            before what it says.
+            The configuration file is JSON. It may have name, access (public, package, internal), sets, types, \
+            navigation (selected, contained, all), operations (all, none), files and names. The last one replaces \
+            generated names: {"names": {"Shop.Order": "PurchaseOrder", "Shop.Order/Freight": "charge"}}. Options on \
+            the command line take precedence.
 
             EXAMPLE
               outpost generate metadata.xml --output Sources/Shop/Generated
@@ -27,24 +27,25 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
 
     @Argument(help: "A file or an address.") var source: String
 
-    @Option(name: .shortAndLong, help: "The folder to write to; made where it is missing.", completion: .directory)
+    @Option(
+        name: .shortAndLong, help: "The folder for the files; it is created if it is missing.", completion: .directory)
     var output: String
 
     @Option(
         name: .customLong("sets"),
         help: ArgumentHelp(
-            "An entity set, singleton or operation wanted, with what its types need; several by commas, or given "
-                + "several times. All when left out.", valueName: "names"))
+            "An entity set, singleton or operation to generate, with the types that it needs. Separate several by "
+                + "commas, or repeat the option; the default is all.", valueName: "names"))
     var sets: [String] = []
 
     @Option(name: .customLong("config"), help: "A configuration file.", completion: .file())
     var configurationFile: String?
 
-    @Option(help: "What the service is called: the generated type is <name>Service.") var name: String?
+    @Option(help: "The name of the service: the generated type is <name>Service.") var name: String?
 
-    @Option(help: "public, package or internal.") var access: GeneratorConfiguration.Access?
+    @Option(help: "The access level: public, package or internal.") var access: GeneratorConfiguration.Access?
 
-    @Option(help: "How many files hold the types; a file per type when left out.") var files: Int?
+    @Option(help: "The number of files for the types; the default is one file for each type.") var files: Int?
 
     @Flag(help: "Write business objects of an object package instead of a service.") var objects = false
 
@@ -78,7 +79,7 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
         tell(code, written)
     }
 
-    /// The configuration file with the options in place of what it says.
+    /// Returns the configuration file with the options in place of its settings.
     private func merged() throws -> GeneratorConfiguration {
         var configuration = GeneratorConfiguration()
         if let configurationFile {
@@ -88,7 +89,7 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
             } catch let error as DecodingError {
                 throw Failure(
                     message: "\(configurationFile): \(GeneratorConfiguration.explain(error))",
-                    advice: "See what it may have: outpost generate --help", status: .misused)
+                    advice: "List the settings: outpost generate --help", status: .misused)
             }
         }
         let wanted = sets.flatMap { $0.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
@@ -100,7 +101,7 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
         return configuration
     }
 
-    /// How many things left out are named, where nobody asked for JSON.
+    /// The number of omitted elements that are listed.
     private static let shownOmissions = 10
 
     private func tell(_ code: GeneratedCode, _ written: GeneratedCode.Written) {

@@ -7,10 +7,10 @@ import OfflineOData
 struct Index: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "index",
-        abstract: "Make queries of a clone faster by indexes.",
+        abstract: "Make queries of a clone faster with indexes.",
         discussion: """
-            Keys and relations have indexes of their own. Without a set, those that were made here are listed. See \
-            with 'outpost query DIR QUERY --explain' whether a query uses one.
+            Keys and relations have indexes already. Without a set, the command lists your indexes. 'outpost query \
+            DIR QUERY --explain' shows whether a query uses an index.
 
             EXAMPLE
               outpost index shop Orders ShipCountry 'Freight desc'
@@ -27,10 +27,10 @@ struct Index: AsyncParsableCommand, StoreCommand {
     @Argument(help: "The properties, the most significant one first, with ' desc' for a descending order.")
     var paths: [String] = []
 
-    @Flag(help: "Make the full-text index that $search uses.")
+    @Flag(help: "Create the full-text index for $search.")
     var search = false
 
-    @Flag(help: "Take the index out again.")
+    @Flag(help: "Remove the index.")
     var drop = false
 
     @Flag(help: "Report as JSON.")
@@ -56,7 +56,7 @@ struct Index: AsyncParsableCommand, StoreCommand {
         }
     }
 
-    /// Makes or drops the index, and gives those that there are to be told of.
+    /// Creates or drops the index, and returns the indexes to print.
     private func change(_ provider: OfflineStore) async throws -> [PropertyIndexes.Index] {
         guard let set else { return try await provider.indexes.all() }
         if drop {

@@ -11,9 +11,9 @@ struct KeysCommand: AsyncParsableCommand {
         commandName: "keys",
         abstract: "List, make and remove the keys of clones.",
         discussion: """
-            Keys that 'clone' and 'rekey' generate are kept in files that only you can read \
-            (~/.local/share/outpost/keys). They stay until 'keys remove': a copy of a clone, on a stick or in a backup, \
-            opens with the key that the clone had when it was copied.
+            The keys of 'clone' and 'rekey' are kept in files that only you can read (~/.local/share/outpost/keys). \
+            They stay until 'keys remove': a copy of a clone, on a stick or in a backup, needs the key that the \
+            clone had when it was copied.
 
             EXAMPLE
               outpost keys list
@@ -27,9 +27,9 @@ struct KeysCommand: AsyncParsableCommand {
             commandName: "list",
             abstract: "Show each key with the clones and vaults that use it.",
             discussion: """
-                A key is tried at every place where a clone was made, opened or re-keyed. A copy that was never opened \
-                is not known. 'missing' is a place where there is no clone now; 'other key' is one that was re-keyed or \
-                replaced. The keys of the tool's own log and cache are not among these.
+                Each key is tried at every place where a clone was made, opened or re-keyed. A copy that was never \
+                opened is unknown. 'missing' is a place without a clone; 'other key' is a clone that was re-keyed or \
+                replaced. The keys of the tool's log and cache are not listed.
 
                 EXAMPLE
                   outpost keys list
@@ -58,17 +58,17 @@ struct KeysCommand: AsyncParsableCommand {
     struct New: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "new",
-            abstract: "Make a file with a new key, for --key-file and --new-key-file.",
+            abstract: "Create a file with a new key, for --key-file and --new-key-file.",
             discussion: """
-                The file is made readable for you alone; one that exists is never written over. Keep a copy of it in a \
-                safe place: without it, nothing opens what is sealed with it.
+                Only you can read the new file; an existing file is never overwritten. Keep a copy in a safe place: \
+                without the key, nothing opens the clone.
 
                 EXAMPLE
                   outpost keys new /media/stick/shop.key
                   outpost clone https://host/service/ shop --key-file /media/stick/shop.key
                 """)
 
-        @Argument(help: "The file to make.", completion: .file()) var file: String
+        @Argument(help: "The new file.", completion: .file()) var file: String
         @OptionGroup var secrets: SecretOptions
         @Flag(help: "Report as JSON.") var json = false
 
@@ -94,7 +94,7 @@ struct KeysCommand: AsyncParsableCommand {
                 return
             }
             print("Made the key file \(Terminal.bold(file)).")
-            print(Terminal.dim("Keep a copy of it in a safe place: nothing else opens what is sealed with it."))
+            print(Terminal.dim("Keep a copy of it in a safe place: nothing else opens its clones."))
         }
     }
 
@@ -103,8 +103,8 @@ struct KeysCommand: AsyncParsableCommand {
             commandName: "remove",
             abstract: "Remove keys, after a list of the files that they open.",
             discussion: """
-                Nothing brings a key back, and nothing else opens its clones. Copies of them that were never opened are \
-                not in the list. --stale takes the keys whose known places are all missing or have other keys.
+                A removed key cannot be restored, and nothing else opens its clones. Copies that were never opened \
+                are not in the list. --stale removes the keys whose known places are all missing or have other keys.
 
                 EXAMPLE
                   outpost keys remove clone-1b4e28ba-2fa1-41d2-883f-0016d3cca427
@@ -112,13 +112,13 @@ struct KeysCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The names of the keys, as 'outpost keys list' shows them.") var names: [String] = []
-        @Flag(help: "Remove the keys of clones that are not there any more.") var stale = false
+        @Flag(help: "Remove the keys of missing clones.") var stale = false
         @Flag(help: "Do not ask.") var yes = false
         @Flag(help: "Report as JSON.") var json = false
 
         mutating func validate() throws {
             guard names.isEmpty == stale else {
-                throw ValidationError("Give the names of keys, or --stale for those whose clones are gone.")
+                throw ValidationError("Name the keys, or give --stale for those of missing clones.")
             }
         }
 
@@ -137,10 +137,10 @@ struct KeysCommand: AsyncParsableCommand {
                 let what =
                     inUse == 0
                     ? Terminal.plural(chosen.count, "key")
-                    : "\(Terminal.plural(chosen.count, "key")), without which the files above cannot be read any more"
+                    : "\(Terminal.plural(chosen.count, "key")); the files above cannot be read without them"
                 guard let answer = Terminal.confirm("Remove \(what)?") else {
                     throw Failure(
-                        message: "Nobody is here to be asked.", advice: "Say --yes to remove what is listed above.")
+                        message: "Nobody is here to be asked.", advice: "Give --yes to remove the listed keys.")
                 }
                 guard answer else { throw QuietExit(status: .failed) }
             }

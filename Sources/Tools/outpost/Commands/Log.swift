@@ -7,13 +7,14 @@ import Supportability
 struct Log: AsyncParsableCommand, CloneCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Say what happened to a clone, or what the tool itself has logged.",
+        abstract: "Show the events of a clone, or the log of the tool.",
         discussion: """
-            With a directory: what happened to the clone in it, newest first. Without one: what the tool has logged in \
-            all its runs, oldest first, without secrets. It keeps the newest 10,000 entries, encrypted.
+            With a directory, the log shows the events of that clone, newest first. Without one, it shows the log of \
+            the tool itself for all its runs, newest first; JSON and exports are oldest first. The tool keeps the \
+            newest 10,000 entries, encrypted and without secrets.
 
-            Times are instants such as 2026-01-31T08:15:00Z, or how long ago: 90s, 15m, 2h, 7d. OUTPOST_LOG_LEVEL says \
-            from which level on the tool logs (notice without it), or off.
+            A time is an instant such as 2026-01-31T08:15:00Z, or an age: 90s, 15m, 2h, 7d. The variable \
+            OUTPOST_LOG_LEVEL sets the lowest level that the tool logs, or off; without it the level is notice.
 
             EXAMPLE
               outpost log shop --last 20
@@ -27,26 +28,26 @@ struct Log: AsyncParsableCommand, CloneCommand {
     var cloneDirectory: String? { directory }
 
     @OptionGroup var key: KeyOptions
-    @Option(help: "How many events.") var last = 50
+    @Option(help: "The number of events.") var last = 50
     @Flag(help: "Report as JSON.") var json = false
     @OptionGroup var filter: LogFilterOptions
 
     @Option(
         name: .customLong("export"),
         help: ArgumentHelp(
-            "Write all entries that are wanted to a text file; .html makes a page to look at them in a browser, .gz packs.",
+            "Write the entries to a file: .html for a page in a browser, .gz to compress, else text.",
             valueName: "file"))
     var exportFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "The language of a page: \(LogPageLanguage.allCases.map(\.rawValue).joined(separator: ", ")).",
+            "The language of the page: \(LogPageLanguage.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "tag"))
     var language: LogPageLanguage?
 
     @Option(
         name: .customLong("remove-below"),
-        help: ArgumentHelp("Remove the entries that are less grave than this level.", valueName: "level"))
+        help: ArgumentHelp("Remove the entries below this level.", valueName: "level"))
     var removeBelow: String?
 
     @Flag(help: "Remove all entries.") var clear = false
@@ -126,18 +127,18 @@ struct Log: AsyncParsableCommand, CloneCommand {
         var reading = try log.read(query)
         reading.records = reading.records.map(ToolLog.redaction.redacted)
         if json {
-            // One document, as every other report.
+            // One document, as for every other report.
             print(TerminalText(json: "[" + reading.records.map(formatter.line).joined(separator: ",\n") + "]"))
         } else {
-            for record in reading.records { print(formatter.line(of: record)) }
+            for record in reading.records.reversed() { print(ReaderLogLine(record).text) }
         }
         Self.warn(of: reading)
     }
 
-    /// Says what of the log is not as it was written.
+    /// Warns of damaged and altered entries.
     private static func warn(of reading: StoredLog.Reading) {
         if reading.unreadable > 0 {
-            Terminal.error("\(Terminal.number(reading.unreadable)) damaged left out.")
+            Terminal.error("\(Terminal.number(reading.unreadable)) damaged entries are left out.")
         }
         if reading.breaks > 0 {
             Terminal.error(
@@ -148,7 +149,7 @@ struct Log: AsyncParsableCommand, CloneCommand {
 }
 
 extension Log {
-    /// Writes the log to a file whose endings say how.
+    /// Writes the log to a file in the format of its name.
     private func export(
         _ log: StoredLog, to path: String, query: LogQuery, formatter: any LogFormatter
     ) throws {
@@ -166,9 +167,9 @@ extension Log {
 
 extension LogPageLanguage: ExpressibleByArgument {}
 
-/// Which entries of the tool's log are wanted.
+/// The filter for entries of the tool's log.
 struct LogFilterOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only this level and graver ones, such as error.", valueName: "level"))
+    @Option(help: ArgumentHelp("Only this level and above, such as error.", valueName: "level"))
     var level: String?
 
     @Option(help: ArgumentHelp("Only this part of the tool, such as outpost.clone.", valueName: "name"))
@@ -200,7 +201,7 @@ struct LogFilterOptions: ParsableArguments {
     static func severity(_ name: String) throws -> LogSeverity {
         guard let severity = LogSeverity(name: name) else {
             throw ValidationError(
-                "'\(name)' is no level; they are \(LogSeverity.allCases.map(\.name).joined(separator: ", ")).")
+                "'\(name)' is not a level. The levels are \(LogSeverity.allCases.map(\.name).joined(separator: ", ")).")
         }
         return severity
     }

@@ -11,13 +11,14 @@ struct Login: AsyncParsableCommand {
         commandName: "login",
         abstract: "Sign in at a service with OAuth 2, in a browser.",
         discussion: """
-            You sign in on this machine (--browser), or with a short code on any other one (--device). The tokens go into \
-            the vault 'sign-ins', encrypted. Every command that talks to the same host uses and renews them, unless it \
-            is given --user or --token-file.
+            You sign in on this machine (--browser), or with a short code on any other one (--device). The tokens \
+            are kept encrypted in the vault 'sign-ins'. Every command for the same host uses and renews them, unless \
+            you give --user or --token-file.
 
-            An app must be registered for you at the authorization server; --client-id names it. The addresses follow \
-            from the service if it says where to sign in, or if it is Microsoft Graph, Dynamics 365, Business Central or \
-            an SAP system. Otherwise give --issuer, or --token-url with --device-url or --authorize-url.
+            You need an app that is registered at the authorization server; --client-id names it. The tool knows the \
+            addresses if the service names its authorization server. It also knows Microsoft Graph, Dynamics 365, \
+            Business Central and SAP systems. Otherwise give --issuer, or --token-url with --device-url or \
+            --authorize-url.
 
             EXAMPLE
               outpost login https://graph.microsoft.com/v1.0/ --client-id ID --device
@@ -33,9 +34,11 @@ struct Login: AsyncParsableCommand {
     @OptionGroup var options: SignInOptions
     @Flag(help: "Enter a code in a browser on any machine.") var device = false
     @Flag(help: "Use the browser of this machine.") var browser = false
-    @Option(help: ArgumentHelp("How many minutes to wait for the browser.", valueName: "minutes"))
+    @Option(help: ArgumentHelp("The minutes to wait for the browser.", valueName: "minutes"))
     var wait = 5
-    @Option(help: ArgumentHelp("A PEM file with the certificates to trust besides the system's.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A PEM file with certificates to trust in addition to those of the system.", valueName: "file"))
     var trust: String?
     @Flag(help: "Report as JSON.") var json = false
 
@@ -46,7 +49,7 @@ struct Login: AsyncParsableCommand {
 
     func run() async throws {
         let work = Task { try await signIn() }
-        let interruption = Interruption { work.cancel() }
+        let interruption = Interruption { _ in work.cancel() }
         defer { interruption.end() }
         do {
             try await work.value
@@ -103,7 +106,8 @@ struct Login: AsyncParsableCommand {
         do {
             let patience = Duration.seconds(wait * 60)
             let tokens = try await flow.signIn(redirectURI: listener.redirectURI) { url in
-                // The address holds the state of the sign-in, which the arguments of a program would show to others.
+                // The address holds the state of the sign-in, and other users can see the arguments of a
+                // program.
                 let isOpen = WebBrowser.open(listener.shortcut(to: url))
                 Terminal.error(
                     isOpen
@@ -134,7 +138,7 @@ struct Login: AsyncParsableCommand {
             case .refused: "Look at --client-id and --scope, and at how the app is registered."
             case .stateMismatch, .issuerMismatch:
                 "Nothing was kept. Another page may have interfered: close it, and run the same command again."
-            case .invalidResponse, .signInNeeded: "Ask the people who run the authorization server."
+            case .invalidResponse, .signInNeeded: "Ask the operator of the authorization server."
             }
         return Failure(message: TerminalText(SecretRedaction().redacted(error.description)), advice: advice)
     }

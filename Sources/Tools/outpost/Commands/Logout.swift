@@ -8,7 +8,7 @@ struct Logout: AsyncParsableCommand {
         commandName: "logout",
         abstract: "End the sign-in at a service.",
         discussion: """
-            Removes the tokens from the vault, and revokes them at the authorization server if it has an address for that. \
+            Removes the tokens from the vault, and revokes them at the authorization server if it allows that. \
             Clones and their keys stay.
 
             EXAMPLE
@@ -17,7 +17,9 @@ struct Logout: AsyncParsableCommand {
 
     @Argument(help: "The root of the service.")
     var url: String
-    @Option(help: ArgumentHelp("A PEM file with the certificates to trust besides the system's.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A PEM file with certificates to trust in addition to those of the system.", valueName: "file"))
     var trust: String?
     @Flag(help: "Report as JSON.") var json = false
 

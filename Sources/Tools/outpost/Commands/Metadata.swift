@@ -5,6 +5,7 @@ import ODataCache
 import ODataClient
 import ODataHTTP
 import ODataModel
+import OfflineOData
 import Supportability
 
 /// `outpost metadata`.
@@ -13,34 +14,38 @@ struct Metadata: AsyncParsableCommand {
         commandName: "metadata",
         abstract: "Look at, check, convert and compare metadata documents.",
         discussion: """
-            Metadata are given as a file in XML or JSON, as the address of a document, or as the root of a service.
+            Metadata are given as a file in XML or JSON, as the address of a document, as the root of a service, or as \
+            the directory of a clone, which has those of its service.
 
             EXAMPLE
               outpost metadata show https://host/service/
               outpost metadata validate metadata.xml
               outpost metadata convert metadata.xml --to json --output metadata.json
               outpost metadata diff old.xml new.xml
+              outpost metadata show shop Orders
+              outpost metadata diff shop https://host/service/
             """,
         subcommands: [Show.self, Validate.self, Convert.self, Diff.self])
 
     struct Show: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Say what a service has.",
+            abstract: "List the entity sets, singletons and types of a service.",
             discussion: """
                 EXAMPLE
+                  outpost metadata show shop
                   outpost metadata show https://host/service/
                   outpost metadata show metadata.xml Orders
                 """)
 
-        @Argument(help: "A file or an address.") var source: String
+        @Argument(help: "A file, an address, or the directory of a clone.") var source: String
         @Argument(help: "An entity set, singleton or type to look into.") var element: String?
         @OptionGroup var service: ServiceOptions
-        @OptionGroup var secrets: SecretOptions
+        @OptionGroup var key: KeyOptions
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let model = try await MetadataSource(source, service).read().model
+            let model = try await MetadataSource(source, service, key).read().model
             if let element {
                 try show(element, of: model)
                 return
@@ -106,7 +111,7 @@ struct Metadata: AsyncParsableCommand {
             guard let shape = type.flatMap({ model.shape($0) }) else {
                 throw Failure(
                     message: "The metadata declare no set, singleton or type \(element).",
-                    advice: "See what there is: outpost metadata show "
+                    advice: "List the names: outpost metadata show "
                         + SecretRedaction().redacted(source).shellQuoted)
             }
             if json {
@@ -133,7 +138,7 @@ struct Metadata: AsyncParsableCommand {
     struct Validate: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "validate",
-            abstract: "Check that metadata can be read, and list what is wrong with them.",
+            abstract: "Check that metadata can be read, and list their faults.",
             discussion: """
                 Warns of elements that cannot be read and are left out, and of every name and path that leads to \
                 nothing that the documents declare. Ends with 0 if the document can be read, with or without \
@@ -144,9 +149,9 @@ struct Metadata: AsyncParsableCommand {
                   outpost metadata validate metadata.xml --strict --references
                 """)
 
-        @Argument(help: "A file or an address.") var source: String
+        @Argument(help: "A file, an address, or the directory of a clone.") var source: String
         @OptionGroup var service: ServiceOptions
-        @OptionGroup var secrets: SecretOptions
+        @OptionGroup var key: KeyOptions
         @Flag(help: "Refuse facets that cannot be, names that are none, and names that differ in case alone.")
         var strict = false
         @Flag(help: "Read the documents it refers to as well.") var references = false
@@ -161,7 +166,7 @@ struct Metadata: AsyncParsableCommand {
                 options.facets = .strict
             }
             options.references = references ? .all : .ignored
-            let result = try await MetadataSource(source, service).read(options)
+            let result = try await MetadataSource(source, service, key).read(options)
             if json {
                 print(JSONText(Report(result)).text)
                 return
@@ -210,13 +215,13 @@ struct Metadata: AsyncParsableCommand {
                   outpost metadata convert metadata.json --to 2.0 --output metadata.xml
                 """)
 
-        @Argument(help: "A file or an address.") var source: String
+        @Argument(help: "A file, an address, or the directory of a clone.") var source: String
         @Option(help: ArgumentHelp("4.01, 4.0, 3.0, 2.0, 1.0, or json.", valueName: "version")) var to: String
         @Option(name: .shortAndLong, help: "The file to write; standard output when left out.", completion: .file())
         var output: String?
         @OptionGroup var service: ServiceOptions
-        @OptionGroup var secrets: SecretOptions
-        @Flag(help: "Report what was read around and left out as JSON; goes with --output.") var json = false
+        @OptionGroup var key: KeyOptions
+        @Flag(help: "Report warnings and omissions as JSON; needs --output.") var json = false
 
         mutating func validate() throws {
             guard Self.format(to) != nil else { throw ValidationError("--to is 4.01, 4.0, 3.0, 2.0, 1.0 or json.") }
@@ -236,7 +241,7 @@ struct Metadata: AsyncParsableCommand {
 
         func run() async throws {
             guard let format = Self.format(to) else { return }
-            let result = try await MetadataSource(source, service).read()
+            let result = try await MetadataSource(source, service, key).read()
             let document = CSDLWriter.document(result.model, as: format)
             if !json {
                 for warning in result.warnings {
@@ -269,7 +274,7 @@ struct Metadata: AsyncParsableCommand {
     struct Diff: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
             commandName: "diff",
-            abstract: "Say in what two versions of metadata differ, and whether clients can go on.",
+            abstract: "Compare two versions of metadata, and say whether clients can continue.",
             discussion: """
                 Ends with 0 where clients of the older version can go on with the newer one, and with 1 where they \
                 cannot.
@@ -279,15 +284,15 @@ struct Metadata: AsyncParsableCommand {
                   outpost metadata diff old.xml https://host/service/ --json
                 """)
 
-        @Argument(help: "The older version: a file or an address.") var old: String
-        @Argument(help: "The newer version: a file or an address.") var new: String
+        @Argument(help: "The older version: a file, an address, or a clone.") var old: String
+        @Argument(help: "The newer version: a file, an address, or a clone.") var new: String
         @OptionGroup var service: ServiceOptions
-        @OptionGroup var secrets: SecretOptions
+        @OptionGroup var key: KeyOptions
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let older = try await MetadataSource(old, service).read().model
-            let newer = try await MetadataSource(new, service).read().model
+            let older = try await MetadataSource(old, service, key).read().model
+            let newer = try await MetadataSource(new, service, key).read().model
             let differences = newer.differences(from: older)
             let breaking = differences.count { !$0.isCompatible }
             if json {
@@ -326,20 +331,28 @@ struct Metadata: AsyncParsableCommand {
     }
 }
 
-/// Where metadata are: a file, the address of a document, or the root of a service.
+/// The place of metadata: a file, the address of a document, the root of a service, or the directory of a clone.
 struct MetadataSource {
     private let text: String
     private let service: ServiceOptions
+    /// The key of a clone.
+    private let key: KeyOptions?
 
-    init(_ text: String, _ service: ServiceOptions) {
+    init(_ text: String, _ service: ServiceOptions, _ key: KeyOptions? = nil) {
         self.text = text
         self.service = service
+        self.key = key
     }
 
     /// Reads them; documents they refer to are read as the options have it.
     func read(_ options: CSDLReaderOptions = CSDLReaderOptions(references: .ignored)) async throws -> CSDLReader.Result
     {
         guard isURL(text) else {
+            if let model = try await cloneModel() {
+                return try await CSDLReader.parse(CSDLWriter.xml(model, version: model.version), options: options) {
+                    _ in nil
+                }
+            }
             let bytes = try contents(of: text)
             return try await CSDLReader.parse(bytes, options: options) { reference in
                 if isURL(reference.uri) { return try? await fetch(reference.uri) }
@@ -355,6 +368,16 @@ struct MetadataSource {
             guard url.scheme?.lowercased() != "http" || !address.lowercased().hasPrefix("https:") else { return nil }
             return try? await fetch(url.absoluteString)
         }
+    }
+
+    /// The model of the service of a clone; `nil` for anything but a directory.
+    private func cloneModel() async throws -> EntityDataModel? {
+        var isDirectory: ObjCBool = false
+        guard let key, FileManager.default.fileExists(atPath: text, isDirectory: &isDirectory), isDirectory.boolValue
+        else { return nil }
+        let store = try await OfflineStore.open(at: text, protection: try key.protection(ofCloneIn: text))
+        defer { try? store.close() }
+        return store.serviceModel
     }
 
     private func isURL(_ text: String) -> Bool {
@@ -388,10 +411,10 @@ struct MetadataSource {
 }
 
 extension Connector {
-    /// A metadata document, as it is.
+    /// Returns a metadata document unchanged.
     ///
-    /// - Parameter named: the address that the person named, if any: what goes along with every request goes to its origin
-    ///   alone.
+    /// - Parameter named: the address of the person, if there is one. Header fields and credentials go only
+    ///   to its origin.
     fileprivate func document(at address: String, named: String?) async throws -> [UInt8] {
         guard let url = URLComponents(string: address), url.user == nil, let text = url.string else {
             throw TransportError.invalidURL(address)
@@ -418,7 +441,7 @@ extension Connector {
         guard var root = URLComponents(string: named ?? address) else { throw TransportError.invalidURL(address) }
         (root.path, root.query, root.fragment) = ("/", nil, nil)
         var carrier: any HTTPTransport = transport
-        // What came for a key or a tenant in a field is not for another one.
+        // A cached response to a request with a key or a tenant in a field is not for other requests.
         if configuration.metadataCache != nil, configuration.headers.isEmpty, let cache = ToolCache.responses {
             carrier = CachingTransport(transport, cache: cache)
         }

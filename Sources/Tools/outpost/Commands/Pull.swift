@@ -6,10 +6,10 @@ import OfflineOData
 struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
-        abstract: "Bring what others changed into a clone.",
+        abstract: "Download the changes of the service into a clone.",
         discussion: """
-            The header fields, options, language and user that the clone was made with are kept in it and apply here too. \
-            Passwords, tokens, keys and --trust are not kept: give them again.
+            The clone keeps the header fields, options, language and user that it was made with; they apply here, \
+            too. It does not keep passwords, tokens, keys and --trust: give them again.
 
             EXAMPLE
               outpost pull shop
@@ -21,10 +21,10 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var service: ServiceOptions
     @OptionGroup var keeping: KeepingOptions
-    @Option(help: ArgumentHelp("Only this query, or group of queries.", valueName: "name")) var only: [String] = []
+    @Option(help: ArgumentHelp("Only this query or group; may be repeated.", valueName: "name")) var only: [String] = []
     @OptionGroup var parameters: ParameterOptions
     @OptionGroup var amount: DownloadOptions
-    @Flag(help: "Read the service's metadata again before, and bring the clone to what has changed in them.")
+    @Flag(help: "First read the metadata again, and apply their changes to the clone.")
     var metadata = false
     @Flag(help: "Report as JSON.") var json = false
 
@@ -34,7 +34,7 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
         let values = try parameters.values
         var refresh: MetadataRefresh?
         var differences: [ModelDifference] = []
-        let report = try await connected.run { store in
+        let report = try await connected.run(goingOnWith: "pull") { store in
             try await Self.require(names, in: store)
             try await store.queries.setParameters(values)
             guard rereads else {
@@ -58,12 +58,13 @@ struct Pull: AsyncParsableCommand, StoreCommand, ServiceCommand {
 }
 
 extension Pull {
-    /// How the service's metadata differ from those of a clone; none if they cannot be read, which a pull need not.
+    /// Returns the differences between the metadata of the service and those of a clone; none if the metadata
+    /// cannot be read.
     static func differences(at store: OfflineStore) async -> [ModelDifference] {
         (try? await store.maintenance.metadataDifferences()) ?? []
     }
 
-    /// Makes sure that there is what is asked for, before anything is changed.
+    /// Checks that the named queries and groups exist, before anything is changed.
     private static func require(_ names: [String], in store: OfflineStore) async throws {
         let queries = try await store.queries.all()
         for name in names where !queries.contains(where: { $0.name == name || $0.group == name }) {
@@ -71,8 +72,8 @@ extension Pull {
         }
     }
 
-    /// Says what has changed in the metadata, as soon as it is so: nobody can tell it any more once the download behind it
-    /// has failed. Beside a report as JSON it is for the person alone.
+    /// Prints the changes of the metadata at once, because a failed download would hide them. With a report
+    /// as JSON they go to standard error.
     private func show(_ refresh: MetadataRefresh) {
         let output: Terminal.Output = json ? .error : .output
         var lines = refresh.differences.map { TerminalText($0.description) }

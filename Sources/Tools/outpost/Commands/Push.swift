@@ -5,17 +5,17 @@ import OfflineOData
 struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
-        abstract: "Send the changes made in a clone.",
+        abstract: "Send the pending changes of a clone.",
         discussion: """
-            Requests are sent in order. One that is refused goes to the error archive and holds up only what depends \
-            on it; the exit code is then 3.
+            Changes are sent in order. A refused change goes to the error archive and holds up only its dependants; \
+            the exit code is then 3.
 
-            The changes of a clone that was copied, restored from a backup, or put back to an earlier state may have been sent \
-            already. They are held until --from-copy says that they are to be sent, unless the service has confirmed that it \
-            recognises repeated requests. 'mv' of a clone within its volume holds nothing.
+            If a clone was copied, restored from a backup or reset to an earlier state, its changes may have been \
+            sent already. They are held until you give --from-copy, unless the service is known to recognise \
+            repeated requests. Moving a clone with 'mv' within its volume holds nothing.
 
-            The header fields, options, language and user that the clone was made with are kept in it and apply here too. \
-            Passwords, tokens, keys and --trust are not kept: give them again.
+            The clone keeps the header fields, options, language and user that it was made with; they apply here, \
+            too. It does not keep passwords, tokens, keys and --trust: give them again.
 
             EXAMPLE
               outpost push shop
@@ -32,7 +32,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @OptionGroup var sending: SendingOptions
     @Option(
         help: ArgumentHelp(
-            "Only the changes of this category, with those that they depend on; may be repeated.",
+            "Only the changes of this category and the changes that they depend on; may be repeated.",
             valueName: "category"))
     var only: [String] = []
     @Flag(help: "Report as JSON.") var json = false
@@ -45,7 +45,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
         let early = EarlyEnd()
         connected.store.observe.setDelegate(early)
         do {
-            let (report, archived) = try await connected.run { store in
+            let (report, archived) = try await connected.run(goingOnWith: "push") { store in
                 try sending.requireProperties(in: store.model)
                 try sending.apply(to: store)
                 try await Self.require(names, in: store)
@@ -70,7 +70,7 @@ struct Push: AsyncParsableCommand, StoreCommand, ServiceCommand {
         }
     }
 
-    /// Makes sure that something is in each category that is asked for, unless nothing is to be sent at all.
+    /// Checks that each named category has changes, unless there is nothing to send at all.
     private static func require(_ names: [String], in store: OfflineStore) async throws {
         guard !names.isEmpty else { return }
         let status = try await store.observe.status()

@@ -8,12 +8,13 @@ import OfflineOData
 struct Query: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "Ask a clone, without a network.",
+        abstract: "Query a clone, without a network.",
         discussion: """
             The query is an OData URL relative to the service root. Put it in single quotes, so that the shell leaves \
-            $ and & alone.
+            $ and & alone. An empty query lists the entity sets.
 
             EXAMPLE
+              outpost query shop ''
               outpost query shop Customers
               outpost query shop 'Orders?$filter=Freight gt 500&$orderby=Freight desc'
               outpost query shop 'Orders(10248)?$expand=Customer' --json
@@ -27,18 +28,27 @@ struct Query: AsyncParsableCommand, StoreCommand {
     @Argument(help: "The query.")
     var query: String
 
-    @Flag(help: "Print the answer in the OData JSON format.")
+    @Flag(help: "Print the result in the OData JSON format.")
     var json = false
 
-    @Flag(help: "Say how the query is answered: the query as understood, the SQL, and SQLite's plan.")
+    @Flag(help: "Print each property on a line of its own.")
+    var lines = false
+
+    @Flag(help: "Show how the query is answered: its parsed form, the SQL and the plan of SQLite.")
     var explain = false
 
+    func validate() throws {
+        guard !(lines && json) else { throw ValidationError("--lines and --json exclude each other.") }
+    }
+
     func run() async throws {
-        let written = try ODataURL(parsing: query)
         let provider = try await store.open()
         do {
+            let text = try TypedQuery.text(query, root: provider.serviceRoot)
+            let written = try ODataURL(parsing: text)
             let url = try await provider.traits.queryLanguage.address(of: written) ?? written
-            try provider.queries.check(url, written: query)
+            try provider.queries.check(url, written: text)
+            Self.warnOfOptions(url, in: provider)
             if explain {
                 try await printExplanation(provider, url)
             } else if json {
@@ -50,12 +60,46 @@ struct Query: AsyncParsableCommand, StoreCommand {
             await Self.warnOfUnreadable(in: provider, url, of: store.directory)
             try provider.close()
         } catch {
+            let failure = await Self.failure(error, in: provider, of: store.directory)
             try? provider.close()
-            throw error
+            throw failure
         }
     }
 
-    /// Tells where the answer may lack what a first download has not brought yet.
+    /// Warns of query options without `$` that a clone does not know, such as `limit`.
+    private static func warnOfOptions(_ url: ODataURL, in provider: OfflineStore) {
+        guard case .name(let set, _)? = url.path.segments.first, provider.model.entitySet(set.text) != nil else {
+            return
+        }
+        for option in url.options.custom {
+            Terminal.error(
+                "\(Terminal.yellow("warning:", on: .error)) The clone ignores \(option.name). "
+                    + "The options of OData begin with $, such as $top and $filter.")
+        }
+    }
+
+    /// Explains whether the clone keeps the whole entity set of an entity that was not found.
+    private static func failure(
+        _ error: any Error, in provider: OfflineStore, of directory: String
+    ) async -> any Error {
+        guard let missing = error as? ODataError, missing.status == 404, let entity = missing.target,
+            let set = entity.firstIndex(of: "(").map({ String(entity[..<$0]) }),
+            let queries = try? await provider.observe.status().queries, queries.contains(where: { $0.entitySet == set })
+        else { return error }
+        let parts = queries.filter { $0.entitySet == set }
+        if parts.contains(where: { $0.text == set && $0.isLoaded }) {
+            return Failure(
+                message: "\(entity) does not exist in \(directory).",
+                advice: "If it is new at the service: outpost pull \(directory.shellQuoted)", cause: error)
+        }
+        let kept = parts.map { "\($0.name)=\($0.text)".shellQuoted }.joined(separator: ", ")
+        return Failure(
+            message: "\(entity) is not kept in \(directory).",
+            advice: "The clone keeps a part of \(set): \(kept)\n"
+                + "Keep more of it: outpost add-query \(directory.shellQuoted) NAME=QUERY", cause: error)
+    }
+
+    /// Warns of rows that an incomplete first download has not brought.
     private static func warnOfMissing(in provider: OfflineStore, _ url: ODataURL, of directory: String) async {
         guard case .name(let set, _)? = url.path.segments.first, let kept = try? await KeptSets(provider),
             kept.incomplete.contains(set.text)
@@ -65,7 +109,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
                 + "complete. Go on with: outpost pull \(directory.shellQuoted)")
     }
 
-    /// Tells of values in the answer that the service sent and that could not be read.
+    /// Warns of unreadable values in the result.
     private static func warnOfUnreadable(in provider: OfflineStore, _ url: ODataURL, of directory: String) async {
         guard case .name(let set, let arguments)? = url.path.segments.first,
             let unreadable = try? await provider.observe.status().unreadable
@@ -98,7 +142,7 @@ struct Query: AsyncParsableCommand, StoreCommand {
         print(JSONText(Report(tree: explanation.tree, statements: statements)).text)
     }
 
-    /// What a program would get over HTTP, with harmful characters escaped.
+    /// Prints the response that a service would send, with harmful characters escaped.
     private func printJSON(_ provider: OfflineStore, _ url: ODataURL) async throws {
         let body = try await LocalHandler(provider).answer(url)
         try await Terminal.write(body, isJSON: true)
@@ -106,22 +150,42 @@ struct Query: AsyncParsableCommand, StoreCommand {
     }
 
     private func printTable(_ provider: OfflineStore, _ url: ODataURL) async throws {
-        let response = try await provider.execute(ODataRequest(.read, url))
+        let table = EntityTable(model: provider.model, url: url)
+        // Pages would cut expanded collections, too.
+        let preferences = Preferences(maxPageSize: url.options.expand.isEmpty ? EntityRows.sampleSize : nil)
+        let response = try await provider.execute(ODataRequest(.read, url, preferences: preferences))
         switch response.body {
-        case .page(let page):
-            var table = EntityTable(model: provider.model, url: url)
-            Terminal.write(table.rendered(page.entities))
-            if let count = page.count { print(Terminal.dim("\(Terminal.number(count)) in all")) }
-        case .entity(let entity):
-            for (name, text) in EntityTable(model: provider.model, url: url).pairs(entity) {
-                print("\(Terminal.bold(name)): \(text)")
+        case .page(var page):
+            var rows = EntityRows(table, form: lines ? .lines : .fitting)
+            let count = page.count
+            Terminal.write(rows.add(page.entities))
+            while let link = page.nextLink {
+                // Ends the command if the reader of a pipe is gone.
+                try Terminal.finish()
+                let next = try await provider.execute(ODataRequest(following: link, preferences: preferences))
+                guard case .page(let more) = next.body else { break }
+                page = more
+                Terminal.write(rows.add(page.entities))
             }
+            Terminal.write(rows.finish())
+            if let count { print(Terminal.dim("\(Terminal.number(count)) in all")) }
+            hintAtExport(rows.count)
+        case .entity(let entity):
+            for (name, text) in table.pairs(entity) { print("\(Terminal.bold(name)): \(text)") }
         case .value(let value, let type): print(value.cell(type: type, model: provider.model))
         case .count(let count): print(count)
+        case .serviceDocument: try await ServiceTable(provider).show()
         case .raw(let bytes, _): try await Terminal.write(bytes)
         case .references(let ids, _, _, _): for id in ids { print(id) }
         default: try await printJSON(provider, url)
         }
+    }
+
+    /// Tells a person at a terminal how many rows go into a file.
+    private func hintAtExport(_ rows: Int) {
+        guard rows > EntityRows.sampleSize, Terminal.isInteractive(.output) else { return }
+        let command = "outpost export \(store.directory.shellQuoted) --query \(query.shellQuoted) --format csv"
+        Terminal.error(Terminal.dim("\(Terminal.plural(rows, "row")). For a file: \(command) > FILE", on: .error))
     }
 }
 

@@ -10,10 +10,11 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         commandName: "rekey",
         abstract: "Change the key of a clone, without rewriting it.",
         discussion: """
-            Without an option, a new key is made and kept in a file that only you can read \
-            (~/.local/share/outpost/keys; 'outpost keys list' shows it). Whoever has that file can read the clone. \
-            Copies of the clone that were made before still need the old key, and whoever has both can still read \
-            them. No key is removed: see 'outpost keys'.
+            Without an option, a new key is generated. It is kept in a file that only you can read \
+            (~/.local/share/outpost/keys; see 'outpost keys list'). Anybody with that file can read the clone.
+
+            Earlier copies of the clone still need the old key, and that key still opens them. No key is removed: \
+            see 'outpost keys'.
 
             EXAMPLE
               outpost rekey shop
@@ -25,10 +26,10 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
     var directory: String
     var cloneDirectory: String? { directory }
     @OptionGroup var key: KeyOptions
-    @Flag(help: "Protect it by a passphrase, which is asked for.") var passphrase = false
+    @Flag(help: "Protect the clone with a passphrase; the command asks for it.") var passphrase = false
     @Option(
         help: ArgumentHelp(
-            "Protect it by this file, made by 'outpost keys new'; any other text in it is a passphrase.",
+            "Protect the clone with this key file, made by 'outpost keys new'. Any other content is a passphrase.",
             valueName: "file"), completion: .file())
     var newKeyFile: String?
     @Flag(help: "Report as JSON.") var json = false
@@ -44,21 +45,21 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         let clone = try CloneFile.read(in: directory)
         let (old, oldName) = try current(of: clone, database: database)
         let given = try NewKey.given(passphrase: passphrase, keyFile: newKeyFile)
-        // A new key stays whatever happens: none is made if nobody could be told where it is.
+        // A new key stays in any case; none is made if its place could not be printed.
         try clone.write(in: directory)
         let new = try given ?? NewKey.generated(for: directory)
-        // The new key is durable by now. If this process ends before the clone says where it is, the next
-        // `rekey` finds it among the kept keys.
+        // The new key is durable here. If the process ends before the clone names the key, the next `rekey`
+        // finds the key among the kept ones.
         try EncryptedDatabase.rekey(at: database, from: old, to: new.source)
         do {
             try CloneFile(key: new.place).write(in: directory)
         } catch {
-            // Nobody would look for the new key where it is. The change back takes no room.
+            // A key that the clone does not name would be hard to find. The change back takes no room.
             do {
                 try EncryptedDatabase.rekey(at: database, from: new.source, to: old)
             } catch {
                 throw Failure(
-                    message: "\(directory) has the new key, but cannot say where it is. \(new.said)",
+                    message: "\(directory) has the new key, but could not record its place. \(new.said)",
                     advice: "Make room, and change it once more: outpost rekey DIR")
             }
             throw error
@@ -72,7 +73,7 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         print(Terminal.dim(fate(of: oldName)))
     }
 
-    /// What the old key is still good for, and where it is.
+    /// The uses of the old key, and its place.
     private func fate(of name: String?) -> String {
         let damaged = damagedFiles()
         let copies =
@@ -93,7 +94,7 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         var directory: String
         var key: String
         var name: String?
-        /// The old key, if it is a generated one: it stays, since copies of the clone need it.
+        /// The old key, if it is a generated one. Copies of the clone still need that key.
         var keptKeys: [String]?
 
         init(_ directory: String, _ place: CloneFile.Key, keptKeys: [String]?) {
@@ -107,10 +108,10 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         }
     }
 
-    /// The key that opens the clone now, and its name if it is a generated one.
+    /// Returns the key that opens the clone, with its name if it is a generated one.
     private func current(of clone: CloneFile, database: String) throws -> (KeySource, name: String?) {
         if key.keyFile == nil, case .vault(let name) = clone.key {
-            // The one that the clone names comes first; another one is right after a change that was cut short.
+            // The key that the clone names comes first. After an interrupted change another key is right.
             guard let found = try keptKey(of: database, first: name) else {
                 throw Failure(
                     message: "No key in \(try FileSecretStore().directory) opens \(directory).",
@@ -118,7 +119,7 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
             }
             return (.key(found.key), found.name)
         }
-        // After a change that was cut short, there may be a key of which the clone does not say.
+        // After an interrupted change, the clone may not name its key.
         func kept() -> (KeySource, name: String?)? {
             if case .vault = clone.key { return nil }
             guard let found = try? keptKey(of: database) else { return nil }
@@ -150,7 +151,7 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
         return nil
     }
 
-    /// Whether a key opens the database; every other refusal is an error.
+    /// Returns whether a key opens the database; every other refusal is an error.
     private func opens(_ database: String, with key: KeySource) throws -> Bool {
         do {
             try EncryptedDatabase.unlock(at: database, with: key)
@@ -158,7 +159,7 @@ struct Rekey: AsyncParsableCommand, CloneCommand {
             return true
         } catch {
             switch error {
-            // A passphrase, or a key in a file, has taken its place.
+            // A passphrase or a key in a file has replaced the generated key.
             case .wrongKey, .wrongKindOfKey: return false
             default: throw error
             }

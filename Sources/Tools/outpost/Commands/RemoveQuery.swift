@@ -5,9 +5,9 @@ import OfflineOData
 struct RemoveQuery: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove-query",
-        abstract: "Keep a part of the service offline no longer.",
+        abstract: "Stop keeping a query offline, and remove its rows.",
         discussion: """
-            Rows that another query holds stay, and so do rows with changes of yours until these are through.
+            Rows of other queries stay. Rows with pending changes stay until the changes are accepted.
 
             EXAMPLE
               outpost remove-query shop open

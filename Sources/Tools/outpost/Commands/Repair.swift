@@ -7,15 +7,14 @@ import OfflineOData
 struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Mend what can be mended in a damaged clone, and keep the changes that wait.",
+        abstract: "Repair a damaged clone, and keep its pending changes.",
         discussion: """
-            Indexes are made again from the rows, and what refers to rows that are not there is removed. What cannot \
-            be trusted afterwards is downloaded again by the next pull. The queue of changes stays.
+            Indexes are rebuilt from the rows, and references to missing rows are removed. The next pull downloads \
+            doubtful rows again. The queue of changes stays.
 
-            Where bytes of the files are not as they were written ('outpost verify' names the places), what can be \
-            read is saved into new files, the changes that wait first. The damaged files are kept beside them, and the \
-            next pull brings the rows that were lost. If it cannot be told whether the saved changes are the newest ones, \
-            they are held until 'outpost push --from-copy' sends them.
+            If bytes of the files are damaged ('outpost verify' names the places), readable data is saved into new \
+            files, pending changes first. The damaged files are kept beside them, and the next pull brings the lost \
+            rows. If the saved changes may be outdated, they are held until 'outpost push --from-copy' sends them.
 
             EXAMPLE
               outpost repair shop
@@ -27,7 +26,7 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
     @Option(
         name: .customLong("service"),
         help: ArgumentHelp(
-            "The root of its service, whose metadata are read: for a clone that cannot tell it any more.",
+            "The root of the service, if the clone has lost its address.",
             valueName: "url"))
     var serviceRoot: String?
     @OptionGroup var service: ServiceOptions
@@ -43,11 +42,13 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
         tell(done)
     }
 
-    /// - Returns: what was done, a sentence each.
+    /// Repairs the clone.
+    ///
+    /// - Returns: one sentence for each step.
     private func mend(_ protection: StoreProtection, _ line: ProgressLine) async throws -> [String] {
         var done: [String] = []
         if try await isDamaged(protection) {
-            line.update("Saving what can be read of \(store.directory)")
+            line.update("Saving the readable data of \(store.directory)")
             let report = try await salvage(protection)
             let changes = report.savedChanges == 1 ? "change" : "changes"
             done.append("\(report.savedChanges) \(changes) and \(report.savedRows) rows were saved into new files.")
@@ -63,7 +64,7 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
         return done
     }
 
-    /// Whether its files are not as they were written, so that they must not be opened.
+    /// Whether the files were altered, so that they must not be opened.
     private func isDamaged(_ protection: StoreProtection) async throws -> Bool {
         do {
             return try await !OfflineStore.verify(at: store.directory, protection: protection).damages.isEmpty
@@ -78,7 +79,7 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
                 at: store.directory, protection: protection, origin: try await origin())
         } catch OfflineError.originLost {
             throw Failure(
-                message: "\(store.directory) cannot tell any more which service it was made for.",
+                message: "\(store.directory) has lost the address of its service.",
                 advice: "Name it: outpost repair DIR --service URL")
         } catch let error as StoreError where error.isDamage {
             throw Failure(
@@ -108,6 +109,6 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
 }
 
 extension StoreError {
-    /// Whether the file itself is what is wrong.
+    /// Whether the file itself is damaged.
     fileprivate var isDamage: Bool { if case .corrupt = self { true } else { false } }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import ODataClient
 import ODataDatabases
 import ODataHTTP
 import ODataModel
@@ -131,6 +132,7 @@ struct Serve: AsyncParsableCommand {
         let source = try await source()
         var configuration = ODataServer.Configuration(host: host, port: port, compresses: !noCompression)
         configuration.requestBudget = limits.budget
+        configuration.serverName = OutpostProduct.token
         configuration.drainTime = limits.drainTime
         configuration.tls = access.tls
         configuration.hosts = door.hosts(baseURL: baseURL)

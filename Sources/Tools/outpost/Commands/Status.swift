@@ -7,7 +7,7 @@ import OfflineOData
 struct Status: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say what a clone holds and what waits in it.",
+        abstract: "Show the queries of a clone and its pending changes.",
         discussion: """
             EXAMPLE
               outpost status shop
@@ -44,13 +44,13 @@ struct Status: AsyncParsableCommand, StoreCommand {
             print(status.hold == nil ? "\nTo push:" : "\nHeld:")
             if let hold = status.hold {
                 let push = "outpost push \(store.directory.shellQuoted) --from-copy"
-                print("\(hold.description) Look at the service. To send them all the same: \(push)")
+                print("\(hold.description) Look at the service. To send them anyway: \(push)")
             }
             for request in status.pending { print("  \(RequestLine.text(request))") }
         }
         if !status.failed.isEmpty {
-            let errors = "outpost errors \(store.directory.shellQuoted)"
-            print("\nIn the error archive " + Terminal.dim("(mend by editing, or see \(errors)):"))
+            let errors = "outpost changes \(store.directory.shellQuoted) --failed"
+            print("\nIn the error archive " + Terminal.dim("(correct by editing, or see \(errors)):"))
             for request in status.failed { print("  \(RequestLine.text(request))") }
         }
     }
@@ -68,7 +68,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
         var service: String
         var queries: [Query]
         var pending: [RequestLine]
-        /// Why the pending changes are held.
+        /// The reason why pending changes are held.
         var held: QueueHold.Reason?
         /// Changes that the app has not submitted yet.
         var notSubmitted: [RequestLine]
@@ -93,11 +93,13 @@ struct Status: AsyncParsableCommand, StoreCommand {
     }
 }
 
-/// One queued request as a line, and as JSON.
+/// A pending change as a line, and as JSON.
 struct RequestLine: Encodable {
     var id: Int64
     var kind: String
     var entity: String
+    /// The entity under the key that the service gave.
+    var newEntity: String?
     var state: String
     var changes: [String]
     var category: String?
@@ -105,9 +107,9 @@ struct RequestLine: Encodable {
     var code: String?
     var message: String?
     var target: String?
-    /// What the service said besides its first message.
+    /// The further errors in the response of the service.
     var details: [Detail]?
-    /// Of each changed property all versions, where the service's is known.
+    /// All known versions of each changed property.
     var versions: [ValueVersions]?
 
     /// One of several errors behind the main one.
@@ -119,10 +121,16 @@ struct RequestLine: Encodable {
         var text: TerminalText { "\(message)\(target.map { " (\($0))" } ?? "")" }
     }
 
-    /// A request with the versions of what it changes.
+    /// Describes a change with the versions of its properties.
     init(_ request: QueuedRequest, versionsIn model: EntityDataModel) {
         self.init(request)
         versions = ValueVersions.all(of: request, model)
+    }
+
+    /// A request that is settled.
+    init(_ request: QueuedRequest, settledAs state: String) {
+        self.init(request)
+        self.state = state
     }
 
     init(_ request: QueuedRequest) {
@@ -144,12 +152,13 @@ struct RequestLine: Encodable {
         }
     }
 
-    static func text(_ request: QueuedRequest) -> TerminalText {
+    /// - Parameter isSettled: whether the request is over, whatever its state was before.
+    static func text(_ request: QueuedRequest, isSettled: Bool = false) -> TerminalText {
         let line = RequestLine(request)
-        var text: TerminalText = "#\(line.id) \(line.kind) \(line.entity)"
+        var text: TerminalText = "#\(line.id) \(line.kind) \(request.subjectText)"
         if request.kind == .update { text += " (\(line.changes.joined(separator: ", ")))" }
         if let category = line.category { text += Terminal.dim(" in \(category)") }
-        if request.state == .sending { text += Terminal.dim(" on its way") }
+        if request.state == .sending, !isSettled { text += Terminal.dim(" on its way") }
         if let failure = request.failure {
             let kind = request.state == .inDoubt ? "in doubt" : failure.isConflict ? "conflict" : "refused"
             text += " \(Terminal.red(kind)): \(failure.message)"

@@ -8,8 +8,8 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
         commandName: "sync",
         abstract: "Push, then pull.",
         discussion: """
-            The header fields, options, language and user that the clone was made with are kept in it and apply here too. \
-            Passwords, tokens, keys and --trust are not kept: give them again.
+            The clone keeps the header fields, options, language and user that it was made with; they apply here, \
+            too. It does not keep passwords, tokens, keys and --trust: give them again.
 
             EXAMPLE
               outpost sync shop
@@ -32,7 +32,7 @@ struct Sync: AsyncParsableCommand, StoreCommand, ServiceCommand {
         var sent: UploadReport?
         var differences: [ModelDifference] = []
         do {
-            // One after the other: what was refused must be told even when the download fails.
+            // The result of the upload must be printed even if the download fails.
             let downloaded = try await connected.run { store in
                 try sending.requireProperties(in: store.model)
                 try sending.apply(to: store)

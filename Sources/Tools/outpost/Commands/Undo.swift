@@ -6,11 +6,12 @@ import OfflineOData
 struct Undo: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Take back changes that the service does not have yet.",
+        abstract: "Undo changes that were not sent.",
         discussion: """
-            A changed entity is again what the last pull brought, a created one is gone, a deleted one is back. What \
-            was made for it, such as the lines of a created order, is taken back with it. What was changed together is \
-            taken back together: a part of it is refused unless --with-others is given.
+            A changed entity returns to its state of the last pull. A created entity is removed, and a deleted one \
+            is restored. Dependent changes, such as the lines of a created order, are undone, too.
+
+            A change set is undone as a whole: a part of it is refused unless you give --with-others.
 
             EXAMPLE
               outpost undo shop 'Orders(10248)'
@@ -19,9 +20,9 @@ struct Undo: AsyncParsableCommand, StoreCommand {
             """)
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The entities, by key.") var entities: [String] = []
-    @Flag(help: "Everything that is not pushed yet.") var all = false
-    @Flag(help: "Also what was changed together with them.") var withOthers = false
+    @Argument(help: "The entities, such as 'Orders(1)'.") var entities: [String] = []
+    @Flag(help: "Undo all changes that were not pushed.") var all = false
+    @Flag(help: "Also undo the other changes of their change sets.") var withOthers = false
     @Flag(help: "Report as JSON.") var json = false
 
     func validate() throws {
@@ -29,11 +30,10 @@ struct Undo: AsyncParsableCommand, StoreCommand {
     }
 
     func run() async throws {
-        let urls = try entities.map { text in try ODataURL(parsing: text) }
         let provider = try await store.open()
         let undone: Int
         do {
-            for (url, text) in zip(urls, entities) { try provider.queries.check(url, written: text) }
+            let urls = try entities.map { try provider.url(typed: $0) }
             undone = try await all ? provider.changes.undoAll() : provider.changes.undo(urls, withAllOthers: withOthers)
             try provider.close()
         } catch {

@@ -6,12 +6,11 @@ import ODataDatabases
 struct Untrack: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "untrack",
-        abstract: "Take the triggers of 'outpost serve --track' out of a database.",
+        abstract: "Remove the triggers of 'outpost serve --track' from a database.",
         discussion: """
-            Removes the triggers and the table outpost_change, which 'outpost serve FILE --track' puts into the \
-            database to note every change. Nothing else in the database is changed. The file FILE-outpost beside it \
-            stays: it holds row versions and remembered requests. A server that is started without --track compares \
-            rows instead.
+            Removes the triggers and the table outpost_change, with which 'outpost serve FILE --track' notes every \
+            change. Nothing else in the database changes. The file FILE-outpost stays: it holds row versions and \
+            remembered requests. A server without --track compares rows instead.
 
             EXAMPLE
               outpost untrack northwind.db

@@ -12,7 +12,7 @@ struct Update: AsyncParsableCommand, StoreCommand {
         abstract: "Change an entity in a clone; the change is sent with the next push.",
         discussion: """
             Changing an entity whose last change was refused mends it: the next push sends both together. Values are \
-            given as to 'outpost create'.
+            given as to 'outpost create', and so is --body.
 
             EXAMPLE
               outpost update shop 'Orders(10248)' Freight=40 'ShipName=Vins & alcools'
@@ -21,28 +21,38 @@ struct Update: AsyncParsableCommand, StoreCommand {
 
     @OptionGroup var store: StoreOptions
     @Argument(help: "The entity.") var entity: String
-    @Argument(help: "Properties and their new values.") var properties: [String]
+    @Argument(help: "Properties and their new values.") var properties: [String] = []
+    @OptionGroup var body: BodyOptions
     @OptionGroup var queuing: QueuingOptions
     @Flag(help: "Report as JSON.") var json = false
 
+    func validate() throws {
+        guard !properties.isEmpty || body.file != nil else {
+            throw ValidationError("Say what is to be changed: NAME=VALUE, or --body with a file.")
+        }
+    }
+
     func run() async throws {
-        try await Edit(store: store, category: queuing.category, json: json).run { editor in
-            let (url, shape) = try editor.single(entity)
-            let changes = try editor.entity(shape, properties, isNew: false)
-            // With a condition, since an update of what is not there would create it (11.4.4): a mistyped key must
-            // not become an entity at the service.
-            let request = ODataRequest(.update, url, body: .entity(changes), ifMatch: "*")
+        let body = try body.contents
+        try await Edit(store: store, queuing: queuing, json: json).run { editor in
             do {
-                return try await editor.send(request, "Changed")
+                return try await editor.send(editor.update(of: entity, properties, body: body))
             } catch let error as ODataError where error.status == 412 {
-                let set = String(entity.prefix { $0 != "(" })
-                let isIncomplete = try await editor.isIncomplete(set)
-                throw Failure(
-                    message: "\(entity) \(isIncomplete ? "is not" : "does not exist") in \(store.directory).",
-                    advice: isIncomplete
-                        ? "Not all is here of \(set): its first download is not complete. Go on with: outpost pull DIR"
-                        : "See what is there with: outpost query DIR \(set.shellQuoted)")
+                throw try await editor.absence(of: entity, in: store.directory)
             }
         }
+    }
+}
+
+extension Edit.Editor {
+    /// The failure of a change whose entity is not there.
+    func absence(of entity: String, in directory: String) async throws -> Failure {
+        let set = String(entity.prefix { $0 != "(" })
+        let isIncomplete = try await isIncomplete(set)
+        return Failure(
+            message: "\(entity) \(isIncomplete ? "is not" : "does not exist") in \(directory).",
+            advice: isIncomplete
+                ? "Not all is here of \(set): its first download is not complete. Go on with: outpost pull DIR"
+                : "See what is there with: outpost query DIR \(set.shellQuoted)")
     }
 }

@@ -51,7 +51,7 @@ struct AddUser: ParsableCommand {
 
     func run() throws {
         try UsersFile.check(name)
-        // What cannot be added to is said before somebody types a password.
+        // An unusable file is reported before a password is typed.
         if FileManager.default.fileExists(atPath: file) { _ = try UsersFile(path: file) }
         let password = try password()
         let hash: PasswordHash

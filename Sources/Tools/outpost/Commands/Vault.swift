@@ -6,10 +6,10 @@ import Foundation
 struct VaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",
-        abstract: "Keep small secrets under a password: make, read and destroy vaults.",
+        abstract: "Keep small secrets in vaults with a password.",
         discussion: """
-            Secrets are never taken from the command line, which others can read: they are asked for, or come from a \
-            file or the standard input.
+            Secrets are never arguments, because other users can read those. The command asks for a secret, or reads \
+            a file or the standard input.
 
             EXAMPLE
               outpost vault create login
@@ -36,11 +36,11 @@ struct VaultCommand: AsyncParsableCommand {
         }
     }
 
-    /// Where a password comes from.
+    /// The origin of a password.
     struct Passwords: ParsableArguments {
         @Option(
             name: .customLong("password-file"),
-            help: ArgumentHelp("A file with the password, without the line end.", valueName: "file"),
+            help: ArgumentHelp("A file with the password; a line break at the end is ignored.", valueName: "file"),
             completion: .file())
         var file: String?
 
@@ -75,7 +75,7 @@ struct VaultCommand: AsyncParsableCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "create",
-            abstract: "Make a vault.",
+            abstract: "Create a vault.",
             discussion: """
                 EXAMPLE
                   outpost vault create login
@@ -84,7 +84,7 @@ struct VaultCommand: AsyncParsableCommand {
 
         @Argument(help: "The name of the new vault.") var name: String
         @OptionGroup var passwords: Passwords
-        @Flag(help: "Open it by the key of this account alone.") var noPassword = false
+        @Flag(help: "Open the vault with the key of this account only.") var noPassword = false
         @Flag(help: "Report as JSON.") var json = false
 
         mutating func validate() throws {
@@ -168,7 +168,7 @@ struct VaultCommand: AsyncParsableCommand {
             commandName: "set",
             abstract: "Keep a value in a vault.",
             discussion: """
-                Text stays text; anything that is not UTF-8 is kept as bytes.
+                UTF-8 is kept as text, anything else as bytes.
 
                 EXAMPLE
                   outpost vault set login token --value-file token.txt
@@ -177,7 +177,9 @@ struct VaultCommand: AsyncParsableCommand {
 
         @OptionGroup var vault: Options
         @Argument(help: "The name of the value.") var value: String
-        @Option(help: ArgumentHelp("A file with the value, taken as it is.", valueName: "file"), completion: .file())
+        @Option(
+            help: ArgumentHelp("A file with the value; its content is taken unchanged.", valueName: "file"),
+            completion: .file())
         var valueFile: String?
         @Flag(help: "Report as JSON.") var json = false
 
@@ -204,7 +206,7 @@ struct VaultCommand: AsyncParsableCommand {
     struct Get: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "get",
-            abstract: "Write a value of a vault to the standard output, as it is.",
+            abstract: "Write a value of a vault unchanged to the standard output.",
             discussion: """
                 EXAMPLE
                   outpost vault get login token
@@ -213,7 +215,7 @@ struct VaultCommand: AsyncParsableCommand {
 
         @OptionGroup var vault: Options
         @Argument(help: "The name of the value.") var value: String
-        @Flag(help: "Write it as JSON: text as it is, bytes as base64.") var json = false
+        @Flag(help: "Write the value as JSON: text unchanged, bytes as base64.") var json = false
 
         private struct Report: Encodable {
             var name: String
@@ -234,7 +236,7 @@ struct VaultCommand: AsyncParsableCommand {
             } else {
                 throw Failure(
                     message: "The vault \(vault.name) has no value \(value).",
-                    advice: "See what it has with: outpost vault list \(vault.name.shellQuoted)")
+                    advice: "List its values: outpost vault list \(vault.name.shellQuoted)")
             }
         }
     }
@@ -273,10 +275,10 @@ struct VaultCommand: AsyncParsableCommand {
 
         @OptionGroup var vault: Options
         @Option(
-            help: ArgumentHelp("A file with the new password, without the line end.", valueName: "file"),
+            help: ArgumentHelp("A file with the new password; a line break at the end is ignored.", valueName: "file"),
             completion: .file())
         var newPasswordFile: String?
-        @Flag(help: "Open it by the key of this account alone from now on.") var noPassword = false
+        @Flag(help: "From then on, open the vault with the key of this account only.") var noPassword = false
         @Flag(help: "Report as JSON.") var json = false
 
         mutating func validate() throws {
@@ -301,7 +303,7 @@ struct VaultCommand: AsyncParsableCommand {
     struct Policy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "policy",
-            abstract: "Show the policy of a vault, or change what is given of it.",
+            abstract: "Show the password policy of a vault, or change it.",
             discussion: """
                 EXAMPLE
                   outpost vault policy login
@@ -309,18 +311,19 @@ struct VaultCommand: AsyncParsableCommand {
                 """)
 
         @OptionGroup var vault: Options
-        @Flag(inversion: .prefixedNo, help: "Whether the key of this account alone may open it.")
+        @Flag(inversion: .prefixedNo, help: "Whether the key of this account may open the vault without a password.")
         var defaultPassword: Bool?
-        @Option(help: "The fewest characters.") var minLength: Int?
-        @Flag(inversion: .prefixedNo, help: "Whether there must be a digit.") var digits: Bool?
-        @Flag(inversion: .prefixedNo, help: "Whether there must be an upper-case letter.") var upper: Bool?
-        @Flag(inversion: .prefixedNo, help: "Whether there must be a lower-case letter.") var lower: Bool?
-        @Flag(inversion: .prefixedNo, help: "Whether there must be one of ~!@#$%^&*()-+") var special: Bool?
-        @Option(help: "How many days a password is good for; 0 for ever.") var expirationDays: Int?
-        @Option(help: "The fewest different characters.") var minUniqueChars: Int?
-        @Option(help: "After how many seconds it locks itself; 0 never.") var lockTimeout: Int?
-        @Option(help: "At which wrong password in a row it is destroyed; 0 never.") var retryLimit: Int?
-        @Flag(help: "Report as JSON, as it does in any case.") var json = false
+        @Option(help: "The minimum number of characters.") var minLength: Int?
+        @Flag(inversion: .prefixedNo, help: "Whether a digit is required.") var digits: Bool?
+        @Flag(inversion: .prefixedNo, help: "Whether an upper-case letter is required.") var upper: Bool?
+        @Flag(inversion: .prefixedNo, help: "Whether a lower-case letter is required.") var lower: Bool?
+        @Flag(inversion: .prefixedNo, help: "Whether one of ~!@#$%^&*()-+ is required.") var special: Bool?
+        @Option(help: "The days for which a password is valid; 0 for no limit.") var expirationDays: Int?
+        @Option(help: "The minimum number of different characters.") var minUniqueChars: Int?
+        @Option(help: "The seconds after which the vault locks itself; 0 for never.") var lockTimeout: Int?
+        @Option(help: "The number of wrong passwords in a row that destroys the vault; 0 for never.") var retryLimit:
+            Int?
+        @Flag(help: "Report as JSON; this is always so.") var json = false
 
         func run() async throws {
             let opened = try await vault.unlocked()
@@ -349,7 +352,7 @@ struct VaultCommand: AsyncParsableCommand {
     struct Destroy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "destroy",
-            abstract: "Destroy a vault; no password is needed, and nothing brings it back.",
+            abstract: "Destroy a vault for ever; no password is needed.",
             discussion: """
                 EXAMPLE
                   outpost vault destroy login

@@ -6,11 +6,10 @@ import OfflineOData
 struct Verify: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Read a whole clone and say what in it is damaged.",
+        abstract: "Check a whole clone for damage.",
         discussion: """
-            Every byte of its files is read, then rows, indexes and the queue of changes. Nothing is changed: a clone \
-            of an earlier version stays one. Ends with 1 when something is damaged. What waits to be pushed can often \
-            still be read: 'outpost status'.
+            Every byte of the files is read, then rows, indexes and the queue of changes. Nothing is changed. The \
+            exit code is 1 if something is damaged. Pending changes can often still be read: 'outpost status'.
 
             EXAMPLE
               outpost verify shop
@@ -20,7 +19,7 @@ struct Verify: AsyncParsableCommand, StoreCommand {
     @OptionGroup var store: StoreOptions
     @Flag(help: "Report as JSON.") var json = false
 
-    /// What is reported.
+    /// The report.
     private struct Report: Encodable {
         var isWhole: Bool
         var damages: [String]
@@ -49,7 +48,7 @@ struct Verify: AsyncParsableCommand, StoreCommand {
             let count = found.damages.count + found.problems.count
             throw Failure(
                 message: "\(store.directory) is damaged in \(count) \(count == 1 ? "place" : "places").",
-                advice: "Keep a copy of it. 'outpost repair DIR' saves what can be read, the changes that wait first.")
+                advice: "Keep a copy of it. 'outpost repair DIR' saves the readable data, pending changes first.")
         }
         if !json { print("\(Terminal.bold(store.directory)) is whole.") }
     }

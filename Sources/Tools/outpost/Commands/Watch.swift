@@ -8,10 +8,10 @@ import OfflineOData
 struct Watch: AsyncParsableCommand, StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Show how the result of a query changes, until interrupted.",
+        abstract: "Show the changes of a query result until interrupted.",
         discussion: """
-            Edits in the clone and what a pull brings, from whichever terminal, are shown as they come: '+' for an \
-            entity that came into the result, '~' for one that changed, '-' for one that left it.
+            Shows edits and pulls of every process as they happen: '+' for an entity that enters the result, '~' for \
+            a changed one, '-' for one that leaves.
 
             EXAMPLE
               outpost watch shop \\
@@ -24,11 +24,10 @@ struct Watch: AsyncParsableCommand, StoreCommand {
     @Flag(help: "Print each change as a line of JSON.") var json = false
 
     func run() async throws {
-        let url = try ODataURL(parsing: query)
         let provider = try await store.open()
-        let table = EntityTable(model: provider.model, url: url)
         do {
-            try provider.queries.check(url, written: query)
+            let url = try provider.url(typed: query)
+            let table = EntityTable(model: provider.model, url: url)
             let writer = EntityJSON(model: provider.model, url: url, provider.traits.queryLanguage)
             for try await changes in provider.observe.changes(of: url) {
                 for (sign, entities) in [
@@ -41,7 +40,7 @@ struct Watch: AsyncParsableCommand, StoreCommand {
                                 : text(sign, entity, table: table))
                     }
                 }
-                // A pipe would hold the lines back; where they cannot be written, nobody looks any more.
+                // A pipe would buffer the lines; if they cannot be written, the reader is gone.
                 try Terminal.finish()
             }
             try provider.close()

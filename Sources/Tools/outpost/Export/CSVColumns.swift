@@ -6,21 +6,23 @@ import ODataQuery
 struct CSVColumns {
     /// The names, in the order of the columns.
     let names: [String]
-    /// Whether a row may have properties that no metadata tell of, which have columns only when they are known beforehand.
+    /// Whether rows may have undeclared properties, which have columns only if they are known beforehand.
     let areOpen: Bool
-    /// Finds what spreadsheet programs take for formulas, and guards them where that is wanted.
+    /// The finder of texts that spreadsheet programs treat as formulas, which guards them on request.
     let formulas: SpreadsheetFormulas
-    /// Whether a person looks at the lines, so that each value is on its own.
+    /// Whether the lines go to a terminal, so that each value stays on its line.
     private let areShown: Bool
     private let writer: EntityPayloadWriter
 
+    /// Creates the columns.
+    ///
     /// - Parameters:
     ///   - url: the query.
-    ///   - bound: the same, resolved.
-    ///   - dynamic: the names that no metadata tell of and that some row has.
-    ///   - formulas: finds formulas.
-    ///   - areShown: whether a person looks at the lines.
-    /// - Throws: ``Failure`` for a query whose rows do not fit into columns.
+    ///   - bound: the resolved query.
+    ///   - dynamic: the undeclared names that some row has.
+    ///   - formulas: the finder of formulas.
+    ///   - areShown: whether the lines go to a terminal.
+    /// - Throws: ``Failure`` for rows that do not fit into columns.
     init(
         _ url: ODataURL, _ bound: BoundURL, model: EntityDataModel, dynamic: [String] = [],
         formulas: SpreadsheetFormulas, areShown: Bool
@@ -34,7 +36,7 @@ struct CSVColumns {
         func add(_ names: some Sequence<String>) { for name in names where !all.contains(name) { all.append(name) } }
         let shapes = ([result?.name].compactMap { $0 } + (result.map { model.derivedTypes(of: $0.name) } ?? []))
             .compactMap { name in name == result?.name ? result : model.shape(name) }
-        // The bytes of streams are no values of the row.
+        // The bytes of streams are not values of the row.
         for shape in shapes { add(shape.properties.filter { $0.type.primitive != .stream }.map(\.name)) }
         add(bound.query?.compute.map(\.name) ?? [])
         let isWhole =
@@ -51,7 +53,7 @@ struct CSVColumns {
         for item in url.options.select {
             guard case .path(let path) = item.kind else { continue }
             let whole = path.map(\.text).joined(separator: "/")
-            // A type before the name is no part of it; of a complex value the whole is given.
+            // A type before the name is not part of the name; a complex value is written whole.
             let first = path.map(\.text).first { !$0.contains(".") } ?? whole
             guard !navigation.contains(first) else { throw Self.hasNoColumns("related entities") }
             add([known.contains(whole) ? whole : first])
@@ -62,9 +64,9 @@ struct CSVColumns {
     /// The first line.
     var header: String { names.map { field(formulas.guarded($0)) }.joined(separator: ",") + "\n" }
 
-    /// The line of a row.
+    /// Returns the line of a row.
     ///
-    /// - Throws: ``Failure`` where the row has something that no column is for: it would be lost.
+    /// - Throws: ``Failure`` if the row has a value without a column, which would be lost.
     func line(_ entity: ODataEntity) throws -> String {
         guard entity.related.isEmpty else { throw Self.hasNoColumns("related entities") }
         let dynamic = entity.dynamicProperties
@@ -84,11 +86,11 @@ struct CSVColumns {
         return cells.joined(separator: ",") + "\n"
     }
 
-    /// The value as it can be read again: what is no single value is JSON.
+    /// Returns the value in a readable form; structured values are JSON.
     private func text(_ value: ODataValue, _ type: TypeReference?) -> String {
         switch value {
         case .complex, .collection: return json(value, type)
-        // The names of its members, which are in the model.
+        // The model contains the names of the members.
         case .enumeration: return json(value, type).replacing("\"", with: "")
         default: return value.lexicalText ?? ""
         }
@@ -100,12 +102,12 @@ struct CSVColumns {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// A field as RFC 4180 has it. Empty text is quoted: an empty field without quotation marks is null.
+    /// Returns a field by RFC 4180. Empty text is quoted: an empty field without quotation marks is null.
     private func field(_ value: String) -> String {
         let text = areShown ? HarmlessText.line(value) : value
         let special = [UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "\n"), UInt8(ascii: "\r")]
         guard text.isEmpty || text.utf8.contains(where: { special.contains($0) }) else { return text }
-        // Byte by byte, since a mark may stand on a quotation mark and make one character of both.
+        // The text is read by bytes, because a combining mark may join a quotation mark to one character.
         var bytes = [UInt8(ascii: "\"")]
         for byte in text.utf8 {
             if byte == UInt8(ascii: "\"") { bytes.append(byte) }

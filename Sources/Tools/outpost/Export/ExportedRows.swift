@@ -3,16 +3,16 @@ import ODataQuery
 import ODataService
 import OfflineOData
 
-/// What a query finds, page after page, so that it is never in memory as a whole.
+/// The rows of a query, read page by page so that they are never in memory as a whole.
 struct ExportedRows {
-    /// How they are written.
+    /// The form of the rows.
     let form: RowFile.Form
-    /// The entity set that they are of.
+    /// The entity set of the rows.
     let set: String?
     private let url: ODataURL
     private let result: ResultShape
     private let provider: OfflineStore
-    /// How many rows are asked for at once; `nil` for all, where what is expanded would be cut into pages of its own.
+    /// The number of rows of a page; `nil` for all, because pages would cut expanded collections.
     private let pageSize: Int?
 
     init(
@@ -31,7 +31,7 @@ struct ExportedRows {
         }
         var columns = try CSVColumns(url, bound, model: provider.model, formulas: formulas, areShown: areShown)
         if columns.areOpen {
-            // The header comes first: all rows are looked at for what they have besides.
+            // The header comes first, so all rows are searched for undeclared properties.
             var dynamic: Set<String> = []
             try await Self.eachPage(of: url, pageSize, provider: provider) { entities in
                 for entity in entities { dynamic.formUnion(entity.dynamicProperties.keys) }
@@ -42,10 +42,10 @@ struct ExportedRows {
         form = .csv(columns)
     }
 
-    /// Writes them.
+    /// Writes the rows.
     ///
-    /// - Parameter report: gets how many are written.
-    /// - Returns: how many there are.
+    /// - Parameter report: receives the number of rows so far.
+    /// - Returns: the number of rows.
     func write(to file: RowFile, _ report: (Int) -> Void) async throws -> Int {
         guard result.number != .none else { throw Self.noRows(url) }
         var count = 0
@@ -105,12 +105,14 @@ struct ExportedRows {
     }
 }
 
-/// The rows of an answer in JSON as they stand in it.
+/// The rows of a JSON response, unchanged.
 private struct JSONPage {
     private(set) var rows: [[UInt8]] = []
     private(set) var nextLink: String?
 
-    /// - Parameter isCollection: whether the answer is a collection, and not one row.
+    /// Reads a response.
+    ///
+    /// - Parameter isCollection: whether the response is a collection instead of one row.
     init(_ bytes: [UInt8], isCollection: Bool) throws {
         guard isCollection else {
             rows = [bytes]

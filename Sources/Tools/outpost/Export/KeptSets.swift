@@ -3,9 +3,9 @@ import ODataQuery
 import ODataService
 import OfflineOData
 
-/// Which entity sets a clone keeps something of.
+/// The entity sets of which a clone keeps rows.
 struct KeptSets {
-    /// Those whose first download is not complete.
+    /// The entity sets with an incomplete first download.
     let incomplete: [String]
     private let kept: Set<String>
     private let provider: OfflineStore
@@ -17,7 +17,7 @@ struct KeptSets {
         self.provider = provider
     }
 
-    /// Whether a query keeps the set, or others brought rows of it, or some were made here.
+    /// Returns whether the clone has rows of a set: by its queries, by those of other sets, or created here.
     func hasSomething(of set: String) async throws -> Bool {
         if kept.contains(set) { return true }
         var url = ODataURL(set: set)

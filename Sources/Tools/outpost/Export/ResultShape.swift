@@ -1,23 +1,23 @@
 import ODataModel
 import ODataQuery
 
-/// What the rows of a query have in common.
+/// The common properties of the rows of a query.
 struct ResultShape {
-    /// How many rows there can be.
+    /// The possible number of rows.
     enum Number {
-        /// The answer is no row.
+        /// No row.
         case none
-        /// The answer is one.
+        /// One row.
         case one
-        /// The answer is a collection.
+        /// Any number of rows.
         case many
     }
 
-    /// How many rows there can be.
+    /// The possible number of rows.
     let number: Number
-    /// The shape that every row has, or derives from; `nil` where there is none.
+    /// The common shape of all rows; `nil` if there is none.
     let shape: TypeShape?
-    /// The entity set they are of.
+    /// The entity set of the rows.
     let set: EntitySet?
 
     init(_ bound: BoundURL) {

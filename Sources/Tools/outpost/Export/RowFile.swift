@@ -1,17 +1,18 @@
 import Foundation
 import ODataModel
 
-/// Rows that are written to a file or the terminal in one of the formats.
+/// A file, or the terminal, that rows are written to in one of the formats.
 ///
-/// Harmful characters are escaped in JSON, which stays the same text. Lines of CSV are as the values are, unless a person looks.
+/// Harmful characters in JSON are escaped, which does not change its meaning. Values in CSV are unchanged,
+/// except at a terminal.
 final class RowFile {
-    /// How rows are written.
+    /// The form of the rows.
     enum Form {
         case json
         case csv(CSVColumns)
     }
 
-    /// `nil` for the output of the tool.
+    /// The file; `nil` for the output of the tool.
     private let handle: FileHandle?
     private let name: String
     private let form: Form
@@ -20,16 +21,20 @@ final class RowFile {
     private var isFirst = true
     private var pieces = HarmlessPieces(HarmlessText.json)
 
+    /// Creates a writer.
+    ///
     /// - Parameters:
     ///   - handle: the file; `nil` for the output of the tool.
-    ///   - name: what the file is called where it cannot be written.
+    ///   - name: the name of the file in errors.
+    ///   - form: the form of the rows.
     init(_ handle: FileHandle?, name: String, _ form: Form) {
         self.handle = handle
         self.name = name
         self.form = form
     }
 
-    /// A new file that only its owner can read. What is there is never written over, nor is a link followed.
+    /// Creates a file that only its owner can read. An existing file is never overwritten, and no link is
+    /// followed.
     static func create(at path: String) throws -> FileHandle {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -39,8 +44,8 @@ final class RowFile {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// The name of the file of an entity set. A set is called what its service likes: what would leave the directory, or hide the
-    /// file, is written as in a URL.
+    /// Returns the name of the file of an entity set. Characters that would leave the directory or hide the
+    /// file are percent-encoded.
     static func name(of set: String, _ format: Export.Format) -> String {
         var name = ""
         for (index, scalar) in set.unicodeScalars.enumerated() {
@@ -54,7 +59,7 @@ final class RowFile {
         return "\(name).\(format.rawValue)"
     }
 
-    /// Writes what stands before the rows, also where there are none; the first time that it is called.
+    /// Writes the text before the rows, at the first call only.
     func begin() throws {
         guard !isBegun else { return }
         isBegun = true
@@ -72,7 +77,7 @@ final class RowFile {
         try write(row)
     }
 
-    /// Writes what stands behind the rows.
+    /// Writes the text after the rows.
     func end() throws {
         if case .json = form { try write(Array("\n]\n".utf8)) }
         try flush()
@@ -88,7 +93,7 @@ final class RowFile {
         if case .json = form { bytes = pieces.add(bytes) }
         do {
             guard let handle else {
-                // The ends of lines are the file's: those of values are gone where a person looks.
+                // The line breaks belong to the file; those within values are removed at a terminal.
                 Terminal.write(bytes, isDocument: true)
                 buffer.removeAll(keepingCapacity: true)
                 return

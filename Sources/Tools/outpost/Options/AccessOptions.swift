@@ -4,7 +4,7 @@ import ODataServer
 import ODataTransportNIO
 import Secrets
 
-/// Who may use a service, and how they show who they are.
+/// The options for the users of a served service and their authentication.
 struct AccessOptions: ParsableArguments {
     @Option(
         name: .customLong("auth"),
@@ -118,7 +118,7 @@ struct AccessOptions: ParsableArguments {
         }
     }
 
-    /// What scripts of other origins may do.
+    /// The rules for scripts of other origins.
     var crossOrigin: CrossOriginPolicy? {
         guard !origins.isEmpty else { return nil }
         return origins == ["*"]
@@ -126,7 +126,7 @@ struct AccessOptions: ParsableArguments {
             : CrossOriginPolicy(origins: .these(Set(origins)), allowsCredentials: true)
     }
 
-    /// The ways to find out who asks; none lets everybody in.
+    /// The means of authentication; an empty list admits everybody.
     func authentication() async throws -> [any RequestAuthenticator] {
         if let certificate { try NamedFile.requireSafe(certificateKey ?? certificate) }
         var ways: [any RequestAuthenticator] = []
@@ -139,12 +139,12 @@ struct AccessOptions: ParsableArguments {
         return ways
     }
 
-    /// Basic authentication of the users of the file, and of the one user whose password is in a file of its own.
+    /// Basic authentication of the users of the file, and of one user with a password file.
     private func passwords() throws -> BasicAuthentication? {
         var hashes: [String: PasswordHash] = [:]
         if let usersFile {
             hashes = try UsersFile(path: usersFile).hashes
-            // Nobody asked for would mean that everybody gets in.
+            // An empty list of users would admit everybody.
             guard !hashes.isEmpty else {
                 throw Failure(
                     message: "\(usersFile) names no user.",

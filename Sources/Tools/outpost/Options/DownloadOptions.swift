@@ -1,19 +1,19 @@
 import ArgumentParser
 import OfflineOData
 
-/// How much is taken from a service.
+/// The options that limit a download.
 struct DownloadOptions: ParsableArguments {
     @Option(
         name: .customLong("max-rows"),
         help: ArgumentHelp(
-            "The most rows of a query. Without it, twice as many as the service counts and "
-                + "\(DownloadLimits.uncountedRows) more; "
-                + "\(DownloadLimits.rowsWithoutCount) where it does not count.", valueName: "number"))
+            "The maximum number of rows of a query. The default is twice the count of the service plus "
+                + "\(DownloadLimits.uncountedRows), or \(DownloadLimits.rowsWithoutCount) without a count.",
+            valueName: "number"))
     var maxRows: Int?
 
     @Flag(
         name: .customLong("strict-values"),
-        help: "Refuse an answer with a value that cannot be read, instead of leaving that value out.")
+        help: "Refuse a response with an unreadable value instead of leaving out the value.")
     var strictValues = false
 
     func validate() throws {

@@ -3,10 +3,11 @@ import Foundation
 import OfflineOData
 import Supportability
 
-/// How the service of a clone was reached when the clone was made. It is kept in the encrypted store, without anything secret.
+/// The options for the connection to the service of a clone, kept in its encrypted store without secrets.
 ///
-/// A pull without a header field or an option that chooses the rows, such as `sap-client`, would take all other rows for
-/// deleted ones. So a later command has what the clone was made with, and one that says something else is refused.
+/// A pull without a header field or an option that selects rows, such as `sap-client`, would treat all other
+/// rows as deleted. Therefore later commands use the options of the clone, and a contradicting option is
+/// refused.
 struct KeptConnection: Codable, Equatable {
     /// Header fields by their names in small letters; `nil` for a value that may be secret.
     var headers: [String: String?] = [:]
@@ -16,14 +17,16 @@ struct KeptConnection: Codable, Equatable {
     var language: String?
     /// The user at the service.
     var user: String?
-    /// Whether a token said who the user is.
+    /// Whether the user is named by a token.
     var usesToken = false
-    /// Further hosts whose links are followed.
+    /// Further hosts for links.
     var followed: [String] = []
 
     /// The name of the text that the store keeps.
     static let name = "outpost.connection"
 
+    /// Reads the kept text.
+    ///
     /// - Returns: `nil` for the store of an earlier version.
     init?(in texts: [String: String]) {
         guard let text = texts[Self.name],
@@ -32,7 +35,9 @@ struct KeptConnection: Codable, Equatable {
         self = kept
     }
 
-    /// - Throws: `ValidationError` for what is no header field or option.
+    /// Collects the options of a command.
+    ///
+    /// - Throws: `ValidationError` for text that is no header field or option.
     init(_ service: ServiceOptions) throws {
         for (name, value) in try service.headers { headers[name.lowercased()] = Self.keepable(name, value) }
         for (name, value) in try service.requestOptions { options[name] = Self.keepable(name, value) }
@@ -62,11 +67,11 @@ struct KeptConnection: Codable, Equatable {
 }
 
 extension ServiceOptions {
-    /// The options of a command with what it leaves out of those that the clone was made with.
+    /// Returns the options of a command, completed by those of the clone.
     ///
-    /// - Parameter kept: Those of the clone.
-    /// - Returns: The options, and what was taken from the clone, as it would be given.
-    /// - Throws: ``Failure`` for options that differ from those of the clone.
+    /// - Parameter kept: the options of the clone.
+    /// - Returns: the options, and the completed ones as they would be written.
+    /// - Throws: ``Failure`` for options that contradict those of the clone.
     func completed(by kept: KeptConnection) throws -> (options: ServiceOptions, taken: [String]) {
         let given = try KeptConnection(self)
         var (completed, taken, differences) = (self, [String](), [String]())
@@ -127,14 +132,14 @@ extension ServiceOptions {
     }
 }
 
-/// Whether the options of a command take the place of those that the clone was made with.
+/// The choice whether the options of a command replace those of the clone.
 struct KeepingOptions: ParsableArguments {
     @Flag(
         name: .customLong("keep-options"),
-        help: "Go on with the header fields, options, language and user of this command, and keep them in the clone.")
+        help: "Use the header fields, options, language and user of this command from then on.")
     var keepsOptions = false
 
-    /// The options of a command with what it leaves out of those that its clone was made with, which is said.
+    /// Returns the options of a command, completed by those of its clone, and prints the completed ones.
     func completed(_ service: ServiceOptions, in basis: ConnectionBasis) throws -> ServiceOptions {
         guard !keepsOptions, let kept = KeptConnection(in: basis.texts) else { return service }
         let (options, taken) = try service.completed(by: kept)

@@ -2,13 +2,13 @@ import ArgumentParser
 import Foundation
 import OfflineOData
 
-/// The values of the parameters of queries, such as `@employee`. They are kept with the clone, for its user.
+/// The values of query parameters, such as `@employee`. They are kept with the clone, for its user.
 struct ParameterOptions: ParsableArguments {
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "A value for a parameter of queries, as it stands in a URL: employee=7 for @employee, name='Ann' with its "
-                + "quotes; nothing after the = forgets it. Kept in the clone; may be repeated.", valueName: "name=value"
+            "A value for a query parameter, as in a URL: employee=7 for @employee, name='Ann' with its quotes. "
+                + "An empty value removes the parameter. The clone keeps it. May be repeated.", valueName: "name=value"
         ))
     var settings: [String] = []
 
@@ -27,7 +27,7 @@ struct ParameterOptions: ParsableArguments {
 }
 
 extension OfflineStore.Queries {
-    /// Gives parameters their values; an empty one is forgotten.
+    /// Sets the values of parameters; an empty value is removed.
     func setParameters(_ values: [String: String]) async throws {
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
             try await setParameter(name, to: value.isEmpty ? nil : value)
@@ -35,7 +35,7 @@ extension OfflineStore.Queries {
     }
 }
 
-/// A name and a value that stand side by side in one argument.
+/// A name and a value in one argument, joined by an equals sign.
 enum NamedValue {
     /// Reads arguments.
     ///

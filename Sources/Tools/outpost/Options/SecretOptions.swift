@@ -1,14 +1,15 @@
 import ArgumentParser
 import Synchronization
 
-/// How strict the tool is with files that hold secrets.
+/// The strictness of the tool about files that hold secrets.
 struct SecretOptions: ParsableArguments {
     @Flag(
         name: .customLong("allow-readable-secrets"),
-        help: "Accept files with keys, passwords and tokens also if others can read or replace them.")
+        help: "Accept secrets in files that others can read or replace.")
     var allowsExposed = false
 
-    /// Takes effect for the process: secrets are read in many places, and the command line is parsed before any of them.
+    /// Takes effect for the whole process: secrets are read in many places, after the command line was
+    /// parsed.
     mutating func validate() { Self.state.withLock { $0 = allowsExposed } }
 
     private static let state = Mutex(false)

@@ -2,7 +2,7 @@ import ArgumentParser
 import ODataModel
 import OfflineOData
 
-/// How changes are sent.
+/// The options for sending changes.
 struct SendingOptions: ParsableArguments {
     /// The policies that need no program.
     enum Policy: String, CaseIterable {
@@ -37,18 +37,18 @@ struct SendingOptions: ParsableArguments {
     @Option(
         name: [.customLong("on-conflict"), .customLong("conflicts")],
         help: ArgumentHelp(
-            "When somebody else has changed the entity: 'fail' puts the change into the error archive, 'merge' puts both "
-                + "together unless both changed the same property, 'mine' sends it again on top, 'theirs' gives it up; for "
-                + "one entity set, SET=policy; may be repeated.", valueName: "policy"))
+            "The policy for conflicts. 'fail' puts the change into the error archive. 'merge' combines both changes "
+                + "unless they affect the same property. 'mine' sends the change again; 'theirs' gives it up. "
+                + "SET=policy is for one entity set. May be repeated.", valueName: "policy"))
     var onConflict: [Choice] = []
 
-    @Flag(help: "Send one request for several changes of an entity, and none for what was made and deleted.")
+    @Flag(help: "Combine the changes of an entity into one request, and omit entities that were created and deleted.")
     var fold = false
 
     @Option(
         help: ArgumentHelp(
-            "A property whose values are unique and given by you: where the answer to a creation was lost, the entity "
-                + "is looked for by it instead of being in doubt; may be repeated.", valueName: "set=property"))
+            "A property with unique values of your own. If the response to a creation is lost, the tool finds the "
+                + "entity by this property. May be repeated.", valueName: "set=property"))
     var correlate: [String] = []
 
     @Flag(
@@ -58,10 +58,10 @@ struct SendingOptions: ParsableArguments {
 
     mutating func validate() throws { _ = try uploadOptions }
 
-    /// Whether the queue is to be sent although it is held; a person who is there is asked.
+    /// Returns whether a held queue is sent; a person at a terminal is asked.
     func sendsHeldQueue(of store: OfflineStore) async throws -> Bool {
         guard !fromCopy, let hold = try await store.changes.hold() else { return fromCopy }
-        // Without an answer, the upload says what there is to do.
+        // Without an answer, the error of the upload names the next step.
         guard let answer = Terminal.confirm(TerminalText("\(hold.description) Send them all the same?")) else {
             return false
         }
@@ -79,9 +79,9 @@ struct SendingOptions: ParsableArguments {
         }
     }
 
-    /// Gives a store the policies of single entity sets.
+    /// Sets the policies of single entity sets in a store.
     ///
-    /// - Throws: ``Failure`` for a set that the service does not have.
+    /// - Throws: ``Failure`` for an entity set that the service does not have.
     func apply(to store: OfflineStore) throws {
         var options = store.options
         for choice in onConflict {
@@ -93,25 +93,25 @@ struct SendingOptions: ParsableArguments {
             guard names.contains(outer) else {
                 throw Failure(
                     message: "--on-conflict: the service has no entity set \(set).",
-                    advice: "See what it has with: outpost status DIR", status: .misused)
+                    advice: "List the entity sets: outpost status DIR", status: .misused)
             }
             options.sync.conflictPolicies[set] = choice.policy.policy
         }
         try store.setOptions(options)
     }
 
-    /// Makes sure that the properties of `--correlate` are there.
+    /// Checks that the properties of `--correlate` exist.
     func requireProperties(in model: EntityDataModel) throws {
         for (set, property) in try uploadOptions.correlationProperties.sorted(by: { $0.key < $1.key }) {
             guard let shape = model.shape(ofSet: set) else {
                 throw Failure(
                     message: "--correlate: the service has no entity set \(set).",
-                    advice: "See what it has with: outpost status DIR", status: .misused)
+                    advice: "List the entity sets: outpost status DIR", status: .misused)
             }
             guard shape.ordinal(of: property) != nil else {
                 throw Failure(
                     message: "--correlate: \(set) has no property \(property).",
-                    advice: "See what it has with: outpost query DIR '\(set)?$top=1'", status: .misused)
+                    advice: "List its properties: outpost query DIR '\(set)?$top=1'", status: .misused)
             }
         }
     }

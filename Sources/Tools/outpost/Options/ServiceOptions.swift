@@ -10,27 +10,27 @@ import ODataTransportNIO
 import OfflineOData
 import Secrets
 
-/// How a service is reached.
+/// The options for the connection to a service.
 struct ServiceOptions: ParsableArguments {
-    @Option(help: "The user at the service; the password is asked for.")
+    @Option(help: "The user at the service; the command asks for the password.")
     var user: String?
 
     @Option(
         name: .customLong("password-file"),
-        help: ArgumentHelp("A file with the password, instead of being asked for it.", valueName: "file"))
+        help: ArgumentHelp("A file with the password of --user.", valueName: "file"))
     var passwordFile: String?
 
     @Option(
         name: .customLong("token-file"),
         help: ArgumentHelp(
-            "A file with a bearer token; it is read again when the service refuses the token.", valueName: "file"))
+            "A file with a bearer token; it is read again if the service refuses the token.", valueName: "file"))
     var tokenFile: String?
 
     @Option(
         name: .customLong("header"),
         help: ArgumentHelp(
-            "A header field for every request, such as 'X-Tenant: blue'; may be repeated. Others on this machine can "
-                + "see it.", valueName: "field"))
+            "A header field for every request, such as 'X-Tenant: blue'; may be repeated. Other users of this "
+                + "machine can see it.", valueName: "field"))
     var fields: [String] = []
 
     @Option(
@@ -42,32 +42,34 @@ struct ServiceOptions: ParsableArguments {
     @Option(
         name: .customLong("service-language"),
         help: ArgumentHelp(
-            "The language of the service's texts and messages, such as de-AT; goes as sap-language too.",
+            "The language of texts and messages, such as de-AT; also sent as sap-language.",
             valueName: "tag"))
     var serviceLanguage: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write requests and answers to standard error, without secrets: none, low (a line each), medium (fields too) "
-                + "or high (bodies too).", valueName: "level"))
+            "Write requests and responses to standard error, without secrets: none, low (one line each), medium "
+                + "(with header fields) or high (with bodies).", valueName: "level"))
     var trace: TraceChoice = .none
 
     @Option(
         name: .customLong("follow"),
         help: ArgumentHelp(
-            "Follow links of the service to this host too, with or without a port; credentials do not go there. May be "
+            "A further host, with or without a port: its links are followed, without credentials. May be "
                 + "repeated.", valueName: "host"))
     var followed: [String] = []
 
     @Flag(
         name: .customLong("allow-plain-http"),
-        help: "Send passwords, tokens and header fields to another machine without https, where others can read them.")
+        help: "Send passwords, tokens and header fields without https, so that others in the network can read them.")
     var allowsPlainHTTP = false
 
-    @Option(help: ArgumentHelp("A PEM file with the certificates to trust besides the system's.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "A PEM file with certificates to trust in addition to those of the system.", valueName: "file"))
     var trust: String?
 
-    @Flag(name: .customLong("no-cache"), help: "Do not use metadata that were read from the service before.")
+    @Flag(name: .customLong("no-cache"), help: "Do not use cached metadata.")
     var ignoresCache = false
 
     mutating func validate() throws {
@@ -80,16 +82,16 @@ struct ServiceOptions: ParsableArguments {
         }
     }
 
-    /// Makes what connects to services with these options.
+    /// Creates a connector with these options.
     ///
-    /// - Parameter download: How much is taken.
+    /// - Parameter download: the limits of downloads.
     func connector(_ download: DownloadOptions? = nil) throws -> Connector {
         var connector = try anonymousConnector(download)
         try signIn(&connector)
         return connector
     }
 
-    /// Makes what connects to services, without what goes along with a request: a clone may still complete that.
+    /// Creates a connector without header fields and credentials, which a clone may still complete.
     func anonymousConnector(_ download: DownloadOptions? = nil) throws -> Connector {
         var configuration = NIOTransport.Configuration()
         if let trust { configuration.trust.authorities = .systemAnd(.file(trust)) }
@@ -101,7 +103,7 @@ struct ServiceOptions: ParsableArguments {
         return connector
     }
 
-    /// Gives a connector what goes along with a request; a password may be asked for.
+    /// Adds the header fields and credentials to a connector; a password may be asked for.
     func signIn(_ connector: inout Connector) throws {
         connector.authentication = try authentication(connector.transport)
         connector.user = user
@@ -164,7 +166,7 @@ struct ServiceOptions: ParsableArguments {
         return .basic(user: user, password: password)
     }
 
-    /// The sign-ins of `outpost login`; none if a header field takes their place.
+    /// The sign-ins of `outpost login`; `nil` if a header field takes their place.
     private func storedSignIn(_ transport: any HTTPTransport) throws -> Authentication {
         guard try !headers.keys.contains(where: { $0.lowercased() == "authorization" }),
             let step = SignedInStep(transport: transport)
@@ -173,7 +175,7 @@ struct ServiceOptions: ParsableArguments {
     }
 }
 
-/// Makes clients of services, all over one transport whose bytes are counted.
+/// A maker of clients for services, all over one transport that counts bytes.
 struct Connector {
     private let base: NIOTransport
     private let meter: TransferMeter
@@ -181,11 +183,11 @@ struct Connector {
     var authentication = Authentication.none
     /// The user at the service, for the log.
     var user: String?
-    /// What goes along with every request, and what is told of it.
+    /// The header fields, options and traces of every request.
     var configuration = ODataClient.Configuration()
-    /// How much a download takes.
+    /// The limits of a download.
     var limits = DownloadLimits()
-    /// Whether an answer with a value that cannot be read is refused.
+    /// Whether a response with an unreadable value is refused.
     var refusesUnreadableValues = false
 
     init(over base: NIOTransport) {
@@ -194,7 +196,7 @@ struct Connector {
         transport = meter.transport(over: base)
     }
 
-    /// How a store is opened that is synchronised over it: its event log tells of the bytes.
+    /// The options of a store that is synchronised over this connector; its event log records the bytes.
     var storeOptions: OfflineStore.Options {
         var options = OfflineStore.Options()
         options.runtime.meter = meter
@@ -203,7 +205,7 @@ struct Connector {
         return options
     }
 
-    /// A client of a service.
+    /// Creates a client of a service.
     func client(root: String, model: EntityDataModel? = nil) throws -> ODataClient {
         let client = try ODataClient(
             serviceRoot: root, transport: transport, authentication: authentication, model: model,
@@ -212,18 +214,17 @@ struct Connector {
         return client
     }
 
-    /// Bytes received so far.
+    /// The number of bytes received so far.
     var received: Int64 { meter.received }
 
-    /// Ends all connections.
+    /// Closes all connections.
     func close() async throws { try await base.shutdown() }
 }
 
-/// How much of requests and answers is shown.
+/// The amount of detail in traces of requests and responses.
 enum TraceChoice: String, CaseIterable, ExpressibleByArgument {
     case none, low, medium, high
 
-    /// The client's level.
     var level: Diagnostics.TraceLevel {
         switch self {
         case .none: .none

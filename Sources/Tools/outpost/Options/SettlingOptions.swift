@@ -5,7 +5,7 @@ import OfflineOData
 
 /// The changes in the error archive that a command settles.
 struct SettlingOptions: ParsableArguments {
-    /// What becomes of them.
+    /// The outcome of settling changes.
     enum Settlement: String {
         case retried
         case accepted
@@ -31,14 +31,14 @@ struct SettlingOptions: ParsableArguments {
     }
 
     @OptionGroup var store: StoreOptions
-    @Argument(help: "The numbers of the changes; all of this kind when left out.") var ids: [Int64] = []
+    @Argument(help: "The numbers of the changes; the default is all of this kind.") var ids: [Int64] = []
     @Flag(help: "Report as JSON.") var json = false
 
-    /// Settles changes, and says how many.
+    /// Settles changes and prints their number.
     ///
     /// - Parameters:
-    ///   - keys: under which keys the service has what was created.
-    ///   - isMeant: which kind of changes may be chosen; any when left out.
+    ///   - keys: the keys that the service gave to created entities.
+    ///   - isMeant: whether a change may be chosen; `nil` allows every change.
     func settle(
         _ settlement: Settlement, keys: GivenKeys? = nil, where isMeant: ((QueuedRequest) -> Bool)? = nil
     ) async throws {
@@ -49,7 +49,8 @@ struct SettlingOptions: ParsableArguments {
             let meant = failed.filter(isMeant).map(\.id)
             if let other = ids.first(where: { !meant.contains($0) }) {
                 throw Failure(
-                    message: "Change #\(other) is not one of these.", advice: "See them all: outpost errors DIR")
+                    message: "Change #\(other) is not one of these.",
+                    advice: "See them all: outpost changes DIR --failed")
             }
             let chosen = ids.isEmpty ? meant : ids
             return chosen.isEmpty ? 0 : try await settlement.settle(chosen, keys: keys, in: provider)
@@ -61,12 +62,12 @@ struct SettlingOptions: ParsableArguments {
     }
 }
 
-/// The keys under which the service has what was created, where its answer was lost and somebody has looked.
+/// The keys that the service gave to created entities after a lost response.
 struct GivenKeys: ParsableArguments {
     @Option(
         name: .customLong("key"),
         help: ArgumentHelp(
-            "The key that the service gave to what change ID created, as in a URL, such as 4=10248 or 4='ALFKI'; may be "
+            "The key that the service gave to the entity of change ID, as in a URL: 4=10248 or 4='ALFKI'. May be "
                 + "repeated.", valueName: "ID=key"))
     var texts: [String] = []
 
@@ -76,15 +77,16 @@ struct GivenKeys: ParsableArguments {
         get throws { try NamedValue.dictionary(texts, option: "--key", example: "4=10248") }
     }
 
-    /// The keys by request.
+    /// Returns the keys by the number of their change.
     ///
-    /// - Throws: ``Failure`` for a number that no change has, and for what is no key of its entity set.
+    /// - Throws: ``Failure`` for a number that no change has, and for text that is no key of the entity set.
     fileprivate func keys(of requests: [QueuedRequest], model: EntityDataModel) throws -> [Int64: EntityKey] {
         var keys: [Int64: EntityKey] = [:]
         for (number, text) in try pairs {
             guard let id = Int64(number), let request = requests.first(where: { $0.id == id }) else {
                 throw Failure(
-                    message: "There is no change #\(number) to settle.", advice: "See them all: outpost errors DIR")
+                    message: "There is no change #\(number) to settle.",
+                    advice: "See them all: outpost changes DIR --failed")
             }
             let address = "\(request.entitySet)(\(text))"
             let bound = try? Binder(model: model).bind(ODataURL(parsing: address))

@@ -1,7 +1,7 @@
 import OfflineOData
 
 extension StoreOptions {
-    /// Opens the store without a connection, uses it, and closes it whatever happened.
+    /// Opens the store without a connection, runs a body, and closes the store even after an error.
     func reading<Value>(_ body: (OfflineStore) async throws -> Value) async throws -> Value {
         let provider = try await open()
         do {

@@ -16,7 +16,7 @@ struct StoreOptions: ParsableArguments {
         try await OfflineStore.open(at: directory, protection: try key.protection(ofCloneIn: directory))
     }
 
-    /// Opens the store with a connection to its service, in the way in which the clone was made.
+    /// Opens the store with a connection to its service, by the options that the clone was made with.
     func open(
         _ service: ServiceOptions, _ keeping: KeepingOptions, download: DownloadOptions? = nil
     ) async throws -> ConnectedStore {
@@ -32,7 +32,7 @@ struct StoreOptions: ParsableArguments {
             if keeping.keepsOptions {
                 try await store.setKeptText(KeptConnection.name, to: try KeptConnection(service).text)
             }
-            return ConnectedStore(store: store, connector: connector)
+            return ConnectedStore(store: store, connector: connector, directory: directory)
         } catch {
             try? await connector.close()
             throw error
@@ -40,14 +40,21 @@ struct StoreOptions: ParsableArguments {
     }
 }
 
-/// A store with the connection that it syncs over.
+/// A store with the connection over which it is synchronised.
 struct ConnectedStore {
     let store: OfflineStore
     let connector: Connector
+    let directory: String
 
     /// Runs a synchronisation with its progress shown, then closes everything.
-    func run<Report>(_ body: (OfflineStore) async throws -> Report) async throws -> Report {
-        let line = ProgressLine(store)
+    ///
+    /// - Parameter command: the name of the command that goes on after an interruption.
+    func run<Report>(
+        goingOnWith command: String = "sync", _ body: (OfflineStore) async throws -> Report
+    ) async throws -> Report {
+        let line = ProgressLine(store, kept: await store.keptRows())
+        let notice = KeptNotice(store, goingOnWith: "outpost \(command) \(directory.shellQuoted)", line)
+        defer { notice.end() }
         do {
             let report = try await body(store)
             line.finish()
@@ -66,18 +73,27 @@ struct ConnectedStore {
     }
 }
 
-/// Where a store's key comes from.
+extension OfflineStore {
+    /// Returns the kept rows of each interrupted first download, for a terminal that shows progress.
+    fileprivate func keptRows() async -> [String: Int] {
+        guard Terminal.isInteractive(.error), let status = try? await observe.status() else { return [:] }
+        return Dictionary(
+            status.queries.filter { !$0.isLoaded }.map { ($0.name, $0.rows) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// The origin of the key of a store.
 struct KeyOptions: ParsableArguments {
     @Option(
         name: .customLong("key-file"),
         help: ArgumentHelp(
-            "A file with the key, made by 'outpost keys new'; any other text in it is a passphrase.",
+            "A file with the key, made by 'outpost keys new'. Any other content is a passphrase.",
             valueName: "file"))
     var keyFile: String?
 
     @OptionGroup var secrets: SecretOptions
 
-    /// The key in the file that is named; `nil` where none is.
+    /// The key in the named file; `nil` if no file is named.
     ///
     /// - Throws: ``Failure`` and `SecretError`, which name the file.
     var source: KeySource? {
@@ -87,10 +103,13 @@ struct KeyOptions: ParsableArguments {
         }
     }
 
-    /// The protection of a clone that exists.
+    /// Returns the protection of an existing clone.
     func protection(ofCloneIn directory: String) throws -> StoreProtection {
         try CloneFile.requireDirectory(directory)
-        if let source = try source { return .encrypted(source) }
+        if let source = try source {
+            KeyUses.note(directory)
+            return .encrypted(source)
+        }
         switch try CloneFile.read(in: directory).key {
         case .vault(let name):
             let key = try KeyKeeper.key(named: name)
@@ -102,6 +121,7 @@ struct KeyOptions: ParsableArguments {
                     message: "\(directory) is protected by a passphrase, and nobody is here to be asked.",
                     advice: "Give a file that holds it: --key-file FILE")
             }
+            KeyUses.note(directory)
             return .encrypted(.passphrase(Secret(passphrase)))
         case .file:
             throw Failure(

@@ -1,7 +1,7 @@
 import ODataModel
 import OfflineOData
 
-/// What a pull brought.
+/// The result of a pull.
 struct PullReport: Encodable {
     struct Query: Encodable {
         var name: String
@@ -12,7 +12,7 @@ struct PullReport: Encodable {
         var removed: Int
     }
 
-    /// What came of reading the metadata again.
+    /// The result of reading the metadata again.
     struct Metadata: Encodable {
         var differences: [String]
         var refused: [String]
@@ -22,10 +22,10 @@ struct PullReport: Encodable {
     var queries: [Query]
     var rows: Int
     var bytes: Int64
-    /// The values that could not be read.
+    /// The unreadable values.
     var unreadable: [UnreadableReport]
     var metadata: Metadata?
-    /// How the service's metadata differ from those of the clone.
+    /// The differences between the metadata of the service and those of the clone.
     var differences: [String] = []
 
     init(_ report: DownloadReport, bytes: Int64, refresh: MetadataRefresh? = nil) {
@@ -43,11 +43,11 @@ struct PullReport: Encodable {
         self.bytes = bytes
     }
 
-    /// Tells a person.
+    /// Prints the result.
     ///
     /// - Parameters:
-    ///   - differences: how the service's metadata differ from those of the clone.
-    ///   - directory: where the clone is.
+    ///   - differences: the differences between the metadata of the service and those of the clone.
+    ///   - directory: the directory of the clone.
     static func show(
         _ report: DownloadReport, bytes: Int64, _ differences: [ModelDifference], of directory: String
     ) {
@@ -61,6 +61,6 @@ struct PullReport: Encodable {
         guard let first = differences.first else { return }
         let more = differences.count == 1 ? "" : " and \(Terminal.number(differences.count - 1)) more"
         print("The service has changed: \(first.description)\(more)")
-        print("Bring the clone to what it has now: outpost pull \(directory.shellQuoted) --metadata")
+        print("Apply its changes: outpost pull \(directory.shellQuoted) --metadata")
     }
 }

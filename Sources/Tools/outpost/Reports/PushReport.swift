@@ -1,7 +1,7 @@
 import OfflineOData
 import Synchronization
 
-/// What a push did.
+/// The result of a push.
 struct PushReport: Encodable {
     var accepted: [RequestLine]
     /// The changes that '--on-conflict theirs' gave up.
@@ -10,52 +10,72 @@ struct PushReport: Encodable {
     var waiting: [RequestLine]
 
     init(_ report: UploadReport) {
-        accepted = report.accepted.map(RequestLine.init)
-        givenUp = report.givenUp.map(RequestLine.init)
+        accepted = report.accepted.map { request in
+            var line = RequestLine(request, settledAs: "accepted")
+            line.newEntity = report.assignedKeys[request.id].map(request.entityText(under:))
+            return line
+        }
+        givenUp = report.givenUp.map { RequestLine($0, settledAs: "givenUp") }
         failed = report.failed.map(RequestLine.init)
         waiting = report.waiting.map(RequestLine.init)
     }
 
-    /// Tells a person.
+    /// Prints the result.
     ///
     /// - Parameters:
-    ///   - directory: where the clone is.
-    ///   - archived: how many changes are in the error archive, which are not sent again by themselves.
+    ///   - directory: the directory of the clone.
+    ///   - archived: the number of changes in the error archive, which are not sent again automatically.
     static func show(_ report: UploadReport, of directory: String, archived: Int = 0) {
-        let errors = "outpost errors \(directory.shellQuoted)"
+        let changes = "outpost changes \(directory.shellQuoted)"
         guard !report.isEmpty else {
-            let waiting = archived == 0 ? "" : " \(Terminal.plural(archived, "change")) in the error archive: \(errors)"
+            let waiting =
+                archived == 0 ? "" : " \(Terminal.plural(archived, "change")) in the error archive: \(changes) --failed"
             print("Nothing to push.\(waiting)")
             return
         }
-        var lines: [TerminalText] = report.accepted.map { "\(Terminal.green("accepted")) \(RequestLine.text($0))" }
-        lines += report.givenUp.map { "\(Terminal.yellow("given up")) \(RequestLine.text($0))" }
-        lines += report.failed.map { "\(Terminal.red("refused"))  \(RequestLine.text($0))" }
+        var lines: [TerminalText] = report.accepted.map { request in
+            let key = report.assignedKeys[request.id].map { " as \(request.entityText(under: $0))" } ?? ""
+            return "\(Terminal.green("accepted")) \(RequestLine.text(request, isSettled: true))\(key)"
+        }
+        lines += report.givenUp.map { "\(Terminal.yellow("given up")) \(RequestLine.text($0, isSettled: true))" }
+        let doubts = report.failed.filter { $0.state == .inDoubt }
+        let refused = report.failed.filter { $0.state != .inDoubt }
+        lines += refused.map { "\(Terminal.red("refused"))  \(RequestLine.text($0))" }
+        lines += doubts.map { "\(Terminal.yellow("unclear"))  \(RequestLine.text($0))" }
         lines += report.waiting.map { "\(Terminal.yellow("waiting"))  \(RequestLine.text($0))" }
         let givenUp = report.givenUp.isEmpty ? "" : ", \(Terminal.number(report.givenUp.count)) given up"
+        let inDoubt = doubts.isEmpty ? "" : "\(Terminal.number(doubts.count)) in doubt, "
         lines.append(
             "Pushed \(Terminal.plural(report.accepted.count, "change")), "
-                + "\(Terminal.number(report.failed.count)) refused, "
+                + "\(Terminal.number(refused.count)) refused, \(inDoubt)"
                 + "\(Terminal.number(report.waiting.count)) waiting\(givenUp).")
-        if !report.failed.isEmpty {
+        if refused.contains(where: { !$0.isConflict }) {
             lines.append(
-                Terminal.dim("Mend a refused change by editing its entity again, or see: \(errors)"))
+                Terminal.dim("Mend a refused change by editing its entity again, or see: \(changes) --failed"))
         }
-        // As one, and in place of the line that tells of progress.
+        if refused.contains(where: \.isConflict) {
+            lines.append(Terminal.dim("See both versions of a conflict, and decide: \(changes) --conflicts"))
+        }
+        if !doubts.isEmpty {
+            lines.append(
+                Terminal.dim(
+                    "Nobody knows yet whether the service made a change in doubt. Settle it: \(changes) --doubts"))
+        }
+        // One text, in place of the line of progress.
         Terminal.write(lines.joined(separator: "\n") + "\n")
     }
 }
 
 extension UploadReport {
-    /// Whether there is nothing to tell of.
+    /// Whether the report is empty.
     var isEmpty: Bool { accepted.isEmpty && givenUp.isEmpty && failed.isEmpty && waiting.isEmpty }
 }
 
-/// Keeps what came through of an upload that ended early: nobody else tells of it.
+/// Keeps the result of an upload that ended early, because its error does not contain the result.
 final class EarlyEnd: OfflineStoreDelegate {
     private let stored = Mutex<UploadReport?>(nil)
 
-    /// What came through; `nil` where no upload ended early, or nothing did.
+    /// The result; `nil` if no upload ended early with a result.
     var report: UploadReport? { stored.withLock { $0 }.flatMap { $0.isEmpty ? nil : $0 } }
 
     func offlineStore(_ store: OfflineStore, uploadDidEndEarly report: UploadReport) {
@@ -64,19 +84,19 @@ final class EarlyEnd: OfflineStoreDelegate {
 }
 
 extension Failure {
-    /// The failure of a command that had sent changes before: that some of them were refused is not lost with it.
+    /// Describes the failure of a command that had sent changes before, with the refused ones.
     ///
     /// - Parameters:
-    ///   - error: why it failed.
-    ///   - sent: what came through before.
-    ///   - subject: what the command worked on.
+    ///   - error: the error.
+    ///   - sent: the result before the error.
+    ///   - subject: the subject of the command.
     init(_ error: any Error, behind sent: UploadReport, of subject: CommandSubject) {
         self.init(error, of: subject)
         guard !sent.failed.isEmpty else { return }
         status = .someRefused
         let count = Terminal.plural(sent.failed.count, "change")
         let refused: TerminalText =
-            "\(count) \(sent.failed.count == 1 ? "was" : "were") refused before that: outpost errors DIR"
+            "\(count) \(sent.failed.count == 1 ? "was" : "were") refused before that: outpost changes DIR --failed"
         advice = [advice, subject.filled(refused)].compactMap { $0 }.joined(separator: "\n")
     }
 }

@@ -1,8 +1,8 @@
 import OfflineOData
 
-/// A value that the service sent and that could not be read, as a line and as JSON.
+/// An unreadable value of the service, as a line and as JSON.
 struct UnreadableReport: Encodable {
-    /// How many are named one by one.
+    /// The number of values that are listed individually.
     static let shown = 10
 
     var entity: String
@@ -21,9 +21,9 @@ struct UnreadableReport: Encodable {
         "\(entity)\(property.map { ", \($0)" } ?? ""): \(value.isEmpty ? "an empty text" : value); \(reason)"
     }
 
-    /// The lines that tell a person of values, and what to do about them.
+    /// Returns the lines that describe unreadable values and the next step.
     ///
-    /// - Parameter directory: where the clone is.
+    /// - Parameter directory: the directory of the clone.
     static func lines(_ values: [UnreadableProperty], of directory: String) -> [TerminalText] {
         guard !values.isEmpty else { return [] }
         var lines: [TerminalText] = [

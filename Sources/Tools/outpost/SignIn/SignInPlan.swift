@@ -28,7 +28,7 @@ struct SignInPlan {
             throw Failure(
                 message:
                     "The identifier of an app that is registered at the authorization server of \(origin) is missing.",
-                advice: "Register one, or ask the people who run the service, and give it: --client-id ID",
+                advice: "Register one, or ask the operator of the service, and give it: --client-id ID",
                 status: .misused)
         }
         let secret = try options.clientSecretFile.map { try NamedFile.password(in: $0) }

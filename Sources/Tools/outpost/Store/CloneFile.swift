@@ -3,41 +3,41 @@ import ODataSQL
 import OfflineOData
 import SafeFiles
 
-/// What a clone says of itself in the clear: where its key is, and nothing else.
+/// The file of a clone that names the place of its key in the clear, and nothing else.
 ///
-/// The file is input from a stranger: a clone may be unpacked from an archive, or lie in a shared folder. It is read up to a
-/// limit and never through a link, and it can name no other key than one that ``KeyKeeper`` makes for clones. What it says
-/// is a hint where to look: whether a key opens the store is found out by the store alone.
+/// The file is foreign input: a clone may be unpacked from an archive, or lie in a shared folder. It is read
+/// up to a limit and never through a link. The only keys that it can name are those of ``KeyKeeper`` for
+/// clones. Only the store finds out whether a key opens it.
 struct CloneFile: Codable {
-    /// Where the key is.
+    /// The place of the key.
     enum Key: Codable, Equatable {
-        /// Among the generated keys, under this name.
+        /// A generated key with this name.
         case vault(name: String)
-        /// In a person's head.
+        /// A passphrase.
         case passphrase
-        /// In a file that is named on each command.
+        /// A file that is named on each command.
         case file
     }
 
     var key: Key
-    /// Whether the store beside it may be half made: set until its making is complete.
+    /// Whether the store may be half made; set until it is complete.
     var isUnfinished: Bool?
 
     /// The name of the file.
     static let name = "outpost.json"
-    /// The most bytes that the file may have; what Outpost writes has about 100.
+    /// The maximum size of the file in bytes; Outpost writes about 100.
     static let maximumByteCount = 16_384
 
     private static func path(in directory: String) -> String { directory + "/" + name }
 
-    /// Why a file does not say where the key is.
+    /// The reason why a file does not name the place of the key.
     private enum Refusal: Error {
         case damaged
         case foreignKey
         case file(SafeFileError)
     }
 
-    /// The content of the file; `nil` where there is none.
+    /// Returns the content of the file; `nil` if there is no file.
     private static func content(in directory: String) throws(Refusal) -> CloneFile? {
         let bytes: [UInt8]?
         do throws(SafeFileError) {
@@ -54,13 +54,13 @@ struct CloneFile: Codable {
         return file
     }
 
-    /// What stands in a directory whose making was cut short; `nil` for any other directory.
+    /// Returns the content of the file of an interrupted clone; `nil` for any other directory.
     static func unfinished(in directory: String) -> CloneFile? {
         guard let file = try? content(in: directory), file.isUnfinished == true else { return nil }
         return file
     }
 
-    /// Makes sure that a directory is meant where a clone is wanted.
+    /// Checks that a path is a directory.
     static func requireDirectory(_ path: String) throws {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
@@ -109,7 +109,7 @@ struct CloneFile: Codable {
         return Failure(message: message, advice: "If you have the key in a file, name it: --key-file FILE")
     }
 
-    /// Makes sure that a directory holds no clone, but for one whose making was cut short.
+    /// Checks that a directory holds no clone, except an interrupted one.
     static func requireNone(in directory: String) throws {
         guard unfinished(in: directory) == nil else { return }
         try requireFile(in: directory)
@@ -119,7 +119,7 @@ struct CloneFile: Codable {
         }
     }
 
-    /// Makes sure that a store that is there has its file beside it.
+    /// Checks that an existing store has its file.
     static func requireFile(in directory: String) throws {
         guard FileManager.default.fileExists(atPath: directory + "/store.db"),
             !FileManager.default.fileExists(atPath: path(in: directory))
@@ -129,7 +129,7 @@ struct CloneFile: Codable {
             advice: "Put it back from a copy. If you have the key in a file, name it: --key-file FILE")
     }
 
-    /// Writes it, durably and readable by its owner alone: a key that nobody says where it is opens nothing.
+    /// Writes the file durably, readable by its owner only. A key without a known place opens nothing.
     func write(in directory: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -143,9 +143,9 @@ struct CloneFile: Codable {
         }
     }
 
-    /// Makes the directory of a clone, which only its owner can enter.
+    /// Creates the directory of a clone, which only its owner can enter.
     ///
-    /// - Returns: whether it is new.
+    /// - Returns: whether the directory is new.
     static func makeDirectory(_ directory: String) throws -> Bool {
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory) {
@@ -165,13 +165,13 @@ struct CloneFile: Codable {
         return true
     }
 
-    /// Removes the store that an interrupted making has left, and this file; a key is never removed.
+    /// Removes the store of an interrupted clone, and this file. A key is never removed.
     ///
-    /// That a making was interrupted is only what a file says. So the store goes only if it can be opened and nothing was ever
-    /// downloaded into it or changed in it.
+    /// Only the file says that the clone was interrupted. Therefore the store is removed only if it can be
+    /// opened and nothing was ever downloaded into it or changed in it.
     ///
-    /// - Parameter protection: The key that a person gave for the new store, and perhaps for the old one.
-    /// - Throws: ``Failure`` for a store that may hold something; `OfflineError` if it is being used.
+    /// - Parameter protection: the key for the new store, perhaps also of the old one.
+    /// - Throws: ``Failure`` for a store that may hold data; `OfflineError` if the store is in use.
     func removeUnfinished(in directory: String, _ protection: StoreProtection?) async throws {
         var candidates: [StoreProtection] = []
         if case .vault(let name) = key, let kept = try? KeyKeeper.key(named: name) {
@@ -195,6 +195,6 @@ struct CloneFile: Codable {
         Self.remove(in: directory)
     }
 
-    /// Removes the file alone.
+    /// Removes only the file.
     static func remove(in directory: String) { _ = try? CheckedFolder(directory).remove(name) }
 }

@@ -3,17 +3,17 @@ import Foundation
 import ODataSQL
 import OfflineOData
 
-/// The making of a clone: one at a time in a directory, and what is taken back when it fails is its own alone.
+/// The creation of a clone, one at a time in a directory. A failure removes only the files of this creation.
 enum CloneMaking {
-    /// Makes a clone in a directory that holds none.
+    /// Creates a clone in a directory without one.
     ///
     /// - Parameters:
-    ///   - given: the key that a person gave; `nil` for one that is generated as late as possible, since it stays even if the
-    ///     making fails.
-    ///   - create: makes the store.
+    ///   - given: the key that a person gave; `nil` to generate one as late as possible, because it stays
+    ///     even after a failure.
+    ///   - create: creates the store.
     /// - Returns: the store and its key.
-    /// - Throws: ``Failure`` where there is a clone by now, or where somebody else is making one; what `create` throws.
-    ///   No clone is left behind then.
+    /// - Throws: ``Failure`` if the directory has a clone or another command creates one; the errors of
+    ///   `create`. No clone is left behind then.
     static func make(
         in directory: String, key given: NewKey?, _ create: (StoreProtection) async throws -> OfflineStore
     ) async throws -> (store: OfflineStore, key: NewKey) {
@@ -22,18 +22,20 @@ enum CloneMaking {
         let lock = try lock(path, of: directory)
         defer { withExtendedLifetime(lock) {} }
         do {
-            // It goes while it is held: nobody finds it beside the store, and whoever waits for it takes another.
+            // The lock file is removed while it is locked: nobody finds it beside the store, and a waiting
+            // command takes a new one.
             defer { unlink(path) }
-            // Since the service was asked how much there is, and a person for more, others may have made one.
+            // Another command may have created a clone since the survey.
             try CloneFile.requireNone(in: directory)
             try await CloneFile.unfinished(in: directory)?.removeUnfinished(in: directory, given?.protection)
             let key = try given ?? NewKey.generated(for: directory)
-            // Said before the store is made, so that a clone that is killed meanwhile is known as such and can be
-            // made again; without it a store would be left whose key nobody knows.
+            // Written before the store is created, so that a killed command leaves a clone that is known to
+            // be unfinished and can be created again. Without the file, the key of the store would be
+            // unknown.
             try CloneFile(key: key.place, isUnfinished: true).write(in: directory)
             return (try await filled(directory, key, create: create), key)
         } catch {
-            // It stays where somebody else has put something into it.
+            // The directory stays if it has other files.
             if isNew { rmdir(directory) }
             throw error
         }
@@ -57,7 +59,7 @@ enum CloneMaking {
         return lock
     }
 
-    /// The store, once its clone says that it is complete.
+    /// Returns the store after its file says that it is complete.
     private static func filled(
         _ directory: String, _ key: NewKey, create: (StoreProtection) async throws -> OfflineStore
     ) async throws -> OfflineStore {
@@ -65,12 +67,14 @@ enum CloneMaking {
         do {
             store = try await create(key.protection)
         } catch {
-            // No store is left of it. One that is there belongs to who made it at the same time, by other means.
+            // The store of this creation is removed. Any other store belongs to a different creation at the
+            // same time.
             CloneFile.remove(in: directory)
             throw error
         }
         do {
             try CloneFile(key: key.place).write(in: directory)
+            if case .vault = key.place {} else { KeyUses.note(directory) }
             return store
         } catch {
             try? store.close()

@@ -3,32 +3,32 @@ import Foundation
 import OfflineOData
 import Secrets
 
-/// A key among the generated ones, with what it opens.
+/// A generated key, with the clones and vaults that it opens.
 struct KeptKey: Encodable {
-    /// Whose key it is.
+    /// The owner of the key.
     enum Owner {
-        /// Of clones.
+        /// One or more clones.
         case clone
-        /// Of a vault of this name; `nil` if the vault is gone.
+        /// A vault of this name; `nil` if the vault is gone.
         case vault(name: String?)
-        /// Somebody else has put it there.
+        /// Another owner, unknown to the tool.
         case unknown
     }
 
     var name: String
     var owner: Owner
-    /// The files that it opens, and the places that were noted for it.
+    /// The clones and vaults that the key opens, and the places that were noted for it.
     var uses: [KeyUses.Use]
-    /// Whether any place was ever noted for it; none was for keys of earlier versions.
+    /// Whether a place was ever noted for the key. Earlier versions noted none.
     var isNoted: Bool
 
-    /// Whether it opens something.
+    /// Whether the key opens a clone or vault.
     var isInUse: Bool {
         if case .vault(_?) = owner { return true }
         return uses.contains { $0.state == .opens }
     }
 
-    /// Whether it opened clones once, none of which is there with this key any more.
+    /// Whether the key once opened clones, none of which exists with this key.
     var isStale: Bool {
         if case .vault(let name) = owner { return name == nil }
         return isNoted && !isInUse
@@ -41,7 +41,7 @@ struct KeptKey: Encodable {
         let places = KeyUses.allPlaces()
         return try store.names().compactMap { name in
             if let vault = vaults[name] {
-                // The count of a vault goes with its key.
+                // The counter of a vault goes with its key.
                 return vault.isKey
                     ? KeptKey(name: name.text, owner: .vault(name: vault.vault), uses: [], isNoted: true) : nil
             }
@@ -56,7 +56,7 @@ struct KeptKey: Encodable {
         }
     }
 
-    /// What it opens, a line each.
+    /// The clones and vaults that the key opens, one on a line.
     var lines: [String] {
         switch owner {
         case .vault(let name?): return ["vault \(name)"]
@@ -78,7 +78,7 @@ struct KeptKey: Encodable {
         }
     }
 
-    /// The same, with the number of changes that wait in each clone.
+    /// Returns the clones and vaults that the key opens, with the number of pending changes of each clone.
     func linesWithPendingChanges() async -> [TerminalText] {
         guard isInUse, let secret = try? SecretName(name), let key = try? FileSecretStore().key(named: secret) else {
             return lines.map { TerminalText($0) }

@@ -2,23 +2,24 @@ import DataVault
 import Foundation
 import Secrets
 
-/// Generated keys, each kept in a file that only its owner can read; they are in no vault of `outpost vault`.
+/// The generated keys, each in a file that only its owner can read. No vault of `outpost vault` contains
+/// them.
 ///
-/// Nothing but `outpost keys remove` removes one.
+/// Only `outpost keys remove` removes one.
 enum KeyKeeper {
     private static let prefix = "clone-"
 
-    /// Whether a name is one that ``generate(for:)`` gives: `clone-` and a UUID in small letters.
+    /// Returns whether a name has the form of ``generate(for:)``: `clone-` and a UUID in small letters.
     static func isKeyName(_ name: String) -> Bool {
         guard name.hasPrefix(prefix) else { return false }
         let identifier = name.dropFirst(prefix.count)
         return UUID(uuidString: String(identifier)) != nil && identifier.allSatisfy { $0.isASCII && !$0.isUppercase }
     }
 
-    /// Makes a key and keeps it.
+    /// Generates a key and keeps it.
     ///
-    /// - Parameter directory: The clone that it is for.
-    /// - Returns: the key, its name, and the folder that it is in.
+    /// - Parameter directory: the directory of the clone.
+    /// - Returns: the key, its name and its folder.
     static func generate(for directory: String) throws -> (key: EncryptionKey, name: String, folder: String) {
         let store = try FileSecretStore()
         let name = prefix + UUID().uuidString.lowercased()

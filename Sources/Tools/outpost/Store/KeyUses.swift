@@ -3,19 +3,19 @@ import EncryptedSQLite
 import Foundation
 import Secrets
 
-/// The places of the clones that each generated key was used for, so that nobody removes a key whose clone is forgotten.
+/// The places of the clones of each generated key, so that nobody removes the key of a forgotten clone.
 ///
-/// They are kept in a folder beside the keys, a file for each key. A place is noted when a key is made for it and whenever a
-/// clone is opened with a generated key, so that copies and moved clones are noted once they are used. The notes say only
-/// where to look: whether a key opens a file is always found out by the file itself.
+/// The places are kept in a folder beside the keys, in one file for each key. A place is noted when a key is
+/// generated for it and when a clone is opened with a generated key. Copies and moved clones are therefore
+/// noted at their first use. The notes are only hints: the file itself shows whether a key opens it.
 enum KeyUses {
-    /// What became of the file at a place.
+    /// The state of the file at a place.
     enum State: String, Encodable {
         /// The key opens the file.
         case opens
-        /// There is no such file now, or it cannot be read.
+        /// The file is missing or unreadable.
         case missing
-        /// There is a file, and another key opens it.
+        /// Another key opens the file.
         case otherKey = "other-key"
     }
 
@@ -25,7 +25,7 @@ enum KeyUses {
         var state: State
     }
 
-    /// How many places are noted for one key; the oldest are forgotten.
+    /// The number of places that are noted for one key; the oldest are forgotten.
     static let maximumPlaces = 100
 
     private static func notes() throws -> FileSecretStore {
@@ -38,16 +38,48 @@ enum KeyUses {
         let place = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path
         guard let notes = try? notes(), let name = try? SecretName(key) else { return }
         guard !places(of: name, in: notes).contains(place) else { return }
-        // Two commands at once would each forget what the other one notes.
+        let lock = lock(notes)
+        defer { withExtendedLifetime(lock) {} }
+        let all = places(of: name, in: notes).filter { $0 != place } + [place]
+        guard let bytes = try? JSONEncoder().encode(Array(all.suffix(maximumPlaces))) else { return }
+        try? notes.set(Secret(Array(bytes)), named: name)
+    }
+
+    /// Two commands at once would each forget what the other one notes.
+    private static func lock(_ notes: FileSecretStore) -> FileLock? {
         var lock = try? SystemFiles().lock(notes.directory + "/.lock")
         for _ in 0..<100 where lock == nil && FileManager.default.fileExists(atPath: notes.directory) {
             usleep(5000)
             lock = try? SystemFiles().lock(notes.directory + "/.lock")
         }
+        return lock
+    }
+
+    /// Notes a clone whose key is not among the generated ones, so that it can be listed.
+    static func note(_ directory: String) {
+        guard FileManager.default.fileExists(atPath: directory + "/store.db") else { return }
+        note(noKey, directory)
+    }
+
+    /// The name under which the places of clones without a generated key are noted.
+    private static let noKey = "no-generated-key"
+
+    /// Forgets a clone that was removed, whatever its key was.
+    static func forgetPlace(_ directory: String) {
+        let place = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path
+        guard let notes = try? notes(), let names = try? notes.names() else { return }
+        let lock = lock(notes)
         defer { withExtendedLifetime(lock) {} }
-        let all = places(of: name, in: notes).filter { $0 != place } + [place]
-        guard let bytes = try? JSONEncoder().encode(Array(all.suffix(maximumPlaces))) else { return }
-        try? notes.set(Secret(Array(bytes)), named: name)
+        for name in names {
+            let all = places(of: name, in: notes)
+            let others = all.filter { $0 != place }
+            guard others.count < all.count else { continue }
+            if others.isEmpty {
+                try? notes.remove(named: name)
+            } else if let bytes = try? JSONEncoder().encode(others) {
+                try? notes.set(Secret(Array(bytes)), named: name)
+            }
+        }
     }
 
     /// Forgets the places of a key that was removed.
@@ -92,7 +124,7 @@ enum KeyUses {
         return uses
     }
 
-    /// The databases in the directory of a clone: its own, and what repairs have set aside.
+    /// Returns the databases in the directory of a clone: its own, and those that repairs have kept.
     private static func databases(in directory: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter { $0 == "store.db" || $0.hasPrefix("store.db.damaged") && !$0.contains("-") }

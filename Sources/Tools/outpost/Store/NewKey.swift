@@ -3,22 +3,22 @@ import ODataSQL
 import OfflineOData
 import Secrets
 
-/// The key of a store that is made or gets another key.
+/// The key of a new store, or the new key of an existing one.
 struct NewKey {
     var source: KeySource
-    /// What `outpost.json` says of it.
+    /// The content of `outpost.json` about the key.
     var place: CloneFile.Key
-    /// Where the key is, told to a person.
+    /// The place of the key, for a person.
     var said: String
 
     var protection: StoreProtection { .encrypted(source) }
 
-    /// The key that a person gives.
+    /// Returns the key that a person gives.
     ///
     /// - Parameters:
-    ///   - passphrase: Whether a passphrase is asked for.
-    ///   - keyFile: The file that holds the key or a passphrase.
-    /// - Returns: `nil` if neither is wanted, and a key is to be generated.
+    ///   - passphrase: whether a passphrase is asked for.
+    ///   - keyFile: the file that holds the key or a passphrase.
+    /// - Returns: `nil` if neither is given, so that a key is generated.
     /// - Throws: ``Failure``; `SecretError` also for a short passphrase.
     static func given(passphrase: Bool, keyFile: String?) throws -> NewKey? {
         if let keyFile {
@@ -43,9 +43,9 @@ struct NewKey {
         return NewKey(source: source, place: .passphrase, said: "It is protected by your passphrase.")
     }
 
-    /// Makes a key and keeps it in a file that only its owner can read.
+    /// Generates a key and keeps it in a file that only its owner can read.
     ///
-    /// - Parameter directory: The clone that it is for.
+    /// - Parameter directory: the directory of the clone.
     static func generated(for directory: String) throws -> NewKey {
         let (key, name, folder) = try KeyKeeper.generate(for: directory)
         return NewKey(source: .key(key), place: .vault(name: name), said: "Its key is kept in \(folder).")

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// What a command works on, so that what is said of its failure can name it.
+/// The subject of a command, which messages about a failure name.
 struct CommandSubject {
     /// The directory of the clone.
     var clone: String?
-    /// How the service is signed in at; `nil` for a command that needs none.
+    /// The sign-in options of the service; `nil` for a command without a service.
     var service: ServiceOptions?
 
-    /// Nothing is known.
+    /// Creates an unknown subject.
     init() {}
 
     init(_ command: any ParsableCommand) {
@@ -15,13 +15,13 @@ struct CommandSubject {
         service = (command as? any ServiceCommand)?.service
     }
 
-    /// A text of ours with the directory of the clone in place of `DIR`.
+    /// Returns a text of the tool with the directory of the clone in place of `DIR`.
     func filled(_ text: TerminalText) -> TerminalText {
         guard let clone else { return text }
         return text.replacing(word: "DIR", with: TerminalText(clone.shellQuoted))
     }
 
-    /// What helps where the service does not let somebody in.
+    /// Advice for a sign-in that the service refused.
     var signingIn: TerminalText {
         if let file = service?.tokenFile {
             return "Look at the token in \(file): it may have expired, or be one for another service."
@@ -39,13 +39,13 @@ struct CommandSubject {
 
 /// A command on a clone.
 protocol CloneCommand: ParsableCommand {
-    /// Where the clone is; `nil` where the command is about something else this time.
+    /// The directory of the clone; `nil` if the command has another subject this time.
     var cloneDirectory: String? { get }
 }
 
-/// A command on a clone that it opens as it is.
+/// A command on a clone that is opened unchanged.
 protocol StoreCommand: CloneCommand {
-    /// Where the clone is, and its key.
+    /// The directory of the clone, and its key.
     var store: StoreOptions { get }
 }
 
@@ -55,7 +55,7 @@ extension StoreCommand {
 
 /// A command that settles changes in the error archive of a clone.
 protocol SettlingCommand: CloneCommand {
-    /// Which changes, and where.
+    /// The chosen changes, and their clone.
     var changes: SettlingOptions { get }
 }
 
@@ -65,6 +65,6 @@ extension SettlingCommand {
 
 /// A command that talks to a service.
 protocol ServiceCommand: ParsableCommand {
-    /// How the service is reached.
+    /// The options for the connection to the service.
     var service: ServiceOptions { get }
 }

@@ -5,8 +5,8 @@ import ODataQuery
 import ODataService
 import OfflineOData
 
-/// Asks a store in messages, as a program would ask its service, and without a network: contexts and links name what the service
-/// would name.
+/// A handler that answers HTTP requests from a store, without a network. Contexts and links have the address
+/// of the service.
 struct LocalHandler {
     private let provider: OfflineStore
     private let root: ServiceRoot
@@ -18,11 +18,11 @@ struct LocalHandler {
         handler = try ODataHandler(provider: provider, serviceRoot: provider.serviceRoot)
     }
 
-    /// The answer to a query, byte for byte.
+    /// Returns the response to a query.
     ///
-    /// - Throws: why it is refused.
+    /// - Throws: the reason of a refusal.
     func answer(_ url: ODataURL, pageSize: Int? = nil) async throws -> ByteStream {
-        // The metadata are XML, whatever the data are asked for as.
+        // Metadata are XML, independent of the format of the data.
         let accept = url.path.segments == [.metadata] ? "application/xml" : "application/json;odata.metadata=minimal"
         let request = HTTPRequest(
             method: .get, scheme: root.scheme, authority: root.authority, path: root.path + url.urlEncoded(),
@@ -30,7 +30,7 @@ struct LocalHandler {
         return try await answer(request, pageSize, same: ODataRequest(.read, url))
     }
 
-    /// The page that a link of an answer leads to.
+    /// Returns the page of a link.
     func answer(following link: String, pageSize: Int?) async throws -> ByteStream {
         var request = try root.request(.get, url: root.url(for: link))
         request.headerFields[.accept] = "application/json;odata.metadata=minimal"
@@ -44,7 +44,7 @@ struct LocalHandler {
         }
         let (response, body) = await handler.handle(request, ByteStream([]))
         guard response.status.code >= 400 else { return body }
-        // Asked again for the refusal itself.
+        // The second call throws the refusal itself.
         _ = try await provider.execute(same)
         let text = try await body.collect(limit: 1 << 20)
         guard let told = try? JSONDecoder().decode(Refusal.self, from: Data(text)) else {
@@ -53,7 +53,7 @@ struct LocalHandler {
         throw ODataError(status: response.status.code, code: told.error.code, message: told.error.message)
     }
 
-    /// What a refused request is answered.
+    /// The body of a refusal.
     private struct Refusal: Decodable {
         struct Reason: Decodable {
             var code: String

@@ -8,7 +8,7 @@ enum OpenFileLimit {
         private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #endif
 
-    /// Raises the limit to what the system allows: the usual one is reached by a thousand connections.
+    /// Raises the limit to the maximum of the system: a thousand connections reach the usual one.
     static func raise() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }

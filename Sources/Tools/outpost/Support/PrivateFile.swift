@@ -2,10 +2,9 @@ import SafeFiles
 
 /// A file that only its owner can read.
 enum PrivateFile {
-    /// Writes a file in place of the one before, whole or not at all. What stands at the path, a link as well, is replaced
-    /// and not followed.
+    /// Replaces a file atomically. An existing file or link at the path is replaced and not followed.
     ///
-    /// - Returns: the error number of the system; 0 when all is well.
+    /// - Returns: the error number of the system; 0 for success.
     static func replace(_ path: String, by text: String) -> Int32 {
         let (folder, name) = CheckedFolder.place(of: path)
         do throws(SafeFileError) {

@@ -1,10 +1,10 @@
 import ODataService
 
-/// A provider that answers what reads and refuses what changes.
+/// A provider that answers reads and refuses changes.
 struct ReadOnlyProvider: ProviderWrapper {
     let base: any ODataProvider
 
-    /// Those of the base, which cannot be changed.
+    /// The traits of the base, which cannot be changed.
     var traits: ProviderTraits {
         var traits = base.traits
         var capabilities = traits.capabilities ?? PublishedCapabilities()
@@ -23,7 +23,7 @@ struct ReadOnlyProvider: ProviderWrapper {
         request.method == .read ? nil : .methodNotAllowed(request.method, allowed: ["GET"])
     }
 
-    /// Refuses the requests of a batch that change something, and what depends on them; the others are answered.
+    /// Refuses the changes in a batch and their dependants; the other requests are answered.
     private func batch(_ items: [BatchItem], _ request: ODataRequest) async throws -> ODataResponse {
         let screening = BatchScreening(items, continuesOnError: request.preferences.continueOnError) {
             refusal(of: $0.request)

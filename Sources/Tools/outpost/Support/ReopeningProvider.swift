@@ -3,11 +3,11 @@ import ODataService
 import OfflineOData
 import Synchronization
 
-/// A clone that is opened again once another process has brought it to a new model, so that what serves it goes on.
+/// A clone that is reopened after another process has changed its model, so that serving continues.
 final class ReopeningProvider: ProviderWrapper {
     private struct State {
         var store: OfflineStore
-        /// What opens the clone again, while it does.
+        /// The task that reopens the clone, while it runs.
         var opening: Task<OfflineStore, any Error>?
     }
 
@@ -22,10 +22,10 @@ final class ReopeningProvider: ProviderWrapper {
 
     private var store: OfflineStore { state.withLock { $0.store } }
 
-    /// The clone as it is open now.
+    /// The open clone.
     var base: any ODataProvider { store }
 
-    /// The model that the clone has now, whoever brought it there.
+    /// The current model of the clone, also if another process changed it.
     var model: EntityDataModel {
         get async throws {
             let store = store
@@ -44,7 +44,7 @@ final class ReopeningProvider: ProviderWrapper {
             return try await store.execute(request)
         } catch OfflineError.modelOutdated {
             _ = try await reopened(after: store)
-            // It was read by the model of before, and its answer would be written by that.
+            // The response was read with the previous model, which would also write it.
             throw ODataError(
                 status: 503, code: "ModelChanged",
                 message: "The service has a new model since the request came: send it again.")
@@ -53,7 +53,7 @@ final class ReopeningProvider: ProviderWrapper {
 
     func close() throws { try store.close() }
 
-    /// The clone with its new model: opened now, or by another request meanwhile.
+    /// Returns the clone with its new model, opened here or by another request meanwhile.
     private func reopened(after old: OfflineStore) async throws -> OfflineStore {
         let opening = state.withLock { state -> Task<OfflineStore, any Error>? in
             guard state.store === old else { return nil }
@@ -66,7 +66,7 @@ final class ReopeningProvider: ProviderWrapper {
         state.withLock { state in
             guard state.opening == opening else { return }
             state.opening = nil
-            // Who still reads from the one before has it until that is done.
+            // Requests that still read from the previous clone keep it until they are done.
             if case .success(let store) = result { state.store = store }
         }
         return try result.get()

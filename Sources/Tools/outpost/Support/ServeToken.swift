@@ -1,11 +1,11 @@
 import Foundation
 import ODataServer
 
-/// The token of a served clone in a file of the clone's directory, from which scripts read it.
+/// The token of a served clone, in a file of its directory for scripts.
 ///
-/// Each start makes a new one: a file that came with a directory from somebody else opens nothing.
+/// Each start creates a new token: a file in a copied directory opens nothing.
 struct ServeToken {
-    /// What lets its holder in.
+    /// The text of the token.
     let signIn: TokenSignIn
     /// The file, once it is written.
     private(set) var file: String?

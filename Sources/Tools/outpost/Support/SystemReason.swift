@@ -1,8 +1,8 @@
 import Foundation
 
 extension Error {
-    /// What the system says of it, such as `Permission denied`: without the names of classes, domains and codes that are of
-    /// no use to a person.
+    /// The reason in the words of the system, such as `Permission denied`, without the names of classes,
+    /// domains and codes.
     var systemReason: String {
         var error = self as NSError
         while let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error { error = cause as NSError }

@@ -2,8 +2,8 @@ import DataVault
 import ODataCache
 import Secrets
 
-/// What the tool read from services before, between its runs: metadata, so that they travel only when they have
-/// changed. Encrypted; `--no-cache` goes without.
+/// The cache of metadata between runs of the tool, so that metadata are transferred only after a change. The
+/// cache is encrypted; `--no-cache` does not use it.
 enum ToolCache {
     /// The store; `nil` for a user without a home.
     static let store: PersistentStore? = {

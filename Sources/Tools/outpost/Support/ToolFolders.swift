@@ -2,9 +2,10 @@ import DataVault
 import Foundation
 import Secrets
 
-/// Where the tool keeps what is its own and no clone's: its log, what it read from services, and the keys of both.
+/// The folders of the tool itself: its log, its cache of metadata, and their keys.
 ///
-/// By the XDG base directory specification: `$XDG_STATE_HOME` or `~/.local/state`, `$XDG_CACHE_HOME` or `~/.cache`.
+/// They follow the XDG base directory specification: `$XDG_STATE_HOME` or `~/.local/state`, `$XDG_CACHE_HOME`
+/// or `~/.cache`.
 enum ToolFolders {
     /// The folder of the log; `nil` for a user without a home.
     static var log: String? { state.map { $0 + "/log" } }
@@ -24,7 +25,7 @@ enum ToolFolders {
         return home + standard + "/outpost"
     }
 
-    /// A key of the tool's own, made at the first use.
+    /// Returns a key of the tool, which is generated at the first use.
     static func key(_ name: String) throws -> EncryptionKey {
         guard let keys else { throw DataVaultError.noHome }
         let secret = try SecretName(name)
@@ -32,7 +33,7 @@ enum ToolFolders {
         do throws(DataVaultError) {
             return try keys.generateKey(named: secret)
         } catch .alreadyExists {
-            // Another process has made it in between.
+            // Another process has created the key meanwhile.
             guard let key = try keys.key(named: secret) else { throw DataVaultError.noHome }
             return key
         }

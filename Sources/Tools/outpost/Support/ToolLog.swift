@@ -7,19 +7,19 @@ import Secrets
 import Supportability
 import Synchronization
 
-/// What the tool itself writes down of its runs: encrypted and bounded; `outpost log` shows it.
+/// The log of the tool about its runs: encrypted and of limited size; `outpost log` shows it.
 ///
-/// It holds which command ran, when, and how it ended, by codes and numbers. What a person typed, what a service said and what a
-/// store holds never enter it: a record of anything else keeps its place in the source and loses its words.
+/// The log holds the command, its time and its result as codes and numbers. Text of the person, of a service
+/// or of a store never enters the log. Any other record keeps its place in the source and loses its words.
 ///
-/// A log that cannot be opened or written never stops a command.
+/// An unusable log never stops a command.
 enum ToolLog {
     private static let opened = Mutex<StoredLog?>(nil)
 
-    /// The variable that says from which severity on records are kept; `notice` without it, `off` for none.
+    /// The variable with the lowest severity of kept records; `notice` without it, `off` for none.
     static let levelVariable = "OUTPOST_LOG_LEVEL"
 
-    /// Opens the log, or makes it.
+    /// Opens the log, or creates it.
     static func open() throws -> StoredLog {
         guard let folder = ToolFolders.log else {
             throw Failure(
@@ -28,18 +28,17 @@ enum ToolLog {
         let cipher = RecordCipher(key: try ToolFolders.key("log"), purpose: "outpost tool log")
         let log = try StoredLog(
             folder: folder, sealing: LogSealing(seal: { try cipher.seal($0) }, open: { try cipher.open($0) }))
-        // What an earlier version has written down.
+        // Header fields of an earlier version are reduced to the origin.
         try log.updateHeader { header in
             header.baseURL = header.baseURL.flatMap { try? ServiceRoot($0).origin?.description }
         }
         return log
     }
 
-    /// The id of this run of the tool: its records, its requests and its traces share it.
+    /// The id of this run of the tool, shared by its records, requests and traces.
     static let run = UUID().uuidString.lowercased()
 
-    /// Begins to write down what a command does: its own records and those of the libraries, all with one
-    /// correlation id.
+    /// Starts to log a command: its own records and those of the libraries, with one correlation id.
     static func begin(_ command: String) -> Logger {
         let level = ProcessInfo.processInfo.environment[levelVariable] ?? ""
         let threshold = LogSeverity(name: level) ?? .notice
@@ -58,12 +57,13 @@ enum ToolLog {
         return logger
     }
 
-    /// Writes down that a command ends without having failed, and without success.
+    /// Logs the end of a command that was neither a success nor a failure.
     static func ends(with status: ExitStatus, _ logger: Logger?) {
         logger?.notice("\(Event.ends)", metadata: ["exit-code": "\(status.rawValue)"])
     }
 
-    /// Writes down why a command fails, by codes alone: the words of an error may be those of a person or a service.
+    /// Logs the failure of a command by codes only, because the words of an error may come from a person or a
+    /// service.
     static func fails(with error: any Error, _ status: ExitStatus, _ logger: Logger?) {
         let diagnosis = ErrorDiagnosis(error)
         var fields: Logger.Metadata = [
@@ -72,10 +72,12 @@ enum ToolLog {
         ]
         fields["http-status"] = diagnosis.status.map { "\($0)" }
         fields["position"] = (error as? QueryError)?.offset.map { "\($0)" }
-        logger?.error("\(Event.fails)", metadata: fields)
+        // A mistake in typing is no fault of the tool or the service.
+        let isTyping = error is QueryError || status == .misused
+        logger?.log(level: isTyping ? .warning : .error, "\(Event.fails)", metadata: fields)
     }
 
-    /// All that a record of the tool may say.
+    /// The events of the tool.
     private enum Event: String, CaseIterable, CustomStringConvertible {
         case begins
         case ends
@@ -84,7 +86,7 @@ enum ToolLog {
         var description: String { rawValue }
     }
 
-    /// What may be in the log, and is shown of one that an earlier version has written.
+    /// The texts that the log may contain and that are shown from an earlier version.
     static let redaction = KnownTextRedaction(
         messages: Set(Event.allCases.map(\.rawValue)),
         fields: [
@@ -93,7 +95,7 @@ enum ToolLog {
             "position": KnownTextRedaction.isNumber,
         ])
 
-    /// Writes down whom the tool talks to: the path of a service may be a secret.
+    /// Records the origin of the service; its path may be a secret.
     static func connected(to service: Origin, user: String?) {
         guard let log = opened.withLock({ $0 }) else { return }
         try? log.updateHeader {

@@ -1,8 +1,8 @@
 import Foundation
 import Secrets
 
-/// A file of users with the scrypt digests of their passwords: a line `name:$scrypt$…` for each. Empty lines, and lines that
-/// begin with `#`, say nothing.
+/// A file of users with the scrypt digests of their passwords, one line `name:$scrypt$…` for each. Empty
+/// lines and lines with `#` at the start are ignored.
 struct UsersFile {
     /// One line of the file.
     private enum Line {
@@ -40,8 +40,8 @@ struct UsersFile {
 
     /// Reads a file.
     ///
-    /// - Throws: ``Failure`` if others can read or change the file, or with the number of a line that is none; no message
-    ///   holds a part of a password.
+    /// - Throws: ``Failure`` if others can read or change the file, or with the number of a wrong line. No
+    ///   message contains a part of a password.
     init(path: String) throws {
         let bytes = try NamedFile.secret(of: path)
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -97,9 +97,9 @@ struct UsersFile {
 
     // MARK: Changing
 
-    /// Changes a file, or makes one that only its owner can read; others who change it at the same time wait.
+    /// Changes a file, or creates one that only its owner can read. Other commands wait meanwhile.
     static func change(_ path: String, _ body: (inout UsersFile) throws -> Void) throws {
-        // A link leads to the file that is meant.
+        // A link is followed to its file.
         let target = realpath(path, nil).map { pointer in
             defer { free(pointer) }
             return String(cString: pointer)
@@ -111,7 +111,7 @@ struct UsersFile {
         }
         defer { close(lock) }
         while flock(lock, LOCK_EX) != 0, errno == EINTR {}
-        // Who waited has a file that another command has replaced: it begins again.
+        // After the wait the file may have been replaced by another command: the change starts again.
         var (held, there) = (stat(), stat())
         guard fstat(lock, &held) == 0, stat(file, &there) == 0, held.st_ino == there.st_ino else {
             return try change(path, body)

@@ -3,11 +3,11 @@ import ODataModel
 import ODataQuery
 import ODataService
 
-/// Entities one by one as they stand in an answer in the OData JSON format: with grouped paths as objects, and with what is
-/// expanded.
+/// Single entities as they appear in a response in the OData JSON format, with grouped paths as objects and
+/// with expanded entities.
 struct EntityJSON {
     private let writer: EntityPayloadWriter
-    /// The type that an answer's context would tell; `nil` where each entity has its own.
+    /// The type in the context of a response; `nil` if each entity has its own.
     private let declared: QualifiedName?
 
     init(model: EntityDataModel, url: ODataURL, _ language: QueryLanguage) {
@@ -19,7 +19,7 @@ struct EntityJSON {
         writer.write(Self.withoutState(entity), declared: declared ?? entity.shape.name, to: &json)
     }
 
-    /// Without what the store says of its own rows, and no service would.
+    /// Returns the entity without the annotations that the store adds and no service has.
     private static func withoutState(_ entity: ODataEntity) -> ODataEntity {
         var entity = entity
         if !entity.control.annotations.isEmpty {

@@ -1,7 +1,7 @@
 import ODataModel
 import ODataQuery
 
-/// Entities as a table: a column for each property that is loaded, and for those of single related entities.
+/// The columns of entities in a table: one for each property that is loaded, and for those of single related entities.
 struct EntityTable {
     let model: EntityDataModel
     /// The names that the query selects, in its order; empty for all.
@@ -12,23 +12,6 @@ struct EntityTable {
         selected = url.options.select.compactMap { item in
             if case .path(let path) = item.kind { path.map(\.text).joined(separator: "/") } else { nil }
         }
-    }
-
-    mutating func rendered(_ entities: [ODataEntity]) -> TerminalText {
-        var columns: [String] = []
-        var seen: Set<String> = []
-        let rows = entities.map { entity in
-            let pairs = pairs(entity)
-            for (name, _) in pairs where seen.insert(name).inserted { columns.append(name) }
-            return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
-        }
-        // Where some rows have no related entity, the others' columns say so by being empty.
-        let parents = Set(columns.compactMap { name in name.lastIndex(of: "/").map { String(name[..<$0]) } })
-        columns.removeAll { parents.contains($0) }
-        guard !columns.isEmpty else { return Terminal.dim("no rows") + "\n" }
-        var table = Table(columns)
-        for row in rows { table.add(columns.map { row[$0] ?? "" }) }
-        return table.rendered()
     }
 
     /// The loaded properties with their text, the selected ones first.

@@ -1,26 +1,27 @@
-/// Makes text of strangers harmless for the medium that it enters: names, codes, messages and values of services, databases
-/// and archives.
+/// Makes foreign text harmless for its medium: names, codes, messages and values of services, databases and
+/// archives.
 enum HarmlessText {
-    /// A scalar of which nobody sees what it does to a terminal or to the text around it.
+    /// A scalar with an invisible effect on a terminal or on the text around it.
     private enum Harm {
         /// A control character, a tab or an end of a line (Unicode categories Cc, Zl and Zp).
         case control
-        /// What turns the direction of text or has no width (categories Cf and default ignorables).
+        /// A scalar that changes the direction of text or has no width (categories Cf and default
+        /// ignorables).
         case hidden
     }
 
-    /// The text on one line: a space for each control character, and U+FFFD for what is hidden.
+    /// Returns the text on one line: a space for each control character, and U+FFFD for hidden scalars.
     static func line(_ text: String) -> String { cleaned(text, keeping: []) }
 
-    /// The text with its ends of lines, and else as ``line(_:)``.
+    /// Returns the text with its line breaks, otherwise like ``line(_:)``.
     static func lines(_ text: String) -> String { cleaned(text, keeping: ["\n"]) }
 
-    /// The text with its ends of lines and tabs, and else as ``line(_:)``.
+    /// Returns the text with its line breaks and tabs, otherwise like ``line(_:)``.
     static func document(_ text: String) -> String { cleaned(text, keeping: ["\n", "\t"]) }
 
-    /// The same JSON with each harmful character as an escape sequence (RFC 8259, 7).
+    /// Returns the same JSON with each harmful character as an escape sequence (RFC 8259, 7).
     ///
-    /// - Parameter json: JSON text, in which harmful characters stand within strings alone.
+    /// - Parameter json: JSON text, with harmful characters only within strings.
     static func json(_ json: String) -> String {
         replaced(json) { scalar, _ in
             guard scalar != "\n", scalar != "\t", scalar != "\r" else { return String(scalar) }
@@ -36,7 +37,7 @@ enum HarmlessText {
     }
 
     private static func replaced(_ text: String, _ replacement: (Unicode.Scalar, Harm) -> String) -> String {
-        // Nearly always there is nothing but what can be seen.
+        // Nearly all texts are plain.
         guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
         var result = String.UnicodeScalarView()
         let scalars = Array(text.unicodeScalars)
@@ -60,8 +61,8 @@ enum HarmlessText {
         }
     }
 
-    /// Whether a scalar joins its neighbours as their script needs it: emoji to one, letters of Persian or Hindi to their forms
-    /// (Unicode Standard Annex 31, 2.3).
+    /// Returns whether a scalar joins its neighbours as their script requires: emoji to one, letters of
+    /// Persian or Hindi to their forms (Unicode Standard Annex 31, 2.3).
     private static func isJoiner(at index: Int, in scalars: [Unicode.Scalar]) -> Bool {
         let scalar = scalars[index]
         guard scalar == "\u{200D}" || scalar == "\u{200C}", index > 0, index + 1 < scalars.count else { return false }
@@ -81,19 +82,21 @@ enum HarmlessText {
     }
 }
 
-/// Makes a text harmless that comes in pieces, which may end within a character.
+/// Makes a text harmless that arrives in pieces, which may end within a character.
 struct HarmlessPieces {
     private let clean: (String) -> String
     private var rest: [UInt8] = []
 
+    /// Creates the state for one text.
+    ///
     /// - Parameter clean: one of the functions of ``HarmlessText``.
     init(_ clean: @escaping (String) -> String) { self.clean = clean }
 
-    /// The next piece.
+    /// Returns the harmless form of the next piece.
     mutating func add(_ bytes: [UInt8]) -> [UInt8] {
         if rest.isEmpty, bytes.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == UInt8(ascii: "\n") }) { return bytes }
         var all = rest + bytes
-        // A character that has begun and not ended comes with the next piece.
+        // An incomplete character at the end is kept for the next piece.
         var cut = all.count
         while cut > 0, all.count - cut < 3, all[cut - 1] & 0xC0 == 0x80 { cut -= 1 }
         let isCut = cut > 0 && all[cut - 1] >= 0xC0 && Self.length(all[cut - 1]) > all.count - cut + 1
@@ -104,7 +107,7 @@ struct HarmlessPieces {
 
     private static func length(_ first: UInt8) -> Int { first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2 }
 
-    /// What is left at the end.
+    /// Returns the rest at the end.
     mutating func end() -> [UInt8] {
         defer { rest = [] }
         return rest.isEmpty ? [] : Array(clean(String(decoding: rest, as: UTF8.self)).utf8)

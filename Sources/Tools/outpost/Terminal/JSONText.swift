@@ -1,6 +1,6 @@
 import Foundation
 
-/// A command's report as JSON for scripts. Harmful characters in it are escaped.
+/// The report of a command as JSON for scripts. Harmful characters are escaped.
 struct JSONText {
     let text: TerminalText
 

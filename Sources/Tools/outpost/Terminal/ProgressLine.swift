@@ -3,11 +3,14 @@ import Foundation
 import OfflineOData
 import Synchronization
 
-/// A line on the terminal that says what is being done and how far it is, once it takes longer than a second, and each second
-/// from then on: also where nothing is reported for long, so that nobody takes what is slow for stuck. Quiet where nobody looks.
+/// A line on the terminal about the current activity, after a second and each second from then on.
+///
+/// It is drawn also while nothing is reported, so that slow work does not look stuck. In a pipe nothing is
+/// written.
 final class ProgressLine: Sendable {
     private struct State {
         var text: TerminalText
+        var transfer: TransferProgress?
         var isFinished: Bool
     }
 
@@ -15,28 +18,29 @@ final class ProgressLine: Sendable {
     private let state: Mutex<State>
     private let listening = Mutex<Task<Void, Never>?>(nil)
 
-    /// Begins to show what is done.
-    init(_ text: TerminalText) {
-        state = Mutex(State(text: text, isFinished: !Terminal.isInteractive(.error)))
+    /// Begins to show an activity.
+    init(_ text: TerminalText, transfer: TransferProgress? = nil) {
+        state = Mutex(State(text: text, transfer: transfer, isFinished: !Terminal.isInteractive(.error)))
         tick()
     }
 
-    /// Begins to show what a store reports of a synchronisation.
-    convenience init(_ store: OfflineStore) {
-        self.init("Working")
+    /// Begins to show the progress of a synchronisation.
+    ///
+    /// - Parameter kept: the kept rows of each interrupted first download.
+    convenience init(_ store: OfflineStore, kept: [String: Int] = [:]) {
+        self.init("", transfer: TransferProgress(kept: kept))
         let reports = store.observe.progress()
         let task = Task { [weak self] in
-            var done: [String: Int] = [:]
             for await report in reports {
-                done[report.query ?? ""] = report.done
                 guard let self else { return }
-                update(report.text(rows: done.values.reduce(0, +)))
+                let time = seconds
+                state.withLock { $0.transfer?.update(report, at: time) }
             }
         }
         listening.withLock { $0 = task }
     }
 
-    /// Shows a line while something is done.
+    /// Shows a line during an activity.
     static func during<Value>(_ text: TerminalText, _ body: (ProgressLine) async throws -> Value) async rethrows
         -> Value
     {
@@ -45,7 +49,7 @@ final class ProgressLine: Sendable {
         return try await body(line)
     }
 
-    /// Says what is done from now on.
+    /// Replaces the description of the activity.
     func update(_ text: TerminalText) { state.withLock { $0.text = text } }
 
     /// Clears the line.
@@ -55,8 +59,11 @@ final class ProgressLine: Sendable {
         Terminal.clearLine()
     }
 
-    /// Draws the line a second from now, and so on. Not in a task: where there is one thread for tasks, what takes long may
-    /// have it.
+    /// The seconds since the start.
+    private var seconds: Double { (ContinuousClock.now - start) / .seconds(1) }
+
+    /// Draws the line a second from now, and so on. It needs a thread of its own: slow work may hold the only thread
+    /// for tasks.
     private func tick() {
         guard !state.withLock({ $0.isFinished }) else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + 1) { [weak self] in
@@ -66,32 +73,12 @@ final class ProgressLine: Sendable {
     }
 
     private func draw() {
+        let time = seconds
         // Within the lock, so that nothing is drawn behind the end.
         state.withLock { state in
             guard !state.isFinished else { return }
-            Terminal.showLine("\(state.text) … \((ContinuousClock.now - start).components.seconds) s")
-        }
-    }
-}
-
-extension SyncProgress {
-    /// - Parameter rows: how many are done of all queries.
-    fileprivate func text(rows: Int) -> TerminalText {
-        let what = query.map { " \($0)" } ?? ""
-        let part = total.map { " (\(Terminal.number(done)) of \(Terminal.number($0)))" } ?? ""
-        return "\(phase.verb)\(what): \(Terminal.number(rows))\(part)"
-    }
-}
-
-extension SyncProgress.Phase {
-    fileprivate var verb: String {
-        switch self {
-        case .loadingMetadata: "Reading metadata"
-        case .downloading: "Downloading"
-        case .loadingStreams: "Loading streams"
-        case .applying: "Applying"
-        case .uploading: "Uploading"
-        case .finished: "Done"
+            Terminal.showLine(
+                state.transfer?.text(at: time) ?? "\(state.text) \(TransferProgress.elapsed(time))")
         }
     }
 }

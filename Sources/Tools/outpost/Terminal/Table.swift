@@ -1,66 +1,22 @@
 import Foundation
 import ODataModel
 
-/// Rows in aligned columns, cut to the width of the terminal. Names and cells are texts of strangers, each on one line.
+/// A short table that is written as a whole, with the width of the terminal.
 struct Table {
     private var header: [String]
     private var rows: [[String]] = []
-    private var isNumeric: [Bool]
 
-    init(_ header: [String]) {
-        self.header = header.map(HarmlessText.line)
-        isNumeric = header.map { _ in true }
-    }
+    init(_ header: [String]) { self.header = header }
 
-    mutating func add(_ row: [String]) {
-        for (column, cell) in row.enumerated() where !cell.isEmpty && Double(cell.replacing(",", with: "")) == nil {
-            isNumeric[column] = false
-        }
-        rows.append(row.map(HarmlessText.line))
-    }
+    mutating func add(_ row: [String]) { rows.append(row) }
 
-    /// The text, a line per row, with a line of column names before.
+    /// The text: the line of column names, then a line for each row.
     func rendered(for output: Terminal.Output = .output) -> TerminalText {
         guard !header.isEmpty else { return "" }
-        let isInteractive = Terminal.isInteractive(output)
-        let width = isInteractive ? Terminal.width(of: output) : .max
-        // Outside a terminal nothing is cut: a cell that is longer than the greatest padding moves only its own line.
-        let greatest = isInteractive ? .max : Self.greatestPadding
-        var widths = header.map { Self.columns($0) }
-        for row in rows {
-            for (column, cell) in row.enumerated() {
-                widths[column] = max(widths[column], min(greatest, Self.columns(cell)))
-            }
-        }
-        // The widest column gives way first.
-        while widths.reduce(0, +) + 2 * (widths.count - 1) > width, let widest = widths.max(), widest > 8 {
-            guard let index = widths.firstIndex(of: widest) else { break }
-            widths[index] -= 1
-        }
-        var lines = [Terminal.bold(line(header, widths, cuts: isInteractive), on: output)]
-        for row in rows { lines.append(TerminalText(line(row, widths, cuts: isInteractive))) }
+        // All columns of a report count: texts are cut, and no column is left out.
+        let layout = TableLayout(header, sample: rows, keepsAll: true, room: .init(output))
+        let lines = [layout.head(for: output)] + rows.map { TerminalText(layout.line($0)) }
         return lines.joined(separator: "\n") + "\n"
-    }
-
-    /// The widest column that all lines are padded to outside a terminal.
-    private static let greatestPadding = 80
-
-    private func line(_ cells: [String], _ widths: [Int], cuts: Bool) -> String {
-        var text = ""
-        for (column, cell) in cells.enumerated() {
-            let shown = cuts ? Self.cut(cell, to: widths[column]) : cell
-            let padding = String(repeating: " ", count: max(0, widths[column] - Self.columns(shown)))
-            let isLast = column == cells.count - 1
-            text += isNumeric[column] ? padding + shown : shown + (isLast ? "" : padding)
-            if !isLast { text += "  " }
-        }
-        return text
-    }
-
-    private static func columns(_ text: String) -> Int { text.count }
-
-    private static func cut(_ text: String, to width: Int) -> String {
-        text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
     }
 }
 

@@ -1,16 +1,16 @@
 import Foundation
 
-/// How the terminal was before a secret was asked for. Where it is does not change: the handler of a signal may do little but
-/// read it.
+/// The settings of the terminal before a secret was asked for, at a fixed address: a signal handler may do
+/// little except read them.
 nonisolated(unsafe) private let before = UnsafeMutablePointer<termios>.allocate(capacity: 1)
 
-/// Ends the process as the signal would have ended it, once the terminal shows again what is typed.
+/// Restores the echo of the terminal, then ends the process as the signal would have ended it.
 private func restoreAndEnd(_ number: Int32) {
     tcsetattr(STDIN_FILENO, TCSAFLUSH, before)
     var lineEnd = UInt8(ascii: "\n")
     _ = write(STDERR_FILENO, &lineEnd, 1)
     signal(number, SIG_DFL)
-    // It comes when this handler is done.
+    // The signal arrives when this handler returns.
     raise(number)
 }
 
@@ -18,11 +18,11 @@ extension Terminal {
     /// The signals by which a person or the system ends a command.
     private static let endings = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-    /// Asks for a secret without showing it. A command that is ended meanwhile, as by Ctrl-C, leaves a terminal that shows what
-    /// is typed.
+    /// Asks for a secret without showing it. If the command is interrupted, as by Ctrl-C, the terminal shows
+    /// typed text again.
     ///
-    /// - Returns: `nil` when nobody is there to answer.
-    /// - Throws: ``Failure`` where the person ends the input instead, as by Ctrl-D.
+    /// - Returns: `nil` if nobody is at a terminal to answer.
+    /// - Throws: ``Failure`` if the person ends the input instead, as by Ctrl-D.
     static func askSecret(_ prompt: TerminalText) throws -> String? {
         guard isatty(STDIN_FILENO) == 1 else { return nil }
         write(prompt, to: .error)

@@ -2,9 +2,10 @@ import Foundation
 import ODataService
 import Synchronization
 
-/// What is written to the person, all of which goes through here (``TerminalText``): colours and progress only where a person looks.
+/// The only way to the two outputs of the tool (``TerminalText``). Colours and progress appear only at a
+/// terminal.
 enum Terminal {
-    /// One of the two places to write to.
+    /// An output of the process.
     enum Output {
         case output
         case error
@@ -12,7 +13,7 @@ enum Terminal {
         fileprivate var handle: FileHandle { self == .output ? .standardOutput : .standardError }
     }
 
-    /// Whether a person looks at an output.
+    /// Whether an output is a terminal with cursor control.
     static func isInteractive(_ output: Output) -> Bool {
         isatty(output.handle.fileDescriptor) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
@@ -53,7 +54,7 @@ enum Terminal {
     /// Writes a line to standard error.
     static func error(_ line: TerminalText) { write(line + "\n", to: .error) }
 
-    /// Writes a text of a stranger as a line to standard error.
+    /// Writes a foreign text as a line to standard error.
     @_disfavoredOverload
     static func error(_ line: String) { error(TerminalText(line)) }
 
@@ -62,22 +63,24 @@ enum Terminal {
         put(Array(text.description.utf8), to: output)
     }
 
-    /// Writes a value: as it is into a file or a pipe, and on one line where a person looks.
+    /// Writes a value: unchanged into a file or a pipe, and on one line at a terminal.
     @_disfavoredOverload
     static func write(_ text: String, to output: Output = .output) { write(Array(text.utf8), to: output) }
 
-    /// Writes the bytes of a value: as they are into a file or a pipe, and on one line where a person looks.
+    /// Writes the bytes of a value: unchanged into a file or a pipe, and on one line at a terminal.
     ///
-    /// - Parameter isDocument: whether it has lines of the program, or of a document that is shown as such.
+    /// - Parameter isDocument: whether the text has lines of its own, as a document or a text of the tool
+    ///   has.
     static func write(_ bytes: [UInt8], to output: Output = .output, isDocument: Bool = false) {
         guard isTerminal(output) else { return put(bytes, to: output) }
         let text = String(decoding: bytes, as: UTF8.self)
         put(Array((isDocument ? HarmlessText.document(text) : HarmlessText.line(text)).utf8), to: output)
     }
 
-    /// Writes the bytes of a value that come in pieces: as they are into a file or a pipe, and on one line where a person looks.
+    /// Writes the bytes of a value that arrive in pieces: unchanged into a file or a pipe, and on one line at
+    /// a terminal.
     ///
-    /// - Parameter isJSON: whether they are JSON text, which is the same text when harmful characters are escaped in it.
+    /// - Parameter isJSON: whether the bytes are JSON text, in which harmful characters can be escaped.
     static func write(_ stream: ByteStream, isJSON: Bool = false) async throws {
         var pieces = HarmlessPieces { isJSON ? HarmlessText.json($0) : HarmlessText.line($0) }
         let isHarmless = !isJSON && !isTerminal(.output)
@@ -85,13 +88,13 @@ enum Terminal {
         put(pieces.end(), to: .output)
     }
 
-    /// Whether an output is a terminal, a dumb one included.
+    /// Whether an output is a terminal, with or without cursor control.
     static func isTerminal(_ output: Output) -> Bool { isatty(output.handle.fileDescriptor) == 1 }
 
-    /// Writes bytes that are harmless. Nothing else of the tool writes to its outputs.
+    /// Writes harmless bytes. Nothing else in the tool writes to its outputs.
     private static func put(_ bytes: [UInt8], to output: Output) {
         guard !bytes.isEmpty else { return }
-        // What the parser of arguments has printed comes first.
+        // The text of the argument parser comes first.
         flush()
         line.withLock { line in
             erase(&line)
@@ -103,33 +106,33 @@ enum Terminal {
         }
     }
 
-    /// What the system said first where the output could not be written.
+    /// The reason of the system for the first write to the output that failed.
     private static let outputFailure = Mutex<String?>(nil)
 
-    /// Hands over what is kept back, at the end of a command.
+    /// Writes the buffered text at the end of a command.
     ///
-    /// - Throws: ``Failure`` where the output, or a part of it, could not be written.
+    /// - Throws: ``Failure`` if a part of the output could not be written.
     static func finish() throws {
         flush()
         guard let reason = outputFailure.withLock({ $0 }) else { return }
         throw Failure(message: "The output cannot be written: \(reason).")
     }
 
-    /// The line that tells of progress, as it stands there; empty for none. What else is written takes its place.
+    /// The visible line of progress; empty if there is none. Other text replaces it.
     private static let line = Mutex("")
 
-    /// Shows a line that tells of progress in place of the one before.
+    /// Shows a line of progress in place of the one before.
     static func showLine(_ text: TerminalText) {
         line.withLock { line in
             guard text.description != line else { return }
-            // A line that does not fit would leave a part of itself behind.
-            let shown = text.description.prefix(max(1, width(of: .error) - 1))
+            // A longer line would leave a part of itself behind.
+            let shown = text.description.cut(toCells: max(1, width(of: .error) - 1))
             try? Output.error.handle.write(contentsOf: Data("\r\u{1B}[K\(shown)".utf8))
             line = text.description
         }
     }
 
-    /// Takes away the line that tells of progress.
+    /// Removes the line of progress.
     static func clearLine() { line.withLock { erase(&$0) } }
 
     private static func erase(_ line: inout String) {
@@ -138,14 +141,14 @@ enum Terminal {
         line = ""
     }
 
-    /// Hands over what `print` keeps back when the output is a pipe.
+    /// Writes the text that `print` has buffered for a pipe.
     static func flush() {
         guard fflush(nil) != 0 else { return }
         let reason = String(cString: strerror(errno))
         outputFailure.withLock { $0 = $0 ?? reason }
     }
 
-    /// How many columns the terminal has; 100 where nobody knows.
+    /// Returns the number of columns of the terminal; 100 if it is unknown.
     static func width(of output: Output) -> Int {
         var size = winsize()
         guard ioctl(output.handle.fileDescriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
@@ -154,7 +157,7 @@ enum Terminal {
 
     /// Asks a yes-or-no question.
     ///
-    /// - Returns: `nil` when nobody is there to answer.
+    /// - Returns: `nil` if nobody is at a terminal to answer.
     static func confirm(_ question: TerminalText) -> Bool? {
         guard isatty(STDIN_FILENO) == 1, isInteractive(.error) else { return nil }
         write(question + " [y/N] ", to: .error)
@@ -162,7 +165,7 @@ enum Terminal {
         return answer == "y" || answer == "yes"
     }
 
-    /// A number with separators, as people read it.
+    /// Returns a number with separators.
     static func number(_ value: some BinaryInteger) -> String {
         var digits = String(value)
         var parts: [String] = []
@@ -173,7 +176,7 @@ enum Terminal {
         return ([digits] + parts).joined(separator: ",")
     }
 
-    /// A number of bytes in the unit that fits.
+    /// Returns a number of bytes in the unit that fits.
     static func bytes(_ count: Int64) -> String {
         if count < 1000 { return "\(count) bytes" }
         let units = ["kB", "MB", "GB", "TB"]
@@ -186,7 +189,7 @@ enum Terminal {
         return String(format: "%.1f %@", value, units[unit])
     }
 
-    /// `1 row`, `2 rows`.
+    /// Returns a number with its noun: `1 row`, `2 rows`.
     static func plural(_ count: Int, _ noun: String, plural: String? = nil) -> String {
         "\(number(count)) \(count == 1 ? noun : plural ?? noun + "s")"
     }

@@ -1,41 +1,42 @@
-/// Text for a person. Literals of the program stand in it as they are; whatever is put into them is made harmless
-/// (``HarmlessText/line(_:)``), so that no name, code, message or value moves the cursor, forges a line or turns what follows.
+/// Text for the terminal. Literals of the tool stay unchanged; interpolated values are made harmless
+/// (``HarmlessText/line(_:)``). No name, code, message or value can therefore move the cursor, forge a line
+/// or reverse the text behind it.
 ///
-/// Nothing else is written to the terminal but by ``Terminal``, which takes this type, bytes, or a `String` that it makes harmless
+/// Only ``Terminal`` writes to the terminal. It takes this type, bytes, or a `String` that it makes harmless
 /// as a whole.
 ///
 /// ```swift
 /// print("Cloned \(rows) of \(Terminal.bold(name)).")
 /// ```
 struct TerminalText: Sendable, Equatable, CustomStringConvertible, ExpressibleByStringInterpolation {
-    /// What is written, with the codes of styles.
+    /// The text with the codes of styles.
     private(set) var description: String
 
     private init(harmless text: String) { description = text }
 
-    /// A text of the program.
+    /// Creates a text from a literal of the tool.
     init(stringLiteral text: String) { description = text }
 
     init(stringInterpolation pieces: Pieces) { description = pieces.text }
 
-    /// A text of a stranger, on one line.
+    /// Creates a text from foreign text, on one line.
     init(_ text: some CustomStringConvertible) { description = HarmlessText.line(text.description) }
 
-    /// A text with lines that a part of the program has made, and names in it that it has not.
+    /// Creates a text with line breaks of the tool and foreign names.
     init(lines text: String) { description = HarmlessText.lines(text) }
 
-    /// JSON text.
+    /// Creates a text from JSON.
     init(json text: String) { description = HarmlessText.json(text) }
 
-    /// A text in a style of the terminal.
+    /// Creates a text in a style of the terminal.
     ///
     /// - Parameter code: the number of the style (ECMA-48, 8.3.117).
     init(_ text: TerminalText, style code: Int) { description = "\u{1B}[\(code)m\(text.description)\u{1B}[0m" }
 
-    /// Whether there is nothing.
+    /// Whether the text is empty.
     var isEmpty: Bool { description.isEmpty }
 
-    /// The text with another one in place of a word of the program.
+    /// Returns the text with another text in place of a word of the tool.
     func replacing(word: String, with text: TerminalText) -> TerminalText {
         let parts = description.split(separator: word, omittingEmptySubsequences: false)
         var result = parts.first.map(String.init) ?? ""
@@ -69,7 +70,7 @@ extension TerminalText {
 }
 
 extension Sequence where Element == TerminalText {
-    /// The texts with another one between them.
+    /// Returns the texts with a separator between them.
     func joined(separator: TerminalText = "") -> TerminalText {
         var result: TerminalText = ""
         for (index, text) in enumerated() { result += index == 0 ? text : separator + text }
@@ -81,14 +82,14 @@ extension Character {
     fileprivate var isWordCharacter: Bool { isLetter || isNumber || self == "_" }
 }
 
-/// Hides the function of the standard library, which writes anything: of two functions with one signature the module's own counts,
-/// and one that is not available gives way to those below.
+/// An unavailable function that hides `print` of the standard library, which writes any text. The overloads
+/// below take its place.
 @available(*, unavailable, message: "Texts of strangers must be made harmless: give print a TerminalText.")
 func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
 /// Writes a line to standard output.
 func print(_ text: TerminalText) { Terminal.write(text + "\n") }
 
-/// Writes a text of a stranger as a line to standard output.
+/// Writes a foreign text as a line to standard output.
 @_disfavoredOverload
 func print(_ text: some CustomStringConvertible) { print(TerminalText(text)) }

@@ -1,31 +1,47 @@
 import ODataModel
 import OfflineOData
 
-/// A property that was changed here and by somebody else: as it was, as it is here, and as the service has it.
+/// A property that a change sets: as it was, as it is here, and as the service has it.
 struct ValueVersions {
-    let property: Property
+    let name: String
     let was: ODataValue?
-    let mine: ODataValue
+    /// `nil` in a deletion.
+    let mine: ODataValue?
     let theirs: ODataValue?
+    private let type: TypeReference?
     private let model: EntityDataModel
 
     /// The changed properties of a request; `nil` where nobody knows what the service has.
     static func all(of request: QueuedRequest, _ model: EntityDataModel) -> [ValueVersions]? {
-        guard let theirs = request.failure?.theirs else { return nil }
-        return request.changes.shape.properties.enumerated().compactMap { ordinal, property in
-            guard let mine = request.changes.values[ordinal] else { return nil }
+        guard request.failure?.theirs != nil else { return nil }
+        return changed(by: request, model).filter { $0.mine != nil }
+    }
+
+    /// The properties that a request sets, and for a deletion those that go.
+    static func changed(by request: QueuedRequest, _ model: EntityDataModel) -> [ValueVersions] {
+        let (base, theirs) = (request.base, request.failure?.theirs)
+        let shown = request.kind == .delete ? base ?? request.changes : request.changes
+        var versions = shown.shape.properties.enumerated().compactMap { ordinal, property -> ValueVersions? in
+            guard shown.values[ordinal] != nil else { return nil }
             return ValueVersions(
-                property: property, was: request.base?.values[ordinal], mine: mine, theirs: theirs.values[ordinal],
-                model: model)
+                name: property.name, was: base?.values[ordinal], mine: request.changes.values[ordinal],
+                theirs: theirs?.values[ordinal], type: property.type, model: model)
         }
+        for name in shown.dynamicProperties.keys.sorted() {
+            versions.append(
+                ValueVersions(
+                    name: name, was: base?.dynamicProperties[name], mine: request.changes.dynamicProperties[name],
+                    theirs: theirs?.dynamicProperties[name], type: nil, model: model))
+        }
+        return versions
     }
 
     /// All of it on one line.
-    var text: String {
-        func cell(_ value: ODataValue?) -> String {
-            value.map { $0.isNull ? "null" : $0.cell(type: property.type, model: model) } ?? "not loaded"
-        }
-        return "\(property.name): was \(cell(was)), mine \(cell(mine)), theirs \(cell(theirs))"
+    var text: String { "\(name): was \(cell(was)), mine \(cell(mine)), theirs \(cell(theirs))" }
+
+    /// A value as a table shows it, where null is told from a text.
+    func cell(_ value: ODataValue?, missing: String = "not loaded") -> String {
+        value.map { $0.isNull ? "null" : $0.cell(type: type, model: model) } ?? missing
     }
 }
 
@@ -37,13 +53,13 @@ extension ValueVersions: Encodable {
     /// What is not loaded is left out: it is not null.
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        try container.encode(property.name, forKey: .property)
+        try container.encode(name, forKey: .property)
         try container.encodeIfPresent(was.map(json), forKey: .was)
-        try container.encode(json(mine), forKey: .mine)
+        try container.encodeIfPresent(mine.map(json), forKey: .mine)
         try container.encodeIfPresent(theirs.map(json), forKey: .theirs)
     }
 
-    private func json(_ value: ODataValue) -> Value { Value(value: value, type: property.type, model: model) }
+    private func json(_ value: ODataValue) -> Value { Value(value: value, type: type, model: model) }
 
     /// A value as JSON has it: whole numbers are numbers, decimals and binary fractions are text.
     private struct Value: Encodable {

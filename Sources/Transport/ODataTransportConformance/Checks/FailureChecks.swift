@@ -38,7 +38,7 @@ extension TransportSubject {
 }
 
 extension TransportCheck {
-    /// Checks of failures, whose kind decides whether a change may be repeated.
+    /// Checks of failures. The kind of a failure decides whether a change may be repeated.
     static let failures: [TransportCheck] = [
         TransportCheck("a refused connection is certainly unsent", needs: [.sockets]) { subject in
             let peer = try await RawPeer(then: .close)

@@ -23,7 +23,7 @@ struct ComplexValueTests {
         return members.filter { !$0.value.isNull }
     }
 
-    @Test("What PATCH does not give within a complex value within another one stays", arguments: ["Open", "Plain"])
+    @Test("Omitted parts of a complex value within another one stay after PATCH", arguments: ["Open", "Plain"])
     func patch(name: String) async throws {
         let bazaar = try await bazaar()
         try await bazaar.send(.update, "Products(1)", #"{"\#(name)":{"In":{"A":"new","C":null}}}"#)
@@ -46,7 +46,7 @@ struct ComplexValueTests {
         #expect(try await members(bazaar, name).count == 3)
     }
 
-    @Test("PUT of a complex property leaves nothing of what was there, dynamic properties included")
+    @Test("PUT of a complex property leaves nothing of the former value, dynamic properties included")
     func put() async throws {
         let bazaar = try await bazaar()
         for name in ["Open", "Plain"] {

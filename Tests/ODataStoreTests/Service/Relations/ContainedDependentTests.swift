@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("8.6 (CSDL) What hangs on a deleted entity, where it is contained in others that have the same keys in them")
+@Suite("8.6 (CSDL) Dependents of a deleted entity, contained in others with the same keys in them")
 struct ContainedDependentTests {
     @Test("Its reference goes, and not that of the row with the same key in another entity")
     func setNull() async throws {
@@ -15,7 +15,7 @@ struct ContainedDependentTests {
         #expect(try await bazaar.entity("Orders(3)/Items(1)")?["ProductID"] == .null)
     }
 
-    @Test("It goes itself where the model says so, and the other one stays")
+    @Test("It goes itself if the model says so, and the other one stays")
     func cascade() async throws {
         let partner =
             #"<NavigationProperty Name="Items" Type="Collection(T.Item)" Partner="Product">"#

@@ -26,7 +26,7 @@ struct PathCastTests {
     }
 
     @Test(
-        "What is no entity of a type has nothing that only those of the type have",
+        "An entity of another type has none of a derived type's properties",
         arguments: [
             (ODataRequest.Method.create, "T.Dog/Toys", #"{"ID":77,"Name":"toy"}"#),
             (.create, "T.Dog/Toys/$ref", #"{"id":"Tags(1)"}"#),
@@ -41,7 +41,7 @@ struct PathCastTests {
         #expect(try await bazaar.page("Animals").entities.count == 2)
     }
 
-    @Test("What is one has it")
+    @Test("An entity of the type has them")
     func sameType() async throws {
         let bazaar = try await animals()
         try await bazaar.send(.create, "Animals(1)/T.Dog/Toys", #"{"ID":77,"Name":"toy"}"#)

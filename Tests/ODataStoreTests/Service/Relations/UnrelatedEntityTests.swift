@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataStore
 
-@Suite("11.4.6.2 What is taken from a collection must be in it, and nothing else is touched")
+@Suite("11.4.6.2 An entity removed from a collection must be in it, and nothing else is touched")
 struct UnrelatedEntityTests {
     /// Returns the customers of the orders, in which unintended changes would show.
     private func customers(_ bazaar: Bazaar) async throws -> [ODataValue?] {
@@ -26,7 +26,7 @@ struct UnrelatedEntityTests {
         #expect(try await customers(bazaar) == [.null, "B", "A"])
     }
 
-    @Test("A reference that is the only one is taken away under its own id alone")
+    @Test("A reference that is the only one is removed under its own id alone")
     func singleReference() async throws {
         let bazaar = try await Depot.bazaar()
         for other in ["Customers('B')", "Customers('Z')", "Orders(2)"] {
@@ -37,7 +37,7 @@ struct UnrelatedEntityTests {
         #expect(try await customers(bazaar) == [.null, "B", "A"])
     }
 
-    @Test("The same holds in a link table, where the ETag stays too")
+    @Test("The same holds in a link table, and the ETag stays too")
     func links() async throws {
         let bazaar = try await Depot.bazaar { $0.givesETagsToAll = true }
         try await bazaar.send(.create, "Products(50)/Tags/$ref", #"{"id":"Tags(1)"}"#)

@@ -5,7 +5,7 @@ import ErrorCodes
 ///
 /// ```swift
 /// let berlin = GeoValue(.geography, .point(.init(x: 13.4, y: 52.5)))
-/// berlin.wellKnownText  // SRID=4326;Point(13.4 52.5)
+/// print(berlin.wellKnownText)  // SRID=4326;Point(13.4 52.5)
 /// ```
 public struct GeoValue: Hashable, Sendable {
     /// The families of geo types.

@@ -15,7 +15,7 @@ extension BindingSession {
         (inner.it, inner.itSource) = (scope.it, scope.itSource)
         let restriction = try transformations(rollup.restriction, in: &inner)
         guard inner.current.shape == nodes else {
-            throw typeError("What restricts a hierarchy must leave nodes of it.", at: rollup.qualifier.offset)
+            throw typeError("A restriction of a hierarchy must keep nodes of it.", at: rollup.qualifier.offset)
         }
         return BoundNodeGrouping(
             reference: reference, input: input, nodes: nodes, restriction: restriction,

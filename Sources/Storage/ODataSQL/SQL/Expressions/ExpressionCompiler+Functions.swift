@@ -27,7 +27,11 @@ extension ExpressionCompiler {
             guard let first = arguments.first else { throw Self.unsupported(function.rawValue) }
             return try rounding(function, normalized(value(first)), type: type)
         case .years: return try call(.year, arguments, type: type)
+        case .months: return try call(.month, arguments, type: type)
+        case .days: return try call(.day, arguments, type: type)
+        case .hours: return try call(.hour, arguments, type: type)
         case .minutes: return try call(.minute, arguments, type: type)
+        case .seconds: return try call(.second, arguments, type: type)
         case .geoDistance, .geoIntersects, .geoLength: return try geo(function, arguments, type: type)
         case .hassubset, .hassubsequence: throw Self.unsupported(function.rawValue)
         }

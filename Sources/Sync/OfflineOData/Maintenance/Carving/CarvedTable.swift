@@ -1,26 +1,26 @@
 import GRDB
 
-/// The columns of a table into which rows are put that were read without SQLite.
+/// The columns of a table that receives rows which were read without SQLite.
 struct CarvedTable {
     private struct Column {
         let name: String
         let type: String
         let isRequired: Bool
-        /// Its place in the primary key, from 1; 0 outside of it.
+        /// Its position in the primary key, from 1; 0 outside of it.
         let key: Int
         /// Whether it is computed, so that it is not written.
         let isComputed: Bool
     }
 
     let name: String
-    /// The columns in the order in which a record has them.
+    /// The columns in the order of a record.
     private let columns: [Column]
     /// Whether rows have row ids.
     let hasRowIDs: Bool
-    /// The place of the column that stands for the row id.
+    /// The position of the column that stands for the row id.
     private let rowIDColumn: Int?
 
-    /// - Parameter database: A database that has the table.
+    /// - Parameter database: A database with the table.
     init(_ name: String, in database: Database) throws {
         self.name = name
         let rows = try Row.fetchAll(
@@ -32,7 +32,7 @@ struct CarvedTable {
                     key: row["pk"], isComputed: row["hidden"] == 3), hidden: row["hidden"] as Int
             )
         }
-        // What is computed when it is read stands in no record.
+        // A column that is computed on reading is in no record.
         let stored = all.filter { $0.hidden != 2 }.map(\.column)
         hasRowIDs = try StoreSalvage.hasRowIDs(name, in: database)
         if hasRowIDs {
@@ -46,7 +46,7 @@ struct CarvedTable {
         }
     }
 
-    /// Whether a row may be one of this table, by the number and the types of its values.
+    /// Whether a row may belong to this table, by the number and the types of its values.
     func fits(_ row: CarvedRow) -> Bool {
         guard (row.rowID != nil) == hasRowIDs, !row.values.isEmpty, row.values.count <= columns.count else {
             return false
@@ -64,12 +64,12 @@ struct CarvedTable {
         }
     }
 
-    /// How many values its rows have.
+    /// The number of values in its rows.
     var width: Int { columns.count }
 
-    /// Puts a row into the table, unless there is one with its key.
+    /// Inserts a row, unless there is one with its key.
     ///
-    /// - Returns: whether it is there now and was not before.
+    /// - Returns: whether it was inserted.
     func insert(_ row: CarvedRow, in database: Database) throws -> Bool {
         guard row.values.count <= columns.count else { return false }
         var (names, values) = ([String](), [DatabaseValue]())
@@ -89,7 +89,7 @@ struct CarvedTable {
                 arguments: StatementArguments(values))
             return database.changesCount > 0
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            // What its columns cannot hold is no row of it.
+            // A row that does not fit the columns does not belong to the table.
             return false
         }
     }

@@ -1,31 +1,31 @@
 import EncryptedSQLite
 import GRDB
 
-/// Finds the rows of a damaged database in its pages, without SQLite: also those to which no page leads any more, by what the
-/// tables of a store look like.
+/// Finds the rows of a damaged database in its pages, without SQLite. Rows on pages without a parent are
+/// recognised by the columns of a store's tables.
 final class StoreCarver {
-    /// A statement that the file has of a table, an index or a trigger.
+    /// A statement in the file for a table, an index or a trigger.
     struct Statement {
         let type: String
         let name: String
         let root: Int
-        /// `nil` for an index that SQLite makes by itself.
+        /// `nil` for an index that SQLite creates by itself.
         let sql: String?
     }
 
     private let pages: DatabasePages
     /// The pages of tables and indexes, by number.
     private var kinds: [Int: TreePage.Kind] = [:]
-    /// By the number of a page, that of the page that leads to it.
+    /// The parent of each page, by page number.
     private var parents: [Int: Int] = [:]
-    /// The statements that can be read, by the numbers of their roots, and those without one.
+    /// The readable statements, by the numbers of their root pages, and those without a root.
     private(set) var statements: [Statement] = []
     private var names: [Int: Statement] = [:]
-    /// By the name of a table, how many of its pages cannot be read.
+    /// The number of unreadable pages, by table.
     private var missing: [String: Int] = [:]
-    /// Whether all pages that are not in use are known.
+    /// Whether all free pages are known.
     private var knowsFreePages = false
-    /// The tables that got rows from pages of which nothing says that they are still in use.
+    /// The tables with rows from pages that may be free.
     private(set) var guessed: Set<String> = []
 
     init(_ pages: DatabasePages) {
@@ -40,7 +40,7 @@ final class StoreCarver {
         countMissing()
     }
 
-    /// The pages that are not in use, as far as the chain of them can be followed (1.5).
+    /// The free pages, as far as their chain can be followed (1.5).
     private func freePages() -> Set<Int> {
         guard let first = pages.page(1) else { return [] }
         var free: Set<Int> = []
@@ -54,7 +54,7 @@ final class StoreCarver {
         return free
     }
 
-    /// The page at the top of a table or an index, as far up as pages lead.
+    /// The topmost known page of a table or an index.
     private func root(of number: Int) -> Int {
         var (page, seen) = (number, Set([number]))
         while let parent = parents[page], seen.insert(parent).inserted { page = parent }
@@ -68,7 +68,7 @@ final class StoreCarver {
             let root = root(of: number)
             guard root == 1 || parents[number] == nil, let page = TreePage(number, in: pages) else { continue }
             let found = page.rows(in: pages).map { $0.flatMap(Self.statement) }
-            // Behind a first page that cannot be read, they are known by what they look like.
+            // If the first page cannot be read, root pages are recognised by their content.
             guard root == 1 || !found.isEmpty && found.allSatisfy({ $0 != nil }) else { continue }
             for case let statement? in found {
                 statements.append(statement)
@@ -96,26 +96,26 @@ final class StoreCarver {
         }
     }
 
-    /// How many pages of a table are known not to be readable.
+    /// The number of pages of a table that are known to be unreadable.
     func missingPages(of table: String) -> Int { missing[table] ?? 0 }
 
-    /// Whether it is known where a table begins.
+    /// Whether the root page of a table is known.
     func knows(_ table: String) -> Bool { statements.contains { $0.type == "table" && $0.name == table } }
 
     // MARK: Rows
 
-    /// Puts the rows of tables into a database that has these tables.
+    /// Copies the rows of tables into a database with these tables.
     ///
     /// - Parameters:
-    ///   - names: The tables of which rows are wanted.
-    ///   - all: All tables of the store: a page that may be of several of them is of none.
-    /// - Returns: How many rows each table got.
+    ///   - names: The tables to copy.
+    ///   - all: All tables of the store. A page that fits several of them is skipped.
+    /// - Returns: The number of rows, by table.
     func copyRows(of names: [String], among all: [String], to target: Database) throws -> [String: Int] {
         let tables = try all.map { try CarvedTable($0, in: target) }
         let byName = Dictionary(tables.map { ($0.name, $0) }) { $1 }
         let wanted = Set(names)
         var saved: [String: Int] = [:]
-        // All pages below one root are of one table.
+        // All pages below one root belong to one table.
         var guesses: [Int: CarvedTable] = [:]
         let unplaced = tables.filter { !knows($0.name) || missingPages(of: $0.name) > 0 }
         for (number, kind) in kinds.sorted(by: { $0.key < $1.key }) where kind != .innerTable {
@@ -138,16 +138,16 @@ final class StoreCarver {
         return saved
     }
 
-    /// The one table whose rows these can be.
+    /// Returns the only table that fits the rows.
     private static func guess(_ tables: [CarvedTable], _ rows: [CarvedRow]) -> CarvedTable? {
         guard let first = rows.first else { return nil }
-        // What an index has of a row ends with its row id, and may look like a row of a table without row ids.
+        // An index entry ends with a row id, and may look like a row of a table without row ids.
         guard
             first.rowID != nil
                 || rows.allSatisfy({ $0.values.last.map { Int64.fromDatabaseValue($0) == nil } ?? false })
         else { return nil }
         let fitting = tables.filter { table in rows.allSatisfy(table.fits) }
-        // Columns that were added later are missing in older rows alone, so that the narrowest table is meant.
+        // Later columns are missing in older rows only, so that the narrowest table is the right one.
         let width = fitting.map(\.width).min()
         let narrowest = fitting.filter { $0.width == width }
         return narrowest.count == 1 ? narrowest[0] : nil

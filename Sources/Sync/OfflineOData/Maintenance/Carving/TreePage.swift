@@ -2,9 +2,9 @@ import EncryptedSQLite
 import Foundation
 import GRDB
 
-/// A page of a table or an index, as SQLite's file format has it (1.6).
+/// A page of a table or an index in SQLite's file format (1.6).
 struct TreePage {
-    /// What it is a page of, by the first byte.
+    /// The kind of page, by its first byte.
     enum Kind: UInt8 {
         case innerIndex = 2
         case innerTable = 5
@@ -12,7 +12,7 @@ struct TreePage {
         case leafTable = 13
 
         var isInner: Bool { self == .innerIndex || self == .innerTable }
-        /// Whether it is of a table whose rows have row ids.
+        /// Whether it belongs to a table with row ids.
         var isOfRowIDs: Bool { self == .innerTable || self == .leafTable }
     }
 
@@ -20,12 +20,12 @@ struct TreePage {
     let kind: Kind
     private let bytes: [UInt8]
     private let start: Int
-    /// The places of the cells.
+    /// The offsets of the cells.
     private let cells: [Int]
 
     /// - Returns: `nil` for any other page.
     init?(_ number: Int, in pages: DatabasePages) {
-        // The file's header stands before the first page's own.
+        // The header of the file comes before the header of the first page.
         let start = number == 1 ? 100 : 0
         guard let bytes = pages.page(number), bytes.count >= start + 12, let kind = Kind(rawValue: bytes[start]) else {
             return nil
@@ -41,23 +41,23 @@ struct TreePage {
             let place = Int(bytes[first + 2 * index]) << 8 | Int(bytes[first + 2 * index + 1])
             return place >= first + 2 * count && place < pages.usableSize ? place : nil
         }
-        // A page of anything else may begin with such a byte.
+        // A page of another kind may begin with the same byte.
         guard cells.count == count else { return nil }
     }
 
-    /// The pages below it.
+    /// The child pages.
     var children: [Int] {
         guard kind.isInner else { return [] }
         return (cells + [start + 8]).map { Self.pageNumber(in: bytes, at: $0) }
     }
 
-    /// The number of a page that stands in another one; 0 behind the end.
+    /// A page number within another page; 0 behind its end.
     static func pageNumber(in bytes: [UInt8], at place: Int) -> Int {
         guard place >= 0, place + 4 <= bytes.count else { return 0 }
         return bytes[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The rows in it; `nil` for one that cannot be read as a whole.
+    /// The rows of the page; `nil` for each row that cannot be read as a whole.
     func rows(in pages: DatabasePages) -> [CarvedRow?] {
         kind == .innerTable ? [] : cells.map { row(at: $0, in: pages) }
     }
@@ -76,7 +76,7 @@ struct TreePage {
         return CarvedRow(rowID: rowID, values: values)
     }
 
-    /// The bytes of a row, those that flow over to other pages included (1.6: cell payload overflow).
+    /// The bytes of a row, including its overflow pages (1.6: cell payload overflow).
     private func payload(_ length: Int64, at place: Int, in pages: DatabasePages) -> [UInt8]? {
         let usable = pages.usableSize
         guard length <= Int64(usable) * Int64(pages.count) else { return nil }
@@ -99,9 +99,9 @@ struct TreePage {
     }
 }
 
-/// A row as it stands in a page.
+/// A row as stored in a page.
 struct CarvedRow {
-    /// Its row id; `nil` in a table without.
+    /// Its row id; `nil` in a table without row ids.
     let rowID: Int64?
     let values: [DatabaseValue]
 }
@@ -118,7 +118,7 @@ struct RecordReader {
         self.end = min(end, bytes.count)
     }
 
-    /// A number of one to nine bytes.
+    /// Reads a number of one to nine bytes.
     mutating func variable() -> Int64? {
         var result: UInt64 = 0
         for index in 0..<9 {
@@ -145,7 +145,7 @@ struct RecordReader {
         return Data(bytes[place..<(place + count)])
     }
 
-    /// The values of a record; `nil` for bytes that are none.
+    /// The values of a record; `nil` for bytes that are no record.
     static func values(of record: [UInt8]) -> [DatabaseValue]? {
         var header = RecordReader(record, at: 0, end: record.count)
         guard let length = header.variable(), length >= Int64(header.place), length <= Int64(record.count) else {

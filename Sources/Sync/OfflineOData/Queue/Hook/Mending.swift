@@ -1,16 +1,17 @@
 import GRDB
 import ODataModel
 
-/// A refused request that an edit mends: the edit joins it in its place, so that what waits for it goes on waiting for it.
+/// A refused request that is mended by an edit. The edit joins it in its place, so that the requests behind it
+/// keep their dependency.
 struct Mending {
     let refused: QueuedRequest
-    /// Requests queued behind it, which join it too, or they would undo the mending.
+    /// Requests behind the refused one that join it too. Sent later, they would undo the edit.
     let joining: [QueuedRequest]
 
     /// All of them, in order.
     private var requests: [QueuedRequest] { [refused] + joining }
 
-    /// Mends a request by itself. One that was not sent yet may be edited so, too.
+    /// Mends a request by itself. An unsent request may be edited in the same way.
     init(of refused: QueuedRequest) {
         self.refused = refused
         joining = []
@@ -32,8 +33,7 @@ struct Mending {
     /// - Parameters:
     ///   - earlier: the requests of the entity, in order.
     ///   - names: the properties that the edit changes.
-    /// - Returns: `nil` where none can be mended so: there is none, or what is behind it and must be sent as it
-    ///   is would undo the mending.
+    /// - Returns: `nil` if there is no refused request, or if a later unmodifiable request would undo the edit.
     init?(of earlier: [QueuedRequest], changing names: Set<String>) {
         self.init(
             of: earlier, mends: { ($0.kind == .create || $0.kind == .update) && $0.stream == nil },
@@ -41,7 +41,7 @@ struct Mending {
             undoes: { request in names.contains { request.changes[$0] != nil } })
     }
 
-    /// Mends what sends the bytes of a stream, or deletes it.
+    /// Mends a request that replaces or deletes a stream.
     ///
     /// - Parameters:
     ///   - earlier: the requests of the entity, in order.
@@ -67,15 +67,16 @@ struct Mending {
         self.joining = Array(joining)
     }
 
-    /// Puts the refused request back into the queue, with what joins it. It is sent with the options of all of them, and
-    /// in one change set with whatever any of them is in a change set with: those are made together or not at all.
+    /// Puts the refused request back into the queue, together with the requests that join it. The options of all
+    /// of them are combined, and so are their change sets, because each change set must succeed as a whole.
     ///
     /// - Parameters:
     ///   - edit: the options of the edit.
-    ///   - others: what it must wait for now: the creations of what it refers to, and who gives up what it gets.
-    ///   - instant: when the edit is made.
-    /// - Returns: whether it was put back; not where what it must wait for waits for it: mended in its place, each would
-    ///   wait for the other for ever. Where only others of a change set wait for it, it joins that.
+    ///   - others: the new dependencies: creations of entities that the edit refers to, and changes that release
+    ///     a value it takes.
+    ///   - instant: the time of the edit.
+    /// - Returns: whether the request was put back. It is not if a new dependency waits for the request itself,
+    ///   since both would wait forever. If only requests of a change set wait for it, it joins that change set.
     func putBack(
         joining edit: ChangeOptions, waitingFor others: Set<Int64>, at instant: String, _ queue: QueueTable,
         in database: Database
@@ -91,7 +92,7 @@ struct Mending {
             try queue.replaceDependency(on: request.id, by: refused.id, in: database)
         }
         if options != refused.options { try queue.setOptions(options, of: refused.id, in: database) }
-        // The user has seen their version, with the archive entry. A stream has its ETag already.
+        // The user has seen the server version with the archive entry. A stream has its ETag already.
         if let theirs = refused.failure?.theirs, refused.kind != .stream {
             try queue.setETag(theirs.control.etag, of: refused.id, in: database)
         }
@@ -104,17 +105,17 @@ struct Mending {
         return true
     }
 
-    /// All that is sent once an edit has joined the refused request, with what joins that too.
+    /// The changes that are sent after an edit has joined the refused request and the requests behind it.
     func joined(with changes: ODataEntity) -> ODataEntity {
         joining.reduce(refused.changes) { $0.merging($1.changes) }.merging(changes)
     }
 
-    /// Puts the values of the edit, and of what joins it, into the refused request.
+    /// Puts the values of the edit, and of the joined requests, into the refused request.
     ///
     /// - Parameter base: the values before the edit.
     func rewrite(with changes: ODataEntity, base: ODataEntity, _ queue: QueueTable, in database: Database) throws {
         let merged = joined(with: changes)
-        // The values before the first of them are what the service has.
+        // The values before the first of them are the server version.
         let known = requests.reversed().reduce(base) { $1.base(beneath: $0) }
         let theirs = refused.failure?.theirs
         try queue.rewrite(
@@ -124,7 +125,7 @@ struct Mending {
 }
 
 extension QueuedRequest {
-    /// Whether it says what becomes of a stream: of a property, or of the media entity where that is `nil`.
+    /// Whether the request replaces or deletes a stream: of a property, or of the media entity for `nil`.
     fileprivate func isAbout(streamOf property: String?) -> Bool {
         switch kind {
         case .stream: streamProperty == property

@@ -3,11 +3,11 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// Relations that a link table holds, each a request beside those of the entities that it relates.
+/// Relations in link tables. Each is a request beside those of the entities at its ends.
 extension QueueHook {
-    /// Queues a relation that was made or taken away. What takes back one that was not sent, or that the service refused,
-    /// or takes its place, is sent without that one; what asks again for one that it refused, or for another one in its
-    /// place, mends that.
+    /// Queues a relation that was added or removed. If the change undoes or replaces an unsent or refused
+    /// request, that request is dropped. If it repeats a refused request, or replaces its target, it mends that
+    /// request.
     func didLink(_ change: LinkChange, in database: Database) throws {
         guard !isClientOnly(change.source.set) else { return }
         guard let source = mapping.tables[change.source.set], mapping.model.entitySet(source.set) != nil,
@@ -17,7 +17,8 @@ extension QueueHook {
         let options = ChangeOptions(change.request)
         let relations = Relations(mapping: mapping)
         if change.isAdded {
-            // It comes on top again with what is queued, which notes what it takes the place of.
+            // The relation is added again together with its request, which records the relations that it
+            // replaces.
             try relations.takeOff(asked.pair, givingBack: change.replaced, in: database)
         }
         try relations.beneathWaiting(around: asked.pair, queue, in: database) {
@@ -25,7 +26,7 @@ extension QueueHook {
             if let last = waiting.last(where: { relations.pair(of: $0) == asked.pair }),
                 (last.kind == .link) != change.isAdded, change.replaced.isEmpty, isReplaceable(last, by: options)
             {
-                // One takes the other back; and what the service refused to do is not there to be undone.
+                // One undoes the other. A refused change has no effect at the service that had to be undone.
                 return try drop(last, for: nil, options, in: database)
             }
             guard change.isAdded else { return try append(.unlink, asked, options, in: database) }
@@ -34,7 +35,7 @@ extension QueueHook {
         try ReplayCounters.noteEdit(of: RowReference(set: source.set, rowID: from), options, in: database)
     }
 
-    /// Queues a relation that was made, in the place of what waits at an end that can have one only.
+    /// Queues an added relation. It replaces the pending request at an end that can have only one relation.
     private func add(
         _ asked: AskedRelation, among waiting: [QueuedRequest], _ options: ChangeOptions, in database: Database
     ) throws {
@@ -65,8 +66,8 @@ extension QueueHook {
         try append(.link, asked, options, in: database)
     }
 
-    /// Takes a request for a relation out of the queue. The service still has what that took the place of, and is asked to
-    /// take it away: all but what cannot be with the relation that is asked for now.
+    /// Removes a request for a relation from the queue. The service still has the relations that the request was
+    /// to replace. It is asked to remove them, except those that the new relation excludes anyway.
     private func drop(
         _ request: QueuedRequest, for asked: AskedRelation?, _ options: ChangeOptions, in database: Database
     ) throws {
@@ -78,7 +79,7 @@ extension QueueHook {
         guard request.kind == .link, let table = mapping.tables[request.entitySet],
             let relation = request.relation
         else { return }
-        // What others have put there since is not what its user has seen.
+        // The user has not seen the relations that others have added since.
         for rows in relation.seen ?? relation.replaced ?? [] {
             guard
                 let replaced = try AskedRelation(
@@ -89,7 +90,7 @@ extension QueueHook {
         }
     }
 
-    /// Appends a request, which waits for those about the same relation, or about one that cannot be with it.
+    /// Appends a request, which waits for requests about the same relation or an excluded one.
     private func append(
         _ kind: QueuedRequest.Kind, _ asked: AskedRelation, _ options: ChangeOptions, in database: Database
     ) throws {
@@ -115,22 +116,22 @@ extension QueueHook {
         return Set(requests.filter { $0.kind == .create }.map(\.id))
     }
 
-    /// Whether an edit may take the place of a request: one that was never sent, or that the service refused. A held edit
-    /// leaves what was submitted as it is.
+    /// Whether an edit may replace a request: one that was never sent, or that the service refused. A held edit
+    /// leaves submitted requests as they are.
     func isReplaceable(_ request: QueuedRequest, by options: ChangeOptions) -> Bool {
         guard !options.isUnmodifiable, !request.options.isUnmodifiable else { return false }
         return request.state == .refused || (request.isUnsent && (request.state == .held || !options.isHeld))
     }
 }
 
-/// A relation that a request is to make or to take away.
+/// A relation that a request is to add or remove.
 private struct AskedRelation {
     let source: TableStorage
     let key: EntityKey
     let pair: RelatedRows
     let relation: QueuedRequest.RelationChange
 
-    /// - Returns: `nil` where no link table holds it, and where one of the entities is not there.
+    /// - Returns: `nil` if no link table holds it, or if one of the entities does not exist.
     init?(
         _ navigation: String, of source: TableStorage, _ from: Int64, _ to: Int64, _ mapping: StorageMapping,
         in database: Database

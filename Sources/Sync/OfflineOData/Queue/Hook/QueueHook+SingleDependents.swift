@@ -5,12 +5,13 @@ import ODataService
 
 /// Relations by a foreign key that lead to a single entity from the other end.
 extension QueueHook {
-    /// The queued requests of those that have had the foreign key which an entity gets: it is free only when they have given it
-    /// up, and where the service refuses that, another has come between (rule 6).
+    /// The queued requests of entities that had the foreign key which this entity gets. The key is free only
+    /// after they have released it. If the service refuses the release, another client's entity has the key (rule
+    /// 6).
     ///
     /// - Parameters:
-    ///   - changes: what is changed of the entity.
-    ///   - entity: the entity as it is then.
+    ///   - changes: the changed properties of the entity.
+    ///   - entity: the entity after the change.
     func givers(
         of changes: ODataEntity, to entity: ODataEntity, rowID: Int64, table: TableStorage, in database: Database
     ) throws -> Set<Int64> {
@@ -18,7 +19,7 @@ extension QueueHook {
         for names in mapping.singleForeignKeys(in: changes, of: table) {
             let traces = names.compactMap { name in entity[name].map { queue.snapshots.trace(of: $0, in: name) } }
             guard !traces.isEmpty else { continue }
-            // There may be many, of which hardly any has had it: the others are not read.
+            // Most requests never had the key. They are filtered out without decoding.
             let hasHad = traces.map { _ in "instr(base, ?) > 0" }.joined(separator: " OR ")
             var arguments: [any DatabaseValueConvertible] = [table.set, rowID]
             for trace in traces { arguments.append(trace) }
@@ -37,7 +38,7 @@ extension QueueHook {
 }
 
 extension StorageMapping {
-    /// The foreign keys that an entity gets and that one entity alone may have, each by the properties that make it up.
+    /// The foreign keys that an entity gets and that only one entity may have, each as its properties.
     func singleForeignKeys(in changes: ODataEntity, of table: TableStorage) -> [[String]] {
         changes.shape.navigationProperties.filter { navigation in
             !navigation.isCollection

@@ -3,17 +3,17 @@ import ODataModel
 import ODataSQL
 import ODataService
 
-/// Streams, whose bytes are kept beside the queue until they are sent.
+/// Streams. Their bytes are kept beside the queue until they are sent.
 extension QueueHook {
-    /// Queues a new stream of a row, or the deletion of one. Of several that were not sent only the last counts, and it
-    /// mends one that the service refused.
+    /// Queues a new stream of a row, or the deletion of one. Only the last unsent stream counts. It mends a
+    /// stream that the service refused.
     func queueStream(
         _ row: RowWriter.WrittenRow, _ stream: QueuedRequest.StreamChange, request: ODataRequest, in database: Database
     ) throws {
         guard let table = mapping.tables[row.set], let rowID = row.rowID else {
             throw ODataError.notImplemented("Streams of \(row.set) offline")
         }
-        // The app's own are never sent.
+        // Streams of client-only sets are never sent.
         guard !isClientOnly(table.set) else { return try setLocalETag(table, rowID: rowID, in: database) }
         let earlier = try queue.requests(set: row.set, rowID: rowID, in: database)
         let options = ChangeOptions(request)
@@ -40,7 +40,7 @@ extension QueueHook {
         try setLocalETag(table, rowID: rowID, in: database)
     }
 
-    /// The request in whose place a new stream is sent: one that was refused, or else the last one that waits.
+    /// The request that a new stream replaces: a refused one, or else the last pending one.
     private func mending(
         of earlier: [QueuedRequest], replacingStream property: String?, by options: ChangeOptions
     ) -> Mending? {
@@ -52,9 +52,9 @@ extension QueueHook {
         return Mending(of: last)
     }
 
-    /// Makes the row of a media entity, whose properties the service will give, and queues its stream.
+    /// Creates the row of a media entity and queues its stream. The service will assign the properties.
     ///
-    /// - Parameter container: the row that contains it; `nil` for an entity of a set.
+    /// - Parameter container: the row that contains the entity; `nil` for an entity of a set.
     /// - Returns: the row with its temporary key.
     func createMedia(
         _ table: TableStorage, within container: Int64?, sending stream: Int64, request: ODataRequest,

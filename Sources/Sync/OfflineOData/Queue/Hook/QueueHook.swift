@@ -9,9 +9,9 @@ struct QueueHook: WriteHook {
     let environment: EngineEnvironment
     let queue: QueueTable
     let before: BeforeImages
-    /// The sets whose changes are never sent.
+    /// The sets with changes that are never sent.
     private let clientOnlySets: Set<String>
-    /// Whether deleting what was made here and never sent takes its making back.
+    /// Whether the deletion of an unsent creation withdraws the creation.
     let undoesLocalCreation: Bool
 
     init(mapping: StorageMapping, environment: EngineEnvironment, undoesLocalCreation: Bool = false) {
@@ -35,8 +35,8 @@ struct QueueHook: WriteHook {
         }
     }
 
-    /// Refuses to change entities whose key has a part in a complex property: a queued request names its entity by values of
-    /// its own properties.
+    /// Refuses to change entities with a key part inside a complex property. A queued request identifies its
+    /// entity by values of top-level properties.
     ///
     /// - Throws: `ODataError` 501.
     private func requireKeyOfProperties(_ shape: TypeShape, in table: TableStorage) throws(ODataError) {
@@ -46,7 +46,7 @@ struct QueueHook: WriteHook {
         throw ODataError(
             status: 501, code: "NotImplemented",
             message:
-                "Entities of \(table.set) cannot be changed offline: \(part.path) of their key is in a complex property.",
+                "Entities of \(table.set) cannot be changed offline, because the key part \(part.path) is in a complex property.",
             target: part.path)
     }
 
@@ -83,7 +83,7 @@ struct QueueHook: WriteHook {
         guard let rowID = change.rowID else { return }
         if isClientOnly(change.table.set) {
             guard change.kind == .delete else { return try setLocalETag(change.table, rowID: rowID, in: database) }
-            // What a draft was made from goes with it.
+            // The before image of a draft is removed with it.
             return try before.remove(set: change.table.set, rowID: rowID, in: database)
         }
         let isSingleton = mapping.model.singleton(change.table.set) != nil && change.kind == .update
@@ -102,7 +102,7 @@ struct QueueHook: WriteHook {
             return try noteEdit(change, rowID: rowID, in: database)
         }
         try noteEdit(change, rowID: rowID, in: database)
-        // Other programs that read this store see by the ETag that the row changed here.
+        // The local ETag tells other programs with this store open that the row has changed.
         try setLocalETag(change.table, rowID: rowID, in: database)
     }
 
@@ -110,8 +110,8 @@ struct QueueHook: WriteHook {
         clientOnlySets.contains(String(set.prefix { $0 != "/" }))
     }
 
-    /// What an entity contains goes with it, at the service too, and so do its relations: changes of those that were not
-    /// sent yet are not sent any more. All of it is kept, for who takes the deletion back.
+    /// Contained entities and relations are deleted with the entity, at the service too. Their unsent changes
+    /// leave the queue. All of it is kept for an undo of the deletion.
     func prepareDelete(
         _ row: RowWriter.WrittenRow, in table: TableStorage, request: ODataRequest, database: Database
     ) throws {
@@ -122,14 +122,14 @@ struct QueueHook: WriteHook {
 
     private var shelf: DeletionShelf { DeletionShelf(mapping: mapping) }
 
-    /// Puts the keys that the service gave meanwhile in the place of temporary ones that an app still holds.
+    /// Replaces temporary keys that an app still uses with the keys that the service assigned meanwhile.
     private func followingAliases(_ change: RowChange, rowID: Int64, in database: Database) throws -> RowChange {
         guard change.kind != .delete, var after = change.after else { return change }
         let aliases = Aliases(mapping: mapping)
         if change.kind == .insert, change.request.method != .create, let key = after.key,
             try aliases.rowID(set: change.table.set, key: key, in: database) != nil
         {
-            // An update of an entity that has got another key since the request looked for it.
+            // An update of an entity that got another key after the request was resolved.
             throw ODataError.notFound(KeyURL.url(set: change.table.set, key: key, mapping).description)
         }
         let replaced = try aliases.references(of: after, table: change.table, in: database)
@@ -159,12 +159,12 @@ struct QueueHook: WriteHook {
             !after[$0].isIdentical(to: old[$0]) && change.table.shape.navigationProperty($0) == nil
         }
         let options = ChangeOptions(change.request)
-        // Nothing that differs is nothing to send.
+        // Without a difference, there is nothing to send.
         guard !changed.isEmpty || options.sendsEmptyUpdate else { return false }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
         var changes = after.only(where: changed.contains)
         var base = old.only(where: changed.contains)
-        // A dynamic property that is not there is one that is null.
+        // A missing dynamic property counts as null.
         for name in changed where after.shape.ordinal(of: name) == nil {
             changes.dynamicProperties[name] = after.dynamicProperties[name] ?? .null
             base.dynamicProperties[name] = old.dynamicProperties[name] ?? .null
@@ -187,8 +187,9 @@ struct QueueHook: WriteHook {
         return true
     }
 
-    /// The ETag that a change is made of; `nil` where an earlier one will return it (rule 5). A stream is none of those:
-    /// what others change of the entity meanwhile must be found behind it as before it.
+    /// The ETag of the base version of a change; `nil` if an earlier change will return it (rule 5). A stream
+    /// does not count as an earlier change: changes of the entity by other clients must be detected after it as
+    /// before it.
     private func etag(
         of change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
     ) throws -> String? {
@@ -207,16 +208,17 @@ struct QueueHook: WriteHook {
         var neverExisted = false
         for refused in earlier where refused.state == .refused {
             if refused.kind == .create { neverExisted = true }
-            // That of a stream is not the entity's.
+            // The ETag of a stream is not the ETag of its entity.
             etag = refused.failure?.theirs.map(\.control.etag) ?? (refused.kind == .stream ? nil : refused.etag) ?? etag
             try queue.remove(refused.id, in: database)
-            // Who takes the deletion back sees what the service has.
+            // An undo of the deletion shows the server version.
             if let stream = refused.stream { try StreamTable.remove(stream, in: database) }
             try queue.reviveChangeSet(of: refused, by: options, at: environment.instant.description, in: database)
             rest.removeAll { $0.id == refused.id }
         }
         for link in try queue.links(set: change.table.set, rowID: rowID, in: database) where link.state != .sending {
-            // The service takes relations away with the entity; what they were to take the place of, it still has.
+            // The service removes relations with the entity, but keeps the relations that pending requests were
+            // to replace.
             try Relations(mapping: mapping).remove(link, queue, in: database)
         }
         if let first = earlier.first, first.kind == .create, first.isUnsent,
@@ -225,8 +227,8 @@ struct QueueHook: WriteHook {
             neverExisted = true
         }
         if neverExisted {
-            // The service refused to create it, or was never asked, so there is nothing to delete there, and nothing to refer to. What
-            // it has under the same key is somebody else's, and comes back.
+            // The service refused the creation or was never asked, so there is nothing to delete or to refer to.
+            // An entity of the service under the same key belongs to another client, and comes back.
             try shelf.drop(set: change.table.set, rowID: rowID, in: database)
             let undo = Undo(mapping: mapping, queue: queue, environment: environment)
             try undo.undoDependents(of: earlier, in: database)
@@ -234,7 +236,8 @@ struct QueueHook: WriteHook {
             return
         }
         try keepBeforeImage(change, rowID: rowID, earlier: earlier, in: database)
-        // The row cannot tell any more, and another may have come to own it since it was changed first.
+        // The deleted row cannot hold its owner any more. The owner may differ from the one before the first
+        // local change.
         try BeforeImages.setOwner(change.owner ?? 0, set: change.table.set, rowID: rowID, in: database)
         let folded = options.isHeld ? Array(rest.reversed().prefix { $0.state == .held }) : []
         for held in folded {
@@ -259,7 +262,7 @@ struct QueueHook: WriteHook {
             of: RowReference(set: change.table.set, rowID: rowID), ChangeOptions(change.request), in: database)
     }
 
-    /// Keeps the back-end version when the row is changed here for the first time.
+    /// Stores the server version before the first local change of the row.
     func keepBeforeImage(
         _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
     ) throws {
@@ -297,11 +300,11 @@ struct QueueHook: WriteHook {
                 set: change.table.set, key: key, shape: change.table.shape, in: database,
                 where: { try isIn(change.parent, $0, change.table.set, in: database) })
         {
-            // Its key is free only when the one that had it is gone.
+            // Its key is free only after the former entity with the key is deleted.
             depends.formUnion(try queue.requests(set: change.table.set, rowID: deleted, in: database).map(\.id))
         }
         if kind == .create, omitted.isEmpty, let key = entity.key {
-            // Of what was made here too, and deleted before anybody else had it, there is no back-end version.
+            // A row that was created and deleted locally before anyone else had it has no server version.
             depends.formUnion(
                 try queue.deletions(of: key, in: change.table.set, parent: change.parent, in: database))
         }
@@ -313,7 +316,7 @@ struct QueueHook: WriteHook {
             subject: subject, in: database)
     }
 
-    /// The queued requests of others that a creation or an update must wait for (rule 6).
+    /// The queued requests of other entities that a creation or an update must wait for (rule 6).
     private func awaited(
         by changes: ODataEntity, of entity: ODataEntity, _ change: RowChange, rowID: Int64, in database: Database
     ) throws -> Set<Int64> {
@@ -321,13 +324,13 @@ struct QueueHook: WriteHook {
             .union(givers(of: changes, to: entity, rowID: rowID, table: change.table, in: database))
     }
 
-    /// Whether a row that was deleted here was contained in another one.
+    /// Whether a locally deleted row was contained in another row.
     private func isIn(_ parent: Int64?, _ rowID: Int64, _ set: String, in database: Database) throws -> Bool {
         guard let parent else { return true }
         return try queue.requests(set: set, rowID: rowID, in: database).contains { $0.parentRow == parent }
     }
 
-    /// The queued creations of entities that this one refers to (rule 6).
+    /// The queued creations of entities that this entity refers to (rule 6).
     func creationsReferenced(
         by entity: ODataEntity, table: TableStorage, in database: Database
     ) throws -> Set<Int64> {
@@ -353,7 +356,7 @@ struct QueueHook: WriteHook {
 }
 
 extension ODataEntity {
-    /// The same entity with only some of its loaded properties.
+    /// Returns the entity with only some of its loaded properties.
     func only(where isKept: (String) -> Bool) -> ODataEntity {
         var result = ODataEntity(shape: shape)
         for (ordinal, property) in shape.properties.enumerated() where isKept(property.name) {
@@ -364,12 +367,13 @@ extension ODataEntity {
         return result
     }
 
-    /// The names of the loaded properties, dynamic ones too.
+    /// The names of the loaded properties, including dynamic ones.
     var loadedProperties: Set<String> {
         Set(shape.properties.map(\.name).filter { self[$0] != nil }).union(dynamicProperties.keys)
     }
 
-    /// Whether no property that is loaded in both differs. A dynamic one that another entity has, and this one has not, is null.
+    /// Whether all properties that are loaded in both entities are equal. A dynamic property that only the other
+    /// entity has counts as null here.
     func matches(_ properties: ODataEntity) -> Bool {
         zip(values, properties.values).allSatisfy { value, expected in
             guard let value, let expected else { return true }
@@ -377,19 +381,19 @@ extension ODataEntity {
         }
             && properties.dynamicProperties.allSatisfy { name, expected in
                 let value = self[name] ?? .null
-                // Without its type, the same value may come as another one.
+                // Without a known type, equal values may have different types.
                 return value.isSame(as: expected) || value.lexicalText.map { $0 == expected.lexicalText } ?? false
             }
     }
 
-    /// This entity with every loaded property of another put over it. One of a type that derives knows the type better.
+    /// Returns this entity with the loaded properties of another one put over it. The more derived type wins.
     func merging(_ other: ODataEntity) -> ODataEntity {
         let isExtended = other.values.count > values.count && other.shape.hasPlaces(of: shape)
         return (isExtended ? retyped(other.shape) : self).overlaid(by: other)
     }
 
-    /// This entity with the loaded properties of a change put over it, but for those that its type does not have: the change
-    /// may have been made while it was of another one.
+    /// Returns this entity with the loaded properties of a change put over it. Properties that its type does not
+    /// have are left out, since the entity may have had another type at the time of the change.
     func overlaid(by change: ODataEntity) -> ODataEntity {
         var result = self
         if shape == change.shape {
@@ -409,7 +413,7 @@ extension ODataEntity {
         return result
     }
 
-    /// This entity as one of the type that a newer version of it has, with those of its properties that this has too.
+    /// Returns this entity in the type of a newer version, with the properties that both types have.
     func retyped(as newest: ODataEntity) -> ODataEntity {
         guard newest.shape.name != shape.name else { return self }
         var result = retyped(newest.shape)
@@ -430,29 +434,30 @@ extension ODataEntity {
 }
 
 extension TypeShape {
-    /// Where a property of another type is in this one; `nil` where it has no such property, or another one of that name.
+    /// The position of another type's property in this type; `nil` if this type does not have the same property.
     fileprivate func place(of property: Property, at ordinal: Int) -> Int? {
         guard let place = self.ordinal(of: property.name) else { return nil }
         let type = properties[place].type
-        // One that derives may declare a property again, in its place, to constrain it.
+        // A derived type may declare a property again at the same position, to constrain it.
         let isConstrained = place == ordinal && (type.primitive == nil || property.type.primitive == nil)
         return type == property.type || isConstrained ? place : nil
     }
 
-    /// Whether all properties of another type are in this one, as those of a base type are in each that derives.
+    /// Whether this type has all properties of another type at the same positions, as each derived type has those
+    /// of its base.
     fileprivate func hasPlaces(of other: TypeShape) -> Bool {
         other.properties.allSatisfy { ordinal(of: $0.name) != nil }
     }
 }
 
 extension ODataValue {
-    /// Whether a service that gives one of two values back may have been sent the other: the same instant may come with
-    /// another offset, and of a complex value some properties may not be loaded.
+    /// Whether a service may return one of two values after it was sent the other: an instant may have another
+    /// offset, and properties of a complex value may not be loaded.
     func isSame(as other: ODataValue) -> Bool {
         switch (self, other) {
         case (.dateTimeOffset(let a), .dateTimeOffset(let b)):
             a.seconds == b.seconds && a.picoseconds == b.picoseconds
-        // What is no number is the same as itself, where nobody has changed it.
+        // NaN equals NaN here: nobody has changed the value.
         case (.double(let a), .double(let b)): a == b || a.isNaN && b.isNaN
         case (.single(let a), .single(let b)): a == b || a.isNaN && b.isNaN
         case (.complex(let a), .complex(let b)): a.matches(b)

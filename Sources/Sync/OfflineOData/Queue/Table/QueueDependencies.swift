@@ -1,35 +1,36 @@
 import GRDB
 
-/// What of the queue waits for what, for work on many requests in one transaction: it is read once, and whatever that work
-/// changes of it is noted here too, so that none of them costs a look at the whole queue.
+/// The dependencies of the queue, for work on many requests in one transaction. They are read once, and changes
+/// are recorded here too, so that no request costs a scan of the queue.
 final class QueueDependencies {
     private let queue: QueueTable
     private var isRead = false
     private var dependencies: [Int64: Set<Int64>] = [:]
     private var dependents: [Int64: Set<Int64>] = [:]
-    /// The change set that a request is in, and what is in each.
+    /// The change set of each request, and the requests of each change set.
     private var changeSets: [Int64: String] = [:]
     private var members: [String: [Int64]] = [:]
 
     init(queue: QueueTable) { self.queue = queue }
 
-    /// What a request waits for.
+    /// The dependencies of a request.
     func dependencies(of id: Int64, in database: Database) throws -> Set<Int64> {
         try read(in: database)
         return dependencies[id] ?? []
     }
 
-    /// What waits for any of some requests, the oldest first. Some of it may have gone since.
+    /// The requests that wait for any of the given requests, oldest first. Some may have left the queue since.
     func dependents(of ids: Set<Int64>, in database: Database) throws -> [Int64] {
         guard !ids.isEmpty else { return [] }
         try read(in: database)
         return ids.reduce(into: Set<Int64>()) { $0.formUnion(dependents[$1] ?? []) }.sorted()
     }
 
-    /// Whether any of some requests waits for another one, at whatever distance.
+    /// Whether any of the given requests waits for another one, directly or indirectly.
     ///
-    /// - Parameter together: whether what is in a change set also waits for what the others in it wait for. Not so in the one that
-    ///   the other request is in itself: there, it can be sent before or behind them.
+    /// - Parameter together: whether a request also waits for the dependencies of the other requests in its
+    ///   change set. The change set of the other request itself is exempt: in it, requests can be sent in any
+    ///   order.
     func anyWaits(_ ids: Set<Int64>, for id: Int64, together: Bool = true, in database: Database) throws -> Bool {
         guard !ids.isEmpty else { return false }
         try read(in: database)
@@ -47,13 +48,13 @@ final class QueueDependencies {
         return false
     }
 
-    /// Lets a request wait for others instead of those that it waited for.
+    /// Replaces the dependencies of a request.
     func set(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
         try queue.setDependencies(ids, of: id, in: database)
         note(ids, of: id)
     }
 
-    /// Takes a request out of the queue; what waited for it waits for another one, or for none, instead.
+    /// Removes a request from the queue. Its dependents wait for another request instead, or for none.
     func remove(_ id: Int64, replacingBy other: Int64? = nil, in database: Database) throws {
         try read(in: database)
         try queue.remove(id, in: database)
@@ -66,7 +67,7 @@ final class QueueDependencies {
         }
     }
 
-    /// Takes note of requests that have come back into the queue.
+    /// Records requests that have come back into the queue.
     func readAgain(_ ids: [Int64], in database: Database) throws {
         guard isRead else { return }
         for id in ids {

@@ -1,24 +1,25 @@
 import GRDB
 
-/// The requests that an upload of some categories sends, with those that they depend on. They are found once, and anew when
-/// others were added, when one of them is of another category by now, and before it is said that nothing is left: so what else
-/// waits is not looked at for each of them.
+/// The requests for an upload of some categories, with their dependencies. They are selected once, so that other
+/// requests are not examined each time. The selection is renewed if requests were added, if a request has changed
+/// its category, and before the end is reported.
 struct QueueSelection: Sendable {
     /// The requests of the categories themselves.
     fileprivate let named: Set<Int64>
-    /// Those that wait, by priority and age; some may have gone since.
+    /// The waiting requests, by priority and age. Some may have left the queue since.
     fileprivate var waiting: [Int64]
-    /// The newest request of all when they were found.
+    /// The newest request of the queue at the time of the selection.
     fileprivate let newest: Int64
 }
 
 extension QueueTable {
-    /// What to send next of some categories.
+    /// Selects the next request of some categories.
     ///
     /// - Parameters:
-    ///   - selection: what was found before, and then what was found now.
-    ///   - sendable: gives what can be sent of a request, which is read with what the order of the queue needs; `nil` where it waits.
-    /// - Returns: `nil` when nothing is left that can be sent.
+    ///   - selection: the earlier selection, and then the current one.
+    ///   - sendable: returns the unit that can be sent for a request; `nil` if it must wait. The request is read
+    ///     with its order only.
+    /// - Returns: `nil` if nothing can be sent any more.
     func next(
         in categories: Set<String>, _ selection: inout QueueSelection?, in database: Database,
         _ sendable: (Row) throws -> [QueuedRequest]?
@@ -41,7 +42,7 @@ extension QueueTable {
         return found
     }
 
-    /// - Returns: `nil` also when a request of the categories is of another one by now.
+    /// - Returns: `nil` also if a selected request has changed its category.
     private func first(
         of selection: inout QueueSelection, _ categories: Set<String>, in database: Database,
         _ sendable: (Row) throws -> [QueuedRequest]?
@@ -57,7 +58,7 @@ extension QueueTable {
                 let category: String? = row["category"]
                 guard let category, categories.contains(category) else { return nil }
             }
-            // It is still there the next time, should it be put back.
+            // It is selected again if it is put back.
             kept.append(id)
             guard let found = try sendable(row) else { continue }
             selection.waiting.replaceSubrange(...position, with: kept)
@@ -82,7 +83,7 @@ extension QueueTable {
         return ids.filter(all.contains)
     }
 
-    /// The requests of some categories, all that they depend on, and what is in a change set with one of those.
+    /// The requests of some categories, all their dependencies, and the requests in the same change sets.
     private func wanted(in categories: Set<String>, in database: Database) throws -> Set<Int64> {
         let rows = try Row.fetchAll(
             database, sql: "SELECT id, category, \(Self.dependencies) AS depends, change_set FROM outpost_queue")

@@ -2,10 +2,10 @@ import GRDB
 
 /// Requests that succeed or fail together.
 extension QueueTable {
-    /// Makes one change set of several and of a request which values of each were put into.
+    /// Unites several change sets and a request that contains values of each.
     ///
     /// - Parameters:
-    ///   - names: the change sets; the last one's name stays. With none, nothing happens.
+    ///   - names: the change sets. The last name stays. Without names, nothing happens.
     ///   - request: the request, which may be in one of them or in none.
     func unite(_ names: [String], with request: Int64, in database: Database) throws {
         guard let name = names.last else { return }
@@ -17,14 +17,14 @@ extension QueueTable {
         try takeInBetween(name, in: database)
     }
 
-    /// Takes in what stands between a new request and the change set that it is in, where there is anything: so it is
-    /// when a request that was refused has joined the change set, and others wait for that one.
+    /// Adds the requests between a new request and its change set to the change set. There are some if a refused
+    /// request has joined the change set and others wait for it.
     ///
-    /// - Parameter dependencies: what the new request waits for.
+    /// - Parameter dependencies: the dependencies of the new request.
     func takeIn(_ dependencies: [Int64], _ name: String, in database: Database) throws {
         let first = try Int64.fetchOne(
             database, sql: "SELECT MIN(id) FROM outpost_queue WHERE change_set = ?", arguments: [name])
-        // What is older than all of it waits for none of it.
+        // Requests that are older than the whole change set do not wait for it.
         guard let first, dependencies.contains(where: { $0 > first }) else { return }
         let hasOthers = try dependencies.filter { $0 > first }.contains { id in
             try Bool.fetchOne(
@@ -34,18 +34,17 @@ extension QueueTable {
         if hasOthers { try takeInBetween(name, in: database) }
     }
 
-    /// Takes into a change set, each with its own, what waits for one of its requests and is waited for by another:
-    /// apart from them it could never be sent, and neither could they.
+    /// Adds requests to a change set that wait for one of its requests and that another of its requests waits
+    /// for. Otherwise, neither they nor the change set could ever be sent. Their own change sets are included.
     private func takeInBetween(_ name: String, in database: Database) throws {
         let waits = try Waits(in: database)
         let members = waits.changeSets[name] ?? []
         for id in waits.circle(through: members).subtracting(members) { try setChangeSet(name, of: id, in: database) }
     }
 
-    /// Takes a request, with its own change set where it is in one, into the change set that waits for it, where it waits for
-    /// that: one of its requests for it, and it for another one.
+    /// Adds a request, with its own change set, to a change set if each of the two waits for the other.
     ///
-    /// - Returns: what is in that change set now and was not before.
+    /// - Returns: the requests that are new in the change set.
     @discardableResult
     func takeIntoCircle(_ id: Int64, in database: Database) throws -> [Int64] {
         let waits = try Waits(in: database)
@@ -56,7 +55,8 @@ extension QueueTable {
         return others
     }
 
-    /// What waits for what: what is in a change set waits for all that the others in it wait for.
+    /// The dependencies between requests. A request of a change set waits for the dependencies of all its
+    /// requests.
     private struct Waits {
         private(set) var changeSets: [String: Set<Int64>] = [:]
         private var dependencies: [Int64: Set<Int64>] = [:]
@@ -76,12 +76,12 @@ extension QueueTable {
             }
         }
 
-        /// Some requests, and what waits for one of them and is waited for by another.
+        /// Some requests, and the requests that wait for one of them and that another one waits for.
         func circle(through ids: Set<Int64>) -> Set<Int64> {
             reached(from: ids, by: dependencies).intersection(reached(from: ids, by: dependents))
         }
 
-        /// Some requests and all that lies behind them.
+        /// The given requests and all that can be reached from them.
         private func reached(from ids: Set<Int64>, by steps: [Int64: Set<Int64>]) -> Set<Int64> {
             var open = Array(ids)
             var seen = ids
@@ -97,8 +97,8 @@ extension QueueTable {
         try database.execute(sql: "UPDATE outpost_queue SET change_set = ? WHERE id = ?", arguments: [name, id])
     }
 
-    /// The requests of a change set in the order in which they can be made: by age, but none before one that it waits
-    /// for, as one that was mended may.
+    /// The requests of a change set in an order that respects their dependencies, otherwise by age. A mended
+    /// request may depend on a later one.
     static func inOrder(_ requests: [QueuedRequest]) -> [QueuedRequest] {
         guard requests.contains(where: { request in request.dependsOn.contains { $0 > request.id } }) else {
             return requests

@@ -1,6 +1,6 @@
 import GRDB
 
-/// What other parts of a store ask of the queue.
+/// Lookups in the queue for other parts of a store.
 extension QueueTable {
     /// The name of the table.
     static let name = "outpost_queue"
@@ -13,7 +13,7 @@ extension QueueTable {
         try Bool.fetchOne(database, sql: "SELECT NOT EXISTS(SELECT 1 FROM outpost_queue)") ?? true
     }
 
-    /// Whether there never was a change: the number of the last one stays when the change is gone.
+    /// Whether there never was a change. The number of the last change stays after the change has left the queue.
     static func wasNeverUsed(in database: Database) throws -> Bool {
         try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_sequence WHERE name = '\(name)'") == 0
     }

@@ -1,21 +1,21 @@
 import GRDB
 
-/// In which order the queue is sent.
+/// The order in which the queue is sent.
 extension QueueTable {
-    /// What to send next: one request, or a change set. What is on its way comes first, then by priority and age the
-    /// first that waits for no other.
+    /// Returns the next unit: one request, or a change set. Sent requests come first, then by priority and age
+    /// the first request without open dependencies.
     ///
     /// - Parameters:
-    ///   - categories: only requests of these, and those that they depend on; `nil` for all.
-    ///   - selection: which these are, as it was found the last time, and then as it is now.
-    ///   - usesChangeSets: whether the service takes several requests as one; else those of a change set are sent
-    ///     one after the other, each waiting for those before it.
-    /// - Returns: none when nothing is left that can be sent.
+    ///   - categories: only requests of these categories and their dependencies; `nil` for all.
+    ///   - selection: the earlier selection of these requests, and then the current one.
+    ///   - usesChangeSets: whether the service accepts change sets. If not, the requests of a change set are sent
+    ///     one after the other, each waiting for the earlier ones.
+    /// - Returns: an empty list if nothing can be sent any more.
     func next(
         in categories: Set<String>?, _ selection: inout QueueSelection?, usesChangeSets: Bool, in database: Database
     ) throws -> [QueuedRequest] {
         if let unit = try underWay(usesChangeSets: usesChangeSets, in: database) { return unit }
-        // Each change set is looked at once, however many requests it has.
+        // Each change set is examined once, however many requests it has.
         var seen: Set<String> = []
         let sendable = { (row: Row) throws -> [QueuedRequest]? in
             let changeSet: String? = row["change_set"]
@@ -39,7 +39,7 @@ extension QueueTable {
         return []
     }
 
-    /// What was on its way when an upload ended, and is sent again.
+    /// The requests that were sent when an upload ended, and are sent again.
     private func underWay(usesChangeSets: Bool, in database: Database) throws -> [QueuedRequest]? {
         let sent = try fetch("WHERE state = 'sending' ORDER BY priority DESC, id LIMIT 1", [], in: database)
         guard let first = sent.first else { return nil }
@@ -49,7 +49,7 @@ extension QueueTable {
         return members.filter { $0.state == .sending }
     }
 
-    /// What of a change set can be sent; `nil` when it waits.
+    /// The part of a change set that can be sent; `nil` if it must wait.
     private func unit(
         _ changeSet: String, usesChangeSets: Bool, in database: Database
     ) throws -> [QueuedRequest]? {
@@ -71,13 +71,13 @@ extension QueueTable {
         requests.allSatisfy { $0.kind != .stream && $0.stream == nil }
     }
 
-    /// SQL that is true of a request of the queue that waits for another one.
+    /// SQL that is true for a request of the queue that waits for another one.
     static let waits = """
         EXISTS (SELECT 1 FROM outpost_dependency JOIN outpost_queue AS needed ON needed.id = needs
             WHERE request = outpost_queue.id)
         """
 
-    /// Whether any of some requests is still there.
+    /// Whether any of the given requests is still in the queue.
     private func isWaiting(for ids: Set<Int64>, in database: Database) throws -> Bool {
         for id in ids {
             let exists = try Bool.fetchOne(
@@ -87,7 +87,7 @@ extension QueueTable {
         return false
     }
 
-    /// All requests that succeed or fail together with some: those of their change sets, and themselves.
+    /// The given requests, and all requests in the same change sets.
     func completingChangeSets(of requests: [QueuedRequest], in database: Database) throws -> [QueuedRequest] {
         var result: [Int64: QueuedRequest] = [:]
         for request in requests where result[request.id] == nil {
@@ -98,8 +98,8 @@ extension QueueTable {
         return result.values.sorted { $0.id < $1.id }
     }
 
-    /// Puts what was refused with a request, since it is in one change set with it, back into the queue: one of them
-    /// was mended, and they are sent together again. A held edit leaves the others where they are: they are submitted with it.
+    /// Puts the refused requests of a change set back into the queue: one of them was mended, and they are sent
+    /// together again. A held edit leaves the other requests in the archive: they are submitted with it.
     func reviveChangeSet(
         of request: QueuedRequest, by edit: ChangeOptions, at instant: String, in database: Database
     ) throws {

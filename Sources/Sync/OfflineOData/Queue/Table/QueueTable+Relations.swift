@@ -1,9 +1,9 @@
 import GRDB
 
-/// Relations that wait to be made or taken away. Such a request is about two entities, and has no row itself.
+/// Pending requests that add or remove relations. Such a request is about two entities, and has no row itself.
 extension QueueTable {
-    /// SQL that is true of a request for a relation that the service's model has a place for. Which requests of a set have
-    /// no row stands in an index, so that the others are not looked at, and neither are all entries of that.
+    /// SQL that is true for a request for a relation that has a place in the service's model. An index contains
+    /// the requests of a set without a row, so that no other requests are read.
     private static let isRelation = """
         id IN (
             WITH RECURSIVE sets(name) AS (
@@ -18,8 +18,8 @@ extension QueueTable {
         AND kind IN ('link', 'unlink') AND json_extract(detail, '$.former') IS NULL
         """
 
-    /// SQL that gives each end of a relation in the set `:set` as `end_row`, with the `state` of the request. It names
-    /// nothing else of the row that it is asked for, so that a query evaluates it once.
+    /// SQL that returns each end of a relation in the set `:set` as `end_row`, with the `state` of the request.
+    /// It refers to no column of the outer query, so that a query evaluates it once.
     static let relationEndsQuery = """
         SELECT json_extract(detail, '$.sourceRow') AS end_row, state FROM outpost_queue
         WHERE entity_set = :set AND \(isRelation)
@@ -28,12 +28,13 @@ extension QueueTable {
         WHERE json_extract(detail, '$.targetSet') = :set AND \(isRelation)
         """
 
-    /// The rows of a set at either end of a relation that waits, each with whether one was refused or is in doubt.
+    /// The rows of a set at either end of a pending relation, each with whether a request was refused or has an
+    /// unknown outcome.
     static func relationEnds(in set: String, in database: Database) throws -> [Int64: Bool] {
         let statement = try database.cachedStatement(sql: relationEndsQuery)
         var ends: [Int64: Bool] = [:]
         for row in try Row.fetchAll(statement, arguments: ["set": set]) {
-            // What a damaged queue says instead of a number is none.
+            // Text in the place of a number shows a damaged queue, and counts as missing.
             guard let end = Int64.fromDatabaseValue(row["end_row"]) else { continue }
             let hasFailed = ["refused", "inDoubt"].contains(row["state"] as String)
             ends[end] = ends[end, default: false] || hasFailed

@@ -8,10 +8,11 @@ import ODataService
 struct QueueTable {
     let model: EntityDataModel
     let snapshots: SnapshotCoder
-    /// Gives each request its identification.
+    /// Creates the identification of each request.
     private let newGuid: @Sendable () -> ODataGuid
 
-    /// - Parameter environment: where identifiers come from; whoever adds requests or sends them gives the store's.
+    /// - Parameter environment: the source of identifiers. A caller that adds or sends requests passes the
+    ///   environment of the store.
     init(model: EntityDataModel, environment: EngineEnvironment = .system) {
         self.model = model
         newGuid = environment.newGuid
@@ -50,7 +51,7 @@ struct QueueTable {
         try fetch("WHERE change_set = ? ORDER BY id", [changeSet], in: database)
     }
 
-    /// The requests for what the entities of a set contain, in order.
+    /// The requests for entities contained in entities of a set, in order.
     func requests(ofSetsWithin set: String, in database: Database) throws -> [QueuedRequest] {
         try fetch(
             "WHERE substr(entity_set, 1, ?) = ? ORDER BY id", [set.unicodeScalars.count + 1, set + "/"], in: database)
@@ -73,7 +74,8 @@ struct QueueTable {
         return try Bool.fetchOne(statement, arguments: [set]) ?? false
     }
 
-    /// The requests of a set that depend on any of some, each with its row. They are found without reading what they carry.
+    /// The requests of a set that depend on any of the given ones, each with its row. Their contents are not
+    /// read.
     func dependents(
         on ids: Set<Int64>, ofSet set: String, in database: Database
     ) throws -> [(id: Int64, rowID: Int64)] {
@@ -97,8 +99,8 @@ struct QueueTable {
         return counts
     }
 
-    /// Appends a request and gives its number. It waits for what its header fields name, too (rule 6). It gets its identification
-    /// here, so that a copy of the store sends the same one (rule 2).
+    /// Appends a request and returns its number. The request also waits for entities in its header fields (rule
+    /// 6). It gets its identification here, so that a copy of the store sends the same one (rule 2).
     func append(
         _ kind: QueuedRequest.Kind, set: String, rowID: Int64, key: ODataEntity, changes: ODataEntity,
         base: ODataEntity? = nil,
@@ -127,8 +129,8 @@ struct QueueTable {
         return id
     }
 
-    /// Marks a request as on its way, before its first byte leaves (rule 3). Identification and time of
-    /// the first sending stay as they are when it is sent again (rule 2).
+    /// Marks a request as sent, before its first byte leaves (rule 3). A repeat keeps the identification and the
+    /// time of the first transmission (rule 2).
     func markSending(_ id: Int64, firstSent: String, in database: Database) throws {
         try database.execute(
             sql: """
@@ -138,9 +140,9 @@ struct QueueTable {
                 """, arguments: [newGuid().description, firstSent, id])
     }
 
-    /// Puts a request that certainly did not act back.
+    /// Puts a request back that certainly did not act.
     ///
-    /// - Parameter forgetsIdentification: whether the next sending is a new request to the service.
+    /// - Parameter forgetsIdentification: whether the next transmission is a new request for the service.
     func markPending(_ id: Int64, forgetsIdentification: Bool, in database: Database) throws {
         try database.execute(
             sql: """
@@ -152,20 +154,21 @@ struct QueueTable {
         if forgetsIdentification { try markUnacted(id, in: database) }
     }
 
-    /// Puts a request back of which nothing has left: its first sending is still to come.
+    /// Puts a request back that has not left: its first transmission is still to come.
     func markUnsent(_ id: Int64, in database: Database) throws {
         try markPending(id, forgetsIdentification: false, in: database)
         try database.execute(sql: "UPDATE outpost_queue SET first_sent = NULL WHERE id = ?", arguments: [id])
     }
 
-    /// Notes that a request which is on its way has not acted: sent again, it is a new one to the service.
+    /// Records that a sent request has not acted. Sent again, it is a new request for the service.
     func markUnacted(_ id: Int64, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_queue SET request_id = ?, first_sent = NULL WHERE id = ?",
             arguments: [newGuid().description, id])
     }
 
-    /// Puts a change that is asked for again back: it is a new request to the service, and waits anew.
+    /// Puts a change back that is retried: it is a new request for the service, and its pending time starts
+    /// again.
     ///
     /// - Parameter isHeld: whether it waits until the app submits it.
     func renew(_ id: Int64, at instant: String, isHeld: Bool = false, in database: Database) throws {
@@ -211,7 +214,7 @@ struct QueueTable {
         try database.execute(sql: "UPDATE outpost_queue SET etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
-    /// Sets the ETag of the changes and calls that wait for an entity and were made of a version which has another ETag now.
+    /// Sets the ETag of the pending changes and calls of an entity that are based on a version with a new ETag.
     func advanceETag(from old: String, to new: String, of row: RowReference, in database: Database) throws {
         try database.execute(
             sql: """
@@ -222,13 +225,14 @@ struct QueueTable {
                 """, arguments: ["new": new, "old": old, "set": row.set, "row": row.rowID])
     }
 
-    /// Sets the ETag of what the service was found to have before a request that has none of its own is sent.
+    /// Sets the ETag of the server version that was read before the transmission of a request without an ETag of
+    /// its own.
     func setFoundETag(_ etag: String?, of id: Int64, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_queue SET found_etag = ? WHERE id = ?", arguments: [etag, id])
     }
 
-    /// Keeps the whole entity that is sent in the place of single properties, or forgets it with `nil`.
+    /// Stores the whole entity that is sent instead of single properties, or removes it with `nil`.
     func setSentEntity(_ entity: ODataEntity?, of id: Int64, in database: Database) throws {
         let text = entity.map { String(decoding: snapshots.encode($0), as: UTF8.self) }
         try database.execute(
@@ -237,7 +241,7 @@ struct QueueTable {
 
     /// Sets the ETag of the calls of actions that are bound to a row.
     func setETag(_ etag: String?, ofCallsBoundTo row: RowReference, in database: Database) throws {
-        // No entity set and no row of their own: an index has them together.
+        // They have no entity set and no row of their own. An index finds them.
         let statement = try database.cachedStatement(
             sql: """
                 UPDATE outpost_queue SET etag = ? WHERE entity_set = '' AND row_id = 0 AND kind = 'call'
@@ -246,12 +250,12 @@ struct QueueTable {
         try statement.execute(arguments: [etag, row.set, row.rowID])
     }
 
-    /// Keeps a request that the model has no place for as what it was, apart from any row.
+    /// Stores the former form of a request that has no place in the model, apart from any row.
     func markWithoutPlace(_ request: QueuedRequest, as former: QueuedRequest.FormerRequest, in database: Database)
         throws
     {
         try setSubject(.unmapped(former, request.subject), of: request.id, in: database)
-        // Should a set of this name come back, its rows are others.
+        // If a set of this name comes back, it has other rows.
         try database.execute(sql: "UPDATE outpost_queue SET row_id = 0 WHERE id = ?", arguments: [request.id])
     }
 
@@ -270,7 +274,7 @@ struct QueueTable {
         try Self.addDependencies(ids, of: id, in: database)
     }
 
-    /// Lets a request wait for others besides those that it waits for.
+    /// Adds dependencies to those of a request.
     static func addDependencies(_ ids: Set<Int64>, of id: Int64, in database: Database) throws {
         guard !ids.isEmpty else { return }
         let statement = try database.cachedStatement(
@@ -283,12 +287,12 @@ struct QueueTable {
         try database.execute(sql: "UPDATE outpost_queue SET is_merged = 1 WHERE id = ?", arguments: [id])
     }
 
-    /// Takes a request out of its change set, to be sent by itself.
+    /// Removes a request from its change set, to send it separately.
     func leaveChangeSet(_ id: Int64, in database: Database) throws {
         try database.execute(sql: "UPDATE outpost_queue SET change_set = NULL WHERE id = ?", arguments: [id])
     }
 
-    /// Lets what depends on one request depend on another, or on none, instead.
+    /// Replaces a dependency on one request with a dependency on another, or on none.
     func replaceDependency(on old: Int64, by new: Int64?, in database: Database) throws {
         if let new {
             try database.execute(
@@ -307,14 +311,14 @@ struct QueueTable {
     }
 
     private static func text(_ options: ChangeOptions) throws -> String? {
-        // Its change set has a column, and so has its state.
+        // The change set and the held state have columns of their own.
         var options = options
         options.changeSet = nil
         options.isHeld = false
         return options == ChangeOptions() ? nil : String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
     }
 
-    /// The queued creations of entities that header fields name.
+    /// The queued creations of entities in header fields.
     func creations(namedIn headers: [String: String], in database: Database) throws -> Set<Int64> {
         var found: Set<Int64> = []
         for entity in HeaderPlaceholders.entities(in: headers, model: model) {
@@ -324,15 +328,15 @@ struct QueueTable {
         return found
     }
 
-    /// The queued deletions of what has a key in a set.
+    /// The queued deletions of entities with a key in a set.
     ///
-    /// - Parameter parent: the row that contains it; `nil` where nothing does.
+    /// - Parameter parent: the row that contains the entity; `nil` outside of containment.
     func deletions(
         of key: EntityKey, in set: String, parent: Int64?, in database: Database
     ) throws -> [Int64] {
         var condition = "WHERE entity_set = ? AND kind = 'delete'"
         var arguments: [any DatabaseValueConvertible] = [set]
-        // There may be many: those of others are not read.
+        // Only deletions that contain the key are read, since there may be many.
         for part in key.parts where model.shape(ofStored: set)?.property(part.name) != nil {
             condition += " AND instr(entity_key, ?) > 0"
             arguments.append(snapshots.trace(of: part.value, in: part.name))
@@ -341,11 +345,11 @@ struct QueueTable {
             .filter { $0.key == key && $0.parentRow == parent }.map(\.id)
     }
 
-    /// The row of what was deleted here before something else was made here with its key, be that several times: what the
-    /// service has under the key is the first of them, as long as the deletion waits.
+    /// The first of the deleted rows with the key of a row that was created later. The server entity under the
+    /// key belongs to that row while its deletion is pending.
     ///
     /// - Parameter rowID: the row that has the key.
-    /// - Returns: `nil` where it is the first one.
+    /// - Returns: `nil` if no earlier row had the key.
     func predecessor(of rowID: Int64, in set: String, in database: Database) throws -> Int64? {
         var found: Int64?
         while let creation = try requests(set: set, rowID: found ?? rowID, in: database).first,
@@ -363,7 +367,7 @@ struct QueueTable {
         try database.execute(sql: "DELETE FROM outpost_queue WHERE id = ?", arguments: [id])
     }
 
-    /// Replaces key and changes: what a key given by the back end makes of waiting requests.
+    /// Replaces key and changes of a pending request after the service has assigned a key.
     func rewrite(_ id: Int64, key: ODataEntity, changes: ODataEntity, base: ODataEntity?, in database: Database) throws
     {
         try database.execute(
@@ -395,7 +399,7 @@ struct QueueTable {
         let text: String? = row["detail"]
         let stored =
             try text.map { try JSONDecoder().decode(StoredSubject.self, from: Data($0.utf8)) } ?? StoredSubject()
-        // A call need not be about an entity, and one without a place is about nothing that there still is.
+        // A call may have no entity, and a request without a place in the model has none either.
         let hasNoEntity = kind == .call || !stored.isMapped
         guard let shape = hasNoEntity ? Self.noShape : model.shape(ofStored: set) else {
             throw OfflineError.damagedQueue(reason: "request \(id) names the entity set \(set)")
@@ -411,7 +415,7 @@ struct QueueTable {
         let base: [UInt8]? = hasNoEntity ? nil : (row["base"] as Data?).map(Array.init)
         let options: String? = row["options"]
         let theirs: Data? = row["theirs"]
-        // A call was refused for what it is bound to.
+        // A call was refused because of the entity to which it is bound.
         let theirSet = kind == .call ? stored.boundSet : hasNoEntity ? nil : set
         var failure: QueuedRequest.Failure?
         if let message: String = row["message"] {
@@ -442,7 +446,7 @@ struct QueueTable {
             sentEntity: row["sent_entity"], isMergedWithOthers: row["is_merged"], counter: row["counter"])
     }
 
-    /// An error behind the main one, as it is stored.
+    /// A further error in its stored form.
     private struct FurtherError: Codable {
         var code: String
         var message: String
@@ -460,6 +464,6 @@ struct QueueTable {
         }
     }
 
-    /// What a call carries instead of an entity.
+    /// The shape for a call, which has no entity.
     static let noShape = TypeShape(dynamic: QualifiedName("Edm", "Untyped"), properties: [])
 }

@@ -1,5 +1,5 @@
-/// The subject of a request as the column `detail` of the queue keeps it: one JSON object, of which each kind of request has some
-/// members. SQL reads single members of it.
+/// The subject of a request as stored in the column `detail` of the queue: one JSON object. Each kind of request
+/// has some of its members. SQL reads single members.
 struct StoredSubject: Codable, Hashable {
     private var stream: Int64?
     private var property: String?

@@ -12,6 +12,11 @@ public protocol ErrorMessageProvider: Sendable {
 }
 
 /// A table of messages by locale and key.
+///
+/// ```swift
+/// let texts = ErrorMessageTable(["de": ["service.not-found": "Das gibt es nicht."]])
+/// ErrorMessages.install(ErrorMessages.standard.adding(texts))
+/// ```
 public struct ErrorMessageTable: ErrorMessageProvider {
     private let messages: [String: [String: String]]
 
@@ -40,7 +45,7 @@ public struct ErrorMessageTable: ErrorMessageProvider {
 /// ```swift
 /// ErrorMessages.install(ErrorMessages.standard.adding(
 ///     ErrorMessageTable(["de_AT": ["service.not-found": "Des gibt's ned."]])))
-/// let text = ErrorDiagnosis(error).message(locale: "de_AT")
+/// let text = ErrorMessages.current.message(for: error, locale: "de_AT")
 /// ```
 public struct ErrorMessages: Sendable {
     private var providers: [any ErrorMessageProvider]
@@ -69,6 +74,24 @@ public struct ErrorMessages: Sendable {
         var messages = self
         messages.providers.insert(provider, at: 0)
         return messages
+    }
+
+    /// Returns the message for an error, or its description if there is no message for its code.
+    ///
+    /// - Parameter locale: An identifier such as `de_AT`; `nil` for the current locale.
+    public func message(for error: any Error, locale: String? = nil) -> String {
+        let arguments = (error as? any CodedError)?.errorArguments ?? ["reason": "\(error)"]
+        return text(ErrorCode(error).rawValue, locale: locale, arguments: arguments) ?? "\(error)"
+    }
+
+    /// Returns the advice for an error: the one of its code, or else the one for its kind of failure.
+    ///
+    /// - Parameter locale: An identifier such as `de_AT`; `nil` for the current locale.
+    /// - Returns: `nil` if no provider has an advice.
+    public func recoveryHint(for error: any Error, locale: String? = nil) -> String? {
+        let arguments = (error as? any CodedError)?.errorArguments ?? [:]
+        return text("\(ErrorCode(error).rawValue).recovery", locale: locale, arguments: arguments)
+            ?? text("recovery.\(FailureKind(error).recovery.rawValue)", locale: locale, arguments: arguments)
     }
 
     /// Returns a message with its arguments inserted.

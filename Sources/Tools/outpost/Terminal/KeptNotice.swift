@@ -1,0 +1,52 @@
+import Foundation
+import OfflineOData
+
+/// Names the kept rows and the next command after Ctrl-C, then ends the process.
+///
+/// The store needs no end of its own: all complete data is in it already.
+final class KeptNotice {
+    private let interruption: Interruption
+
+    /// The time for counting the kept rows, in seconds.
+    private static let patience = 2.0
+
+    /// Watches for Ctrl-C.
+    ///
+    /// - Parameters:
+    ///   - store: the store that is synchronised.
+    ///   - command: the command that goes on.
+    ///   - line: the line of progress.
+    init(_ store: OfflineStore, goingOnWith command: String, _ line: ProgressLine) {
+        interruption = Interruption { signal in
+            line.finish()
+            let counted = DispatchSemaphore(value: 0)
+            Task.detached(priority: .high) {
+                let status = try? await store.observe.status()
+                Terminal.error(Self.text(status, command))
+                counted.signal()
+            }
+            if counted.wait(timeout: .now() + Self.patience) == .timedOut {
+                Terminal.error(Self.text(nil, command))
+            }
+            Interruption.die(of: signal)
+        }
+    }
+
+    /// Lets Ctrl-C end the process again.
+    func end() { interruption.end() }
+
+    /// The notice.
+    ///
+    /// - Parameter status: the state of the store; `nil` if it could not be read in time.
+    static func text(_ status: StoreStatus?, _ command: String) -> TerminalText {
+        var kept: [String] = []
+        for query in status?.queries ?? [] where !query.isLoaded && query.rows > 0 {
+            kept.append("\(Terminal.plural(query.rows, "row")) of \(query.name)")
+        }
+        if let pending = status?.pending.count, pending > 0 { kept.append(Terminal.plural(pending, "unsent change")) }
+        let verb = kept.count == 1 && kept[0].hasPrefix("1 ") ? "is" : "are"
+        let what: TerminalText =
+            kept.isEmpty ? "Everything that was complete is kept." : "\(kept.joined(separator: ", ")) \(verb) kept."
+        return "Interrupted. \(what) Go on with: \(command)"
+    }
+}
