@@ -129,7 +129,8 @@ public struct Generator {
 public struct GeneratedCode: Hashable, Sendable {
     /// The files, sorted by path.
     public var files: [GeneratedFile]
-    /// The name of the generated service, such as `NorthwindService`, or of the package database, such as `CrmDatabase`.
+    /// The name of the generated service, such as `NorthwindService`, or of the package database, such as
+    /// `CrmDatabase`.
     public var serviceName: String
     /// The number of entity and complex types.
     public var structuredTypes: Int

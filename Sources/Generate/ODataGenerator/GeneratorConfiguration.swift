@@ -61,7 +61,7 @@ public struct GeneratorConfiguration: Codable, Hashable, Sendable {
     public var files: Int?
     /// Whether business objects of an object package are generated (`Outpost.Objects.V1`) instead of a service.
     public var objects: Bool
-    /// The synchronization groups whose sets are included, with the types that they need; `nil` for all. Only for objects.
+    /// The synchronization groups to include, with the types that their sets need; `nil` for all. Only for objects.
     public var groups: [String]?
 
     /// Creates a configuration; omitted values have their defaults.

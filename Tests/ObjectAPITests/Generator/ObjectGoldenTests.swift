@@ -19,7 +19,7 @@ struct ObjectGoldenTests {
         return try Generator(model, configuration).generate().files.map(\.text).joined()
     }
 
-    @Test("that the tests of the runtime are compiled with is what is generated, byte for byte")
+    @Test("in the sources of the runtime tests equals the generated code, byte for byte")
     func golden() throws {
         let code = try Generator(
             Self.model(), GeneratorConfiguration(access: .internal, files: 1, objects: true)

@@ -50,7 +50,7 @@ struct CompositeGraphTests {
         #expect(try await service.rows("SalesOrders").count == 3)
     }
 
-    @Test("whose member is refused stays refused as a whole, and is sent again as a whole")
+    @Test("with a refused member stays refused as a whole, and is sent again as a whole")
     func refused() async throws {
         let service = try await CrmService()
         let crm = try await service.synchronized()

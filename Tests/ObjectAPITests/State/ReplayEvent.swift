@@ -8,7 +8,7 @@ enum ReplayEvent: Int, CaseIterable, Sendable {
     case editClean = 1, editHeld, editSubmitted, editRefused, submit, accept, refuse, cancel, cancelSending
 }
 
-/// One object at a service, to which events happen, beside the model of what the database must show.
+/// One object at a service, with the events that happen to it and the expected state of the database.
 final class ReplayRow {
     let service: CrmService
     private(set) var crm: CrmDatabase

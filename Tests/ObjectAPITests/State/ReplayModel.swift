@@ -1,6 +1,6 @@
 import ObjectAPI
 
-/// The replay attributes of one row by the table of events: what the database must show.
+/// The replay attributes of one row by the table of events.
 struct ReplayModel {
     /// A request of the queue.
     struct Request {
@@ -37,7 +37,7 @@ struct ReplayModel {
     mutating func edit(_ value: String, counter: Int64) {
         self.counter = counter
         if let refused = queue.firstIndex(where: { $0.state == .refused }) {
-            // What is behind it joins it.
+            // The requests behind it join it.
             queue.removeSubrange((refused + 1)...)
             queue[refused] = Request(state: .held, snapshot: queue[refused].snapshot, value: value)
         } else if last == .held {
@@ -49,7 +49,7 @@ struct ReplayModel {
 
     mutating func submit() {
         if let refused = queue.firstIndex(where: { $0.state == .refused }), last == .held {
-            // What is behind it joins it.
+            // The requests behind it join it.
             queue[refused].value = value
             queue.removeSubrange((refused + 1)...)
         }
@@ -69,7 +69,7 @@ struct ReplayModel {
     mutating func refuse() {
         guard canBeSent else { return }
         let snapshot = queue[0].snapshot
-        // What was submitted together is refused together.
+        // Requests that were submitted together are refused together.
         for index in queue.indices
         where index == 0 || (queue[index].state == .submitted && queue[index].snapshot == snapshot) {
             queue[index].state = .refused

@@ -3,7 +3,8 @@ import ODataModel
 import ObjectAPI
 import Testing
 
-/// Sequences of edits, submissions, refusals, lost answers and restarts by seed. A sample unless `OUTPOST_PROOFS` is set.
+/// Sequences of edits, submissions, refusals, lost answers and restarts by seed. A sample unless `OUTPOST_PROOFS` is
+/// set.
 @Suite("A sequence of edits, lost answers and restarts")
 struct ReplaySequenceTests {
     private static let seeds = ProcessInfo.processInfo.environment["OUTPOST_PROOFS"] == nil ? 20 : 2000

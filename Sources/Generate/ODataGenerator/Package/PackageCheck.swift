@@ -13,7 +13,8 @@ struct PackageCheck {
 
     /// Returns the package.
     ///
-    /// - Throws: ``GeneratorError/package(place:reason:)`` for its first error; ``GeneratorError/unknownGroup(_:known:)``.
+    /// - Throws: ``GeneratorError/package(place:reason:)`` for its first error;
+    ///   ``GeneratorError/unknownGroup(_:known:)``.
     func package() throws(GeneratorError) -> PackageModel {
         let package = PackageModel(model)
         if let problem = package.problems.first { throw .package(place: problem.place, reason: problem.reason) }

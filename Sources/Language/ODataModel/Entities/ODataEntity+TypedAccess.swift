@@ -13,9 +13,9 @@ extension ODataEntity {
         return Value(odataValue: value)
     }
 
-    /// Returns the value of a property that is known to be loaded, not null and convertible, such as a non-null attribute of a
-    /// business object, whose initializers check that. For any other property, the result is the value that an empty text, a
-    /// zero or an empty structure stands for.
+    /// Returns the value of a property that is known to be loaded, not null and convertible, such as a non-null
+    /// attribute of a business object, whose initializers check that. For any other property, the result is the value
+    /// that an empty text, a zero or an empty structure stands for.
     ///
     /// - Parameters:
     ///   - ordinal: the expected ordinal of the property.

@@ -19,16 +19,16 @@ public protocol BusinessObject: TypedEntity where InitialValues == RequiredIniti
     static var requiredAttributes: [String] { get }
 }
 
-/// A type whose objects can be created: every parameter of the creation is an attribute.
+/// A type of objects that can be created: every parameter of the creation is an attribute.
 public protocol Creatable: BusinessObject {}
 
-/// A type whose objects can be changed.
+/// A type of objects that can be changed.
 public protocol Updatable: BusinessObject {}
 
-/// A type whose objects can be deleted.
+/// A type of objects that can be deleted.
 public protocol Deletable: BusinessObject {}
 
-/// A type whose objects can be saved: a new object is created, another one is changed.
+/// A type of objects that can be saved: a new object is created, another one is changed.
 public typealias Savable = Creatable & Updatable
 
 extension BusinessObject {

@@ -11,8 +11,8 @@ public struct SurrogateKey: RawRepresentable, Hashable, Sendable {
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// The state of an object: the ten attributes that tell what became of its changes. It was computed when the object was read;
-/// ``PackageDatabase/refresh(_:)`` reads it anew.
+/// The state of an object: ten attributes of its changes. It was computed when the object was
+/// read; ``PackageDatabase/refresh(_:)`` reads it anew.
 public struct ObjectState: Hashable, Sendable {
     /// The identity on this device; `nil` for an object that was never saved.
     public var surrogateKey: SurrogateKey?
@@ -28,11 +28,12 @@ public struct ObjectState: Hashable, Sendable {
     public var isUpdated: Bool
     /// The change that waits: of the object itself, or of one of its parts.
     public var pendingChange: PendingChange
-    /// The number of the last saved edit, from one ascending sequence of the database; 0 for an object that was never edited.
+    /// The number of the last saved edit, from one ascending sequence of the database; 0 for an object that was never
+    /// edited.
     public var replayCounter: Int64
     /// The number of the edit that was submitted and has no answer yet; 0 for none.
     public var replayPending: Int64
-    /// The number of the edit that the service refused, or whose outcome is unknown; 0 for none.
+    /// The number of the edit that the service refused, or that has an unknown outcome; 0 for none.
     public var replayFailure: Int64
 
     /// Whether a change of the object or of one of its parts waits.

@@ -93,7 +93,7 @@ public final class ObjectTransaction<Package: ObjectPackage> {
     // MARK: Writing
 
     private func options(ofSet set: String?) -> ChangeOptions {
-        // What entities contain is in the group of their set.
+        // A contained entity is in the group of the set that contains it.
         let root = set.map { String($0.prefix { $0 != "/" }) }
         return ChangeOptions(category: root.flatMap { package.sets[$0]?.group } ?? package.defaultGroup, isHeld: true)
     }

@@ -26,7 +26,8 @@ extension PackageDatabase {
         try await transaction { try $0.create(object, in: path, of: parent) }
     }
 
-    /// Changes an object: the attributes that were set, and its expanded parts. An object without changes stays as it is.
+    /// Changes an object: the attributes that were set, and its expanded parts. An object without changes stays as it
+    /// is.
     ///
     /// - Throws: ``ObjectError/notSaved(type:)``, ``ObjectError/objectNotFound(type:object:)``, `ODataError`.
     @discardableResult
@@ -34,8 +35,8 @@ extension PackageDatabase {
         try await transaction { try $0.update(object) }
     }
 
-    /// Creates an object that was never saved, or changes another one; then saves each expanded part that is new or changed.
-    /// Parts that are missing from the value are not deleted.
+    /// Creates an object that was never saved, or changes another one; then saves each expanded part that is new or
+    /// changed. Parts that are missing from the value are not deleted.
     ///
     /// - Throws: ``ObjectError/objectNotFound(type:object:)``, `ODataError`; nothing is changed then.
     @discardableResult
@@ -65,7 +66,7 @@ extension PackageDatabase {
         try await transaction { try $0.save(operation) }
     }
 
-    /// Reads an object again, under whatever key it has meanwhile.
+    /// Reads an object again, also if its key has changed.
     ///
     /// - Throws: ``ObjectError/objectNotFound(type:object:)`` if the object is gone, ``ObjectError/notSaved(type:)``.
     public func refresh<Object: BusinessObject>(_ object: Object) async throws -> Object

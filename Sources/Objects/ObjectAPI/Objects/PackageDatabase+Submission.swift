@@ -3,8 +3,8 @@ import OfflineOData
 
 /// Submitting and cancelling changes.
 extension PackageDatabase {
-    /// Submits the changes of an object with the whole composite tree that it is in. The next synchronization sends them, as one
-    /// change set if the service has change sets. Refused changes are submitted again.
+    /// Submits the changes of an object with the whole composite tree that it is in. The next synchronization sends
+    /// them, as one change set if the service has change sets. Refused changes are submitted again.
     ///
     /// - Throws: ``ObjectError/notSaved(type:)``.
     public func submitPending<Object: BusinessObject>(_ object: Object) async throws where Object.Package == Package {
@@ -30,8 +30,8 @@ extension PackageDatabase {
     /// Submits all changes.
     public func submitAllPending() async throws { try await store.changes.submit(.all) }
 
-    /// Takes back the changes of an object and of its parts that were not sent. If a change is on its way, changes that were
-    /// saved behind it are taken back alone.
+    /// Takes back the changes of an object and of its parts that were not sent. If a change is on its way, changes that
+    /// were saved behind it are taken back alone.
     ///
     /// - Returns: the object as it was; `nil` for an object that was created here.
     /// - Throws: ``ObjectError/alreadySubmitted(object:)`` if the change is on its way and nothing was saved behind it.

@@ -1,7 +1,8 @@
 import ODataModel
 import ODataService
 
-/// An object package: the types, groups and settings that code was generated for. Generated code has one enumeration for it.
+/// An object package: the types, groups and settings that code was generated for. Generated code has one enumeration
+/// for it.
 ///
 /// ```swift
 /// let crm = try await CrmDatabase.open(at: "Library/crm", DatabaseProfile(protection: .encrypted(key)))

@@ -44,7 +44,8 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
 
     /// Deletes a database with all changes that wait in it. It must not be open in this process.
     ///
-    /// - Throws: `OfflineError.busy(processID:)` while another process synchronizes it; `OfflineError.fileAccess(path:reason:)`.
+    /// - Throws: `OfflineError.busy(processID:)` while another process synchronizes it;
+    ///   `OfflineError.fileAccess(path:reason:)`.
     public static func delete(at directory: String) throws { try OfflineStore.remove(at: directory) }
 
     /// Replaces the key of a closed database.
@@ -60,8 +61,8 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
     ///   - directory: the directory of the files.
     ///   - profile: the encryption and the caches.
     ///   - synchronization: the way to the service; without it, all local verbs work.
-    /// - Throws: ``ObjectError/invalidPackage(_:)`` if the package in the code was edited; `StoreError` for a wrong key or a damaged
-    ///   file; `OfflineError`.
+    /// - Throws: ``ObjectError/invalidPackage(_:)`` if the package in the code was edited; `StoreError` for a wrong key
+    ///   or a damaged file; `OfflineError`.
     public static func open(
         at directory: String, _ profile: DatabaseProfile, synchronization: SynchronizationProfile? = nil
     ) async throws -> PackageDatabase {
@@ -97,7 +98,8 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
     /// Closes the files. No verb is valid afterwards.
     public func close() throws { try store.close() }
 
-    /// The defining queries of the sets that are synchronized as a whole, and of those whose parameters all have defaults.
+    /// The defining queries of the sets that are synchronized as a whole, and of those whose parameters all have
+    /// defaults.
     private static func definingQueries(_ package: PackageModel, _ model: EntityDataModel) throws -> [DefiningQuery] {
         try package.sets.values.sorted { $0.name < $1.name }.compactMap { set in
             guard let text = set.subscription(keys: package.keys) else { return nil }
@@ -122,7 +124,7 @@ extension PackageModel.SynchronizedSet {
     }
 }
 
-/// The store as a provider whose reads tell the states of the objects.
+/// The store as a provider. Its reads include the states of the objects.
 struct ObjectProvider: ProviderWrapper {
     let base: any ODataProvider
 

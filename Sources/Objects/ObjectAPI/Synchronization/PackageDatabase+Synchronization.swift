@@ -5,8 +5,9 @@ extension PackageDatabase {
     ///
     /// - Parameter groups: the synchronization groups; all if empty.
     /// - Returns: the number of accepted changes, and the failures.
-    /// - Throws: ``ObjectError/packageMismatch(place:reason:)`` on the first connection; `OfflineError.notConnected` without a
-    ///   ``SynchronizationProfile``; errors of the connection. The changes that were not answered stay submitted.
+    /// - Throws: ``ObjectError/packageMismatch(place:reason:)`` on the first connection; `OfflineError.notConnected`
+    ///   without a ``SynchronizationProfile``; errors of the connection. The changes that were not answered stay
+    ///   submitted.
     @discardableResult
     public func synchronize(_ groups: [GroupName<Package>] = []) async throws -> SyncReport {
         // A service that does not fit the package is found before anything is sent.

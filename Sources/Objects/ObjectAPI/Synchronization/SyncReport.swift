@@ -4,14 +4,14 @@ import OfflineOData
 public struct SyncReport: Sendable {
     /// The number of changes that the service accepted.
     public var accepted = 0
-    /// The changes that the service refused, or whose outcome is unknown.
+    /// The changes that the service refused, or that have an unknown outcome.
     public var failures: [ReplayFailure] = []
 
     /// Creates an empty report.
     public init() {}
 }
 
-/// A change that the service refused, or whose outcome is unknown.
+/// A change that the service refused, or that has an unknown outcome.
 public struct ReplayFailure: Hashable, Sendable {
     /// The recommended recovery.
     public enum Recovery: Hashable, Sendable {

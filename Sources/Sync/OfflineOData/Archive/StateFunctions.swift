@@ -12,7 +12,7 @@ import ODataService
 /// | `hasPendingChanges` | such changes are in the queue or in the error archive |
 /// | `inErrorState` | such a change was refused or has an unknown outcome |
 /// | `isCreated` | the entity was created here, and the service has not accepted it yet |
-/// | `isUpdated` | the entity, a stream or a relation of it was changed here, and the service has not accepted that yet |
+/// | `isUpdated` | the entity, a stream or a relation of it was changed here, and the service has not accepted that |
 /// | `isSubmitted` | such a change waits for an upload or is sent |
 /// | `upsertedLastDownload` | the last download brought or changed the entity |
 /// | `entityExists(path)` | a to-one navigation property leads to an entity |

@@ -2,8 +2,8 @@ import GRDB
 
 /// Local changes that an app submits or cancels together.
 public enum ChangeScope: Hashable, Sendable {
-    /// The changes of an entity. A submission takes the whole composite tree that the entity is in, a cancellation the entity
-    /// with its parts.
+    /// The changes of an entity. A submission takes the whole composite tree that the entity is in, a cancellation the
+    /// entity with its parts.
     case entity(RowReference)
     /// The changes of all entities of some sets, with the trees that these are in.
     case sets(Set<String>)
@@ -36,8 +36,8 @@ extension QueueTable {
         }
     }
 
-    /// The requests about some rows in some states, in order: of the rows, of relations from and to them, and of calls that are
-    /// bound to them.
+    /// The requests about some rows in some states, in order: of the rows, of relations from and to them, and of calls
+    /// that are bound to them.
     func requests(
         of rows: Set<RowReference>, _ states: [QueuedRequest.State], in database: Database
     ) throws -> [QueuedRequest] {

@@ -5,8 +5,8 @@ import ODataSQL
 extension OfflineStore.Changes {
     /// Submits held changes: the next upload sends them. Refused changes in the scope are submitted again.
     ///
-    /// The changes of one composite tree are sent as one change set if the service has change sets. Changes that they depend on
-    /// are submitted too.
+    /// The changes of one composite tree are sent as one change set if the service has change sets. Changes that they
+    /// depend on are submitted too.
     ///
     /// ```swift
     /// let visits = store.changes.provider(with: ChangeOptions(isHeld: true))
@@ -22,12 +22,12 @@ extension OfflineStore.Changes {
         }
     }
 
-    /// Takes back the changes of a scope that were not sent, held, submitted or refused. Held changes behind a sent one are taken
-    /// back alone.
+    /// Takes back the changes of a scope that were not sent, held, submitted or refused. Held changes behind a sent one
+    /// are taken back alone.
     ///
     /// - Returns: the number of entities and calls that had changes.
-    /// - Throws: ``OfflineError/alreadySent(request:)`` if nothing of a single entity or call can be taken back because its change is
-    ///   on its way; `StoreError`. Nothing is taken back then.
+    /// - Throws: ``OfflineError/alreadySent(request:)`` if nothing of a single entity or call can be taken back because
+    ///   its change is on its way; `StoreError`. Nothing is taken back then.
     @discardableResult
     public func cancel(_ scope: ChangeScope) async throws -> Int {
         try await store.database.write { [store] database in
@@ -85,8 +85,8 @@ struct HeldChanges {
         return chosen.count
     }
 
-    /// Puts held changes of rows into the refused changes before them: of two changes of an entity in one change set, the second
-    /// could not be made of the version that the first one leaves (rule 5).
+    /// Puts held changes of rows into the refused changes before them: of two changes of an entity in one change set,
+    /// the second could not be made of the version that the first one leaves (rule 5).
     private func joinRefused(of rows: Set<RowReference>, in database: Database) throws {
         let requests = try queue.requests(of: rows, QueuedRequest.State.releasable, in: database).filter(\.isOfRow)
         let byRow = Dictionary(grouping: requests) { RowReference(set: $0.entitySet, rowID: $0.rowID) }

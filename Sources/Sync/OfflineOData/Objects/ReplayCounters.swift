@@ -1,9 +1,11 @@
 import GRDB
 
-/// The replay counters of rows with held changes: the number of the last edit, from one ascending sequence of the store.
+/// The replay counters of rows with held changes: the number of the last edit, from one ascending sequence of the
+/// store.
 ///
-/// The counter of a row never decreases. A change that is submitted keeps the counter of its row in the queue: the counters of the
-/// changes that are on their way or were refused are read from there, so that an answer cannot hide a newer edit.
+/// The counter of a row never decreases. A change that is submitted keeps the counter of its row in the queue: the
+/// counters of the changes that are on their way or were refused are read from there, so that an answer cannot hide a
+/// newer edit.
 enum ReplayCounters {
     /// Gives a row the next number if an edit is held.
     static func noteEdit(of row: RowReference, _ options: ChangeOptions, in database: Database) throws {

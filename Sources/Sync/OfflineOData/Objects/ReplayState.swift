@@ -87,8 +87,8 @@ extension ODataEntity {
 private struct ReplayStateWish: RequestContextValue {}
 
 extension RequestContext {
-    /// Whether the entities that a store reads have their ``/ODataModel/ODataEntity/replayState``. False unless set, so that other
-    /// reads do not pay for it.
+    /// Whether the entities that a store reads have their ``/ODataModel/ODataEntity/replayState``. False unless set, so
+    /// that other reads do not pay for it.
     public var readsReplayState: Bool {
         get { self[ReplayStateWish.self] != nil }
         set { self[ReplayStateWish.self] = newValue ? ReplayStateWish() : nil }

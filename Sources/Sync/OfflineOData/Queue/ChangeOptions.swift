@@ -38,8 +38,8 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     public var prefersNoContent = false
     /// Whether an action is called at the service at once, or queued and called by the next upload.
     public var operationMode: OperationMode = .queued
-    /// Whether the change waits until the app submits it (``OfflineStore/Changes/submit(_:)``). Until then, no upload sends
-    /// it, and later changes of the same entity are put into it.
+    /// Whether the change waits until the app submits it (``OfflineStore/Changes/submit(_:)``). Until then, no upload
+    /// sends it, and later changes of the same entity are put into it.
     public var isHeld = false
     /// The change set that the change was made in.
     var changeSet: String?

@@ -126,8 +126,8 @@ enum EngineSchema {
         ],
         // The dependencies of a request, in rows; the state of a transmission and of a failure, in columns.
         dependencies + failureColumns,
-        // The replay counter of each row that was edited, from one sequence of the store, and the one with which a change was
-        // submitted.
+        // The replay counter of each row that was edited, from one sequence of the store, and the one with which a
+        // change was submitted.
         [
             "ALTER TABLE outpost_queue ADD COLUMN counter INTEGER",
             """

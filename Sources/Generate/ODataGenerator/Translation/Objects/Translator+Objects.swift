@@ -164,8 +164,8 @@ extension Translator {
                 ? .accessors(get: get, set: "odataEntity.setTyped\(accessor)(\(arguments), newValue)") : .computed(get))
     }
 
-    /// Returns an expression for the value of an attribute that a row lacks although it must not be null; `nil` if its Swift
-    /// type has no such value, so that the attribute is optional.
+    /// Returns an expression for the value of an attribute that a row lacks although it must not be null; `nil` if its
+    /// Swift type has no such value, so that the attribute is optional.
     private func substitute(_ type: TypeReference) -> String? {
         switch type {
         case .primitive(let primitive), .typeDefinition(_, let primitive): Self.substitute(primitive)

@@ -1,14 +1,14 @@
 private let objects = Vocabulary.objects
 
 extension NavigationProperty {
-    /// Whether the related entities are parts of this entity: `Objects.Composite`. The default is true for contained entities
-    /// and for those that are deleted with this entity (`OnDelete Cascade`).
+    /// Whether the related entities are parts of this entity: `Objects.Composite`. The default is true for contained
+    /// entities and for those that are deleted with this entity (`OnDelete Cascade`).
     public var isComposite: Bool { tag(objects + "Composite") ?? (isContainment || onDelete == .cascade) }
 }
 
 extension Property {
-    /// Whether the value is loaded by a request of its own, in chunks: `Objects.LargeAttribute`. The default is true for
-    /// `Edm.Stream`.
+    /// Whether the value is loaded by a request of its own, in chunks: `Objects.LargeAttribute`. The default is true
+    /// for `Edm.Stream`.
     public var isLargeAttribute: Bool { tag(objects + "LargeAttribute") ?? (type == .primitive(.stream)) }
 
     /// The length above which a text or binary value should be a stream; `nil` if the property is shorter.
@@ -35,8 +35,8 @@ extension StructuredType {
 }
 
 extension QualifiedName {
-    /// The default number of an entity type: the lower 31 bits of the FNV-1a hash of the qualified name, so that the number does not
-    /// depend on the order of the types.
+    /// The default number of an entity type: the lower 31 bits of the FNV-1a hash of the qualified name, so that the
+    /// number does not depend on the order of the types.
     var entityTypeNumber: Int32 {
         var hash: UInt32 = 2_166_136_261
         for byte in description.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }

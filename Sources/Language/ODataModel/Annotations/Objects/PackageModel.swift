@@ -1,5 +1,5 @@
-/// An object package: the meaning of the vocabulary `Outpost.Objects.V1` in a model, with the defaults for everything that
-/// the document does not say. Metadata without the vocabulary describe a package too.
+/// An object package: the meaning of the vocabulary `Outpost.Objects.V1` in a model, with the defaults for everything
+/// that the document does not say. Metadata without the vocabulary describe a package too.
 ///
 /// ```swift
 /// let package = PackageModel(model)
@@ -236,8 +236,8 @@ extension PackageModel {
         }
     }
 
-    /// The name of a container without a trailing `Container`, `Entities` or `Service`; the last part of the namespace if
-    /// nothing else is left.
+    /// The name of a container without a trailing `Container`, `Entities` or `Service`; the last part of the namespace
+    /// if nothing else is left.
     private static func defaultName(_ container: EntityContainer) -> String {
         var name = container.name.name
         for ending in ["Container", "Entities", "Service"] where name.hasSuffix(ending) {
@@ -369,8 +369,8 @@ extension PackageModel {
 
     /// Finds the parts of each type. Parts form trees.
     ///
-    /// What the document says with `Composite` counts. Types that are contained in several others by default are parts of each,
-    /// since their rows are apart; types that are deleted with several others by default are parts of none.
+    /// What the document says with `Composite` counts. Types that are contained in several others by default are parts
+    /// of each, since their rows are apart; types that are deleted with several others by default are parts of none.
     private mutating func readComposites(_ types: [StructuredType]) {
         struct Candidate {
             var owner: Owner
@@ -406,8 +406,8 @@ extension PackageModel {
         checkCircles { owner in candidates.values.joined().contains { $0.owner == owner && $0.isStated } }
     }
 
-    /// Refuses types that are parts of themselves, at whatever distance, if the document says so. Contained entities of the
-    /// type of their container are a tree nevertheless.
+    /// Refuses types that are parts of themselves, at whatever distance, if the document says so. Contained entities of
+    /// the type of their container are a tree nevertheless.
     private mutating func checkCircles(_ isStated: (Owner) -> Bool) {
         var parents: [QualifiedName: Owner] = [:]
         for (owner, target) in composites.sorted(by: { $0.key.description < $1.key.description }) {

@@ -185,7 +185,8 @@ struct QueueTable {
         try database.execute(sql: "UPDATE outpost_queue SET counter = ? WHERE id = ?", arguments: [counter, id])
     }
 
-    /// Lets an upload send a held change. Its identification stays, so that a copy of the store sends the same one (rule 2).
+    /// Lets an upload send a held change. Its identification stays, so that a copy of the store sends the same one
+    /// (rule 2).
     func release(_ id: Int64, at instant: String, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_queue SET state = 'pending', created_at = ? WHERE id = ? AND state = 'held'",
