@@ -190,7 +190,11 @@ let programs: [Target] = [
         [
             "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataSQL", "ODataStore",
             argumentParser,
-        ], resources: [.embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json")]),
+        ],
+        resources: [
+            .embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json"),
+            .embedInCode("Resources/crm.xml"),
+        ]),
 ]
 
 let foundations: [Target] = [
