@@ -37,7 +37,8 @@ struct CompositeGraphTests {
         customer.salesOrders = [SalesOrder(amount: 1), SalesOrder(amount: 2)]
         customer = try await crm.save(customer)
         #expect(customer.salesOrders?.count == 2)
-        customer.salesOrders?[0].amount = 5
+        let first = try #require(customer.salesOrders?.firstIndex { $0.amount == 1 })
+        customer.salesOrders?[first].amount = 5
         customer.salesOrders?.append(SalesOrder(amount: 3))
         customer = try await crm.save(customer)
         #expect(customer.salesOrders?.map(\.amount).sorted() == [2, 3, 5])

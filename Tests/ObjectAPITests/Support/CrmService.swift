@@ -19,12 +19,14 @@ final class CrmService: Sendable {
     private let faults = Mutex<@Sendable (HTTPRequest) -> WireFault?>({ _ in nil })
     private let refusal = Mutex<@Sendable (ODataRequest) -> ODataError?>({ _ in nil })
     private let requests = Mutex<[HTTPRequest]>([])
+    /// The identifications of accepted changes.
+    private let accepted = Mutex<Set<String>>([])
 
     init() async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outpost-\(UUID().uuidString)")
         var options = StoreService.Options()
         options.requiresPrincipals = false
-        var definition = ServiceDefinition(model: try CrmMetadata.model.withoutOperations())
+        var definition = ServiceDefinition(model: CrmMetadata.model)
         definition.givesETagsToAll = true
         try definition.action(
             "ChangeLastName", on: .entity(Customer.typeName),
@@ -75,6 +77,17 @@ final class CrmService: Sendable {
     /// Selects the refusals of changes from now on.
     func refuse(_ plan: @escaping @Sendable (ODataRequest) -> ODataError?) { refusal.withLock { $0 = plan } }
 
+    /// The refusal of some changes. A repeat of accepted changes is never refused, since the service recognises it.
+    private func refusal(of changes: [ODataRequest]) -> ODataError? {
+        let ids = Set(changes.compactMap(\.repeatability?.requestID))
+        if !ids.isEmpty, accepted.withLock({ $0.isSuperset(of: ids) }) { return nil }
+        for change in changes {
+            if let error = refusal.withLock({ $0(change) }) { return error }
+        }
+        accepted.withLock { $0.formUnion(ids) }
+        return nil
+    }
+
     /// Refuses all changes from now on.
     func refuseAll() {
         refuse { _ in ODataError(status: 400, code: "Rejected", message: "Not like this.") }
@@ -116,8 +129,8 @@ final class CrmService: Sendable {
 
     private func client() throws -> ODataClient {
         let handler = ODataHandler(
-            provider: RefusingService(base: service) { [self] request in
-                refusal.withLock { $0(request) }
+            provider: RefusingService(base: service) { [self] in
+                refusal(of: $0)
             })
         let wire = FaultyTransport(LoopbackTransport(handler)) { [self] _, request in
             requests.withLock { $0.append(request) }
@@ -131,25 +144,13 @@ final class CrmService: Sendable {
 /// A service that refuses some changes, also within batches.
 private struct RefusingService: ProviderWrapper {
     let base: any ODataProvider
-    let refusal: @Sendable (ODataRequest) -> ODataError?
+    let refusal: @Sendable ([ODataRequest]) -> ODataError?
 
     func execute(_ request: ODataRequest) async throws -> ODataResponse {
-        if case .batch(let items) = request.body {
-            for item in items where item.request.method != .read {
-                if let error = refusal(item.request) { throw error }
-            }
-        } else if request.method != .read, let error = refusal(request) {
-            throw error
-        }
+        var changes = [request]
+        if case .batch(let items) = request.body { changes = items.map(\.request) }
+        changes.removeAll { $0.method == .read }
+        if let error = refusal(changes) { throw error }
         return try await base.execute(request)
-    }
-}
-
-extension EntityDataModel {
-    /// The model without operations, which the service declares with their implementations.
-    fileprivate func withoutOperations() throws -> EntityDataModel {
-        var schemas = schemas
-        for index in schemas.indices { schemas[index].operations = [] }
-        return try EntityDataModel(schemas: schemas, version: version)
     }
 }
