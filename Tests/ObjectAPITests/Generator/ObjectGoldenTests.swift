@@ -14,6 +14,15 @@ struct ObjectGoldenTests {
         return try CSDLReader.read(xml: Array(edit(try String(contentsOf: file, encoding: .utf8)).utf8))
     }
 
+    @Test(
+        "is of the same model in the example and at the reference service",
+        arguments: ["Examples/Crm/Sources/crm/odata-metadata.xml", "Sources/Tools/reference-service/Resources/crm.xml"])
+    func copies(path: String) throws {
+        let root = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
+        let copy = try Data(contentsOf: root.appendingPathComponent(path))
+        #expect(try copy == Data(contentsOf: Self.folder.appendingPathComponent("Documents/crm.xml")))
+    }
+
     private static func code(_ model: EntityDataModel) throws -> String {
         let configuration = GeneratorConfiguration(access: .internal, files: 1, objects: true)
         return try Generator(model, configuration).generate().files.map(\.text).joined()
