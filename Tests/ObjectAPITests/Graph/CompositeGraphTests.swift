@@ -29,6 +29,23 @@ struct CompositeGraphTests {
         #expect(try await crm.salesOrders.count() == 3)
     }
 
+    @Test("is sent in order, one request at a time, to a service without change sets")
+    func withoutChangeSets() async throws {
+        let service = try await CrmService()
+        let crm = try await service.database { $0.supportsChangeSets = false }
+        let ada = try await crm.transaction { changes in
+            let ada = try changes.create(Customer(lastName: "Lovelace", region: "West"))
+            try changes.create(SalesOrder(amount: 3), in: \.salesOrders, of: ada)
+            return ada
+        }
+        try await crm.submitPending(ada)
+        try await crm.synchronize()
+        #expect(service.takeChanges().map(\.path) == ["/Customers", "/SalesOrders"])
+        let key = try #require(try await crm.refresh(ada).id)
+        #expect(try await service.rows("SalesOrders").map { $0["CustomerID"] } == [.integer(key)])
+        #expect(try await crm.hasPendingChanges() == false)
+    }
+
     @Test("is saved with its expanded parts")
     func saved() async throws {
         let service = try await CrmService()

@@ -110,10 +110,13 @@ final class CrmService: Sendable {
     // MARK: Databases
 
     /// Opens a database that is connected to the service.
-    func database(_ name: String = "crm") async throws -> CrmDatabase {
+    func database(
+        _ name: String = "crm", knowing state: (inout StatedCapabilities) -> Void = { _ in }
+    ) async throws -> CrmDatabase {
         var profile = DatabaseProfile(protection: .unencrypted)
         // As if an earlier response had confirmed that the service recognises repeated requests.
         profile.storeOptions.service.capabilities.supportsRepeatableRequests = true
+        state(&profile.storeOptions.service.capabilities)
         var synchronization = SynchronizationProfile { [self] _ in try client() }
         synchronization.serviceRoot = Self.root
         return try await CrmDatabase.open(at: path(name), profile, synchronization: synchronization)
