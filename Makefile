@@ -54,7 +54,7 @@ new-app: setup ## an app of `outpost new`, built and tested by SwiftPM
 	scripts/test.sh --build-only
 	scripts/new-app.py --full
 
-examples: setup ## the example app, with the plugin that generates its types
+examples: setup ## the example apps, with the plugin that generates their types
 	scripts/examples.sh
 
 bench: ## the figures of the design, into BENCHMARKS.md

@@ -161,13 +161,20 @@ let libraries: [Target] = [
         ["ErrorCodes", "ODataHTTP", "ODataSQL", "EncryptedSQLite", "SafeFiles", "Secrets", crypto, grdb, httpTypes]),
 
     library(
+        "ObjectAPI", floor: 7, group: "Objects",
+        [
+            "ErrorCodes", "ODataModel", "ODataQuery", "ODataService", "ODataSQL", "OfflineOData", "Secrets",
+        ]),
+
+    library(
         "OutpostKit", floor: 7, group: "Kit",
         [
             "DataVault", "ErrorCodes", "ODataCache", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery",
             "ODataService", "ODataSQL", "ODataTransportURLSession", "OfflineOData", "Secrets",
         ]),
 
-    library("ODataGenerator", floor: 5, group: "Generate", ["ErrorCodes", "ODataModel", "SafeFiles"]),
+    library(
+        "ODataGenerator", floor: 5, group: "Generate", ["ErrorCodes", "ODataModel", "ODataQuery", "SafeFiles"]),
 ]
 
 let programs: [Target] = [
@@ -184,7 +191,11 @@ let programs: [Target] = [
         [
             "ODataHTTP", "ODataModel", "ODataQuery", "ODataServer", "ODataService", "ODataSQL", "ODataStore",
             argumentParser,
-        ], resources: [.embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json")]),
+        ],
+        resources: [
+            .embedInCode("Resources/metadata.xml"), .embedInCode("Resources/data.json"),
+            .embedInCode("Resources/crm.xml"),
+        ]),
 ]
 
 let foundations: [Target] = [
@@ -286,6 +297,12 @@ let testing: [Target] = [
             "EncryptedSQLite", "FaultInjection", "OutpostKit", "Secrets", "Soak", "StoreProbe", "TestCorpus", grdb,
             httpTypes,
         ], exclude: ["Fixtures"]),
+    tests(
+        "ObjectAPITests",
+        [
+            "ObjectAPI", "ODataClient", "ODataGenerator", "ODataHTTP", "ODataModel", "ODataQuery", "ODataService",
+            "ODataSQL", "ODataStore", "OfflineOData", "WireFaults", httpTypes,
+        ], exclude: ["Documents", "Refused", "Scope.csv"]),
     tests("SimulationTests", ["Simulation", "ODataHTTP", httpTypes]),
     tests(
         "ConformanceTests",

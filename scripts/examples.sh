@@ -1,16 +1,45 @@
 #!/usr/bin/env bash
-# Builds the example app, which uses the build-tool plugin, from a package of its own, and runs it.
+# Builds the example apps, which use the build-tool plugin, from packages of their own, and runs them. The app with business objects
+# runs against the reference service.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/configuration.sh
+source scripts/configuration.sh
+# Continuous integration has built the service already.
+service=$(cd "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)" && pwd)/reference-service
+[ -n "${CI:-}" ] && [ -x "$service" ] || swift build "${configuration[@]}" "${traits[@]}" --product reference-service
+
 export SCRATCH=${SCRATCH:-.build}/app
 # shellcheck source=scripts/configuration.sh
 source scripts/configuration.sh
 # Built without the trait `Server`, in the folder of scripts/app.sh: what is there is used again, and SwiftPM made to plan anew for
 # another package.
 plan_anew() { rm -f "$scratch"/*/{debug,release}/description.json; }
-trap plan_anew EXIT
-plan_anew
-swift build --package-path Examples/TypedHarbour "${configuration[@]}" --product TypedHarbour
-bin=$(swift build --package-path Examples/TypedHarbour "${configuration[@]}" --show-bin-path)
-diff <("$bin/TypedHarbour") Examples/TypedHarbour/expected.txt
-echo "Examples/TypedHarbour: as expected"
+process="" address=""
+cleanup() {
+    plan_anew
+    [ -z "$process" ] || kill "$process" 2>/dev/null || true
+    [ -z "$address" ] || rm -f "$address"
+}
+trap cleanup EXIT
+
+check() { # check PACKAGE PRODUCT ARGUMENT…: the program must print Examples/PACKAGE/expected.txt
+    local package=$1 product=$2 bin
+    shift 2
+    plan_anew
+    swift build --package-path "Examples/$package" "${configuration[@]}" --product "$product"
+    bin=$(swift build --package-path "Examples/$package" "${configuration[@]}" --show-bin-path)
+    diff <("$bin/$product" "$@") "Examples/$package/expected.txt"
+    echo "Examples/$package: as expected"
+}
+
+check TypedHarbour TypedHarbour
+address=$(mktemp)
+"$service" --package crm --port 0 --json >"$address" &
+process=$!
+for _ in $(seq 100); do
+    [ -s "$address" ] && break
+    kill -0 "$process" || { echo "examples.sh: the reference service ended" >&2; exit 1; }
+    sleep 0.1
+done
+check Crm crm "$(sed 's/.*"url":"\([^"]*\)".*/\1/' "$address")"

@@ -51,6 +51,7 @@ let package = Package(
                 outpost("ODataTransportConformance"),
                 outpost("ODataTransportNIO"),
                 outpost("ODataTransportURLSession"),
+                outpost("ObjectAPI"),
                 outpost("Secrets"),
                 outpost("SecureStorage"),
                 outpost("ServerMetrics"),

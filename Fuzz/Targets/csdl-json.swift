@@ -8,6 +8,8 @@ public func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"), let model = try? CSDLReader.read(bytes) else {
         return 0
     }
+    // The object package of any model can be read, and names its errors.
+    _ = PackageModel(model).problems
     // A model with skipped parts can be written, and nothing traps. Names that JSON allows may be invalid in XML.
     for written in [CSDLWriter.json(model), CSDLWriter.xml(model)] { _ = try? CSDLReader.read(written) }
     guard let result = try? CSDLReader.parse(bytes, options: strictMetadata), result.warnings.isEmpty else { return 0 }

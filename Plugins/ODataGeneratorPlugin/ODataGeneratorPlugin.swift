@@ -23,10 +23,11 @@ struct ODataGeneratorPlugin: BuildToolPlugin {
         var arguments = [metadata.path, "--output", output.path, "--files", String(Self.files)]
         var inputs = [metadata]
         var name = ""
+        var isOfObjects = false
         if FileManager.default.fileExists(atPath: configuration.path) {
             arguments += ["--config", configuration.path]
             inputs.append(configuration)
-            name = try Self.name(in: configuration)
+            (name, isOfObjects) = try Self.content(of: configuration)
         }
         guard !name.isEmpty else {
             Diagnostics.error(
@@ -34,17 +35,19 @@ struct ODataGeneratorPlugin: BuildToolPlugin {
             return []
         }
         let outputs =
-            ["\(name)Service.swift", "\(name)Metadata.swift"] + (1...Self.files).map { "\(name)Types\($0).swift" }
+            ["\(name)\(isOfObjects ? "Package" : "Service").swift", "\(name)Metadata.swift"]
+            + (1...Self.files).map { "\(name)Types\($0).swift" }
         return [
             .buildCommand(
-                displayName: "Generate \(name)Service", executable: try context.tool(named: "odata-generate").url,
+                displayName: "Generate \(name)\(isOfObjects ? "Database" : "Service")",
+                executable: try context.tool(named: "odata-generate").url,
                 arguments: arguments, inputFiles: inputs, outputFiles: outputs.map { output.appending(path: $0) })
         ]
     }
 
-    /// The names of the generated files begin with that of the service.
-    private static func name(in file: URL) throws -> String {
+    /// The name with which the names of the generated files begin, and whether these are business objects.
+    private static func content(of file: URL) throws -> (name: String, isOfObjects: Bool) {
         let object = try JSONSerialization.jsonObject(with: try Data(contentsOf: file)) as? [String: Any]
-        return object?["name"] as? String ?? ""
+        return (object?["name"] as? String ?? "", object?["objects"] as? Bool ?? false)
     }
 }

@@ -28,7 +28,7 @@ struct StoreFacetTests {
                 // Texts that the app needs before it can connect.
                 "keptTexts", "setKeptText",
                 // For stores that are not open.
-                "verify", "salvage", "remove",
+                "verify", "salvage", "remove", "exists", "rekey",
             ])
     }
 

@@ -76,7 +76,7 @@ struct SubsetTests {
             _ = try JSONDecoder().decode(GeneratorConfiguration.self, from: Data(#"{"set": []}"#.utf8))
             Issue.record("a misspelt key was read")
         } catch let error as DecodingError {
-            #expect(GeneratorConfiguration.explain(error).hasPrefix("set: There is no such key"))
+            #expect(GeneratorConfiguration.explain(error).hasPrefix("set: The key is unknown"))
         }
     }
 

@@ -1,4 +1,7 @@
 import Foundation
+import ODataModel
+import OfflineOData
+import Secrets
 import Testing
 
 @Suite("The changes of a clone, listed, compared and settled")
@@ -68,6 +71,29 @@ struct ChangesCommandTests {
         #expect(try await lines(tool, copy, "--held").map(\.isHeld) == [true])
         #expect(try await tool.run("changes", copy).output.contains("--from-copy"))
         #expect(try await tool.run("changes", clone, "--held").output == "No change is held.\n")
+    }
+
+    @Test("changes that an app has not submitted are listed as held, and no push sends them")
+    func notSubmitted() async throws {
+        let site = try Site()
+        let tool = site.tool
+        try await site.serve()
+        let (clone, key) = (site.path("clone"), site.path("key"))
+        try Site.writeKey(to: key)
+        #expect(try await tool.run("clone", site.url, clone, "--key-file", key).code == 0)
+        let store = try await OfflineStore.open(at: clone, protection: .encrypted(try KeySource(keyFile: key)))
+        try await store.changes.transaction(options: ChangeOptions(isHeld: true)) { changes in
+            try changes.update("Products(6)", ["Stock": 2])
+        }
+        try store.close()
+        let held = try await lines(tool, clone, "--held", "--key-file", key)
+        #expect(held.map(\.isHeld) == [true])
+        #expect(held.map(\.state) == ["held"])
+        #expect(try await lines(tool, clone, "--pending", "--key-file", key).isEmpty)
+        #expect(try await tool.run("changes", clone, "--key-file", key).output.contains("not submitted"))
+        #expect(try await tool.run("status", clone, "--key-file", key).output.contains("Not submitted yet:"))
+        #expect(try await tool.run("push", clone, "--key-file", key).code == 0)
+        #expect(try await lines(tool, clone, "--held", "--key-file", key).count == 1)
     }
 
     @Test("cancel takes single changes back by their numbers")

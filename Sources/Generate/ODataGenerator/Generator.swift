@@ -42,7 +42,8 @@ public struct Generator {
         }
         let overridden = Set(configuration.names.keys)
         var code = GeneratedCode(
-            files: files.sorted { $0.path < $1.path }, serviceName: translator.names.service,
+            files: files.sorted { $0.path < $1.path },
+            serviceName: translator.package == nil ? translator.names.service : translator.names.database,
             structuredTypes: translator.subset.structuredTypes.count, enumTypes: translator.subset.enumTypes.count,
             omissions: translator.subset.omissions.sorted { $0.description < $1.description })
         for element in overridden.sorted() where !isKnown(element) {
@@ -75,18 +76,19 @@ public struct Generator {
     private func text(_ declarations: [SwiftDeclaration]) -> String {
         var renderer = SwiftRenderer(access: configuration.access)
         renderer.render(declarations)
-        return Self.head + renderer.text
+        return head + renderer.text
     }
 
-    private static let head = """
-        // Generated from the metadata of an OData service. Changes made here are lost.
-        // swift-format-ignore-file
-        import ODataModel
-        import ODataQuery
-        import ODataService
+    private var head: String {
+        let imports = (configuration.objects ? ["ObjectAPI"] : []) + ["ODataModel", "ODataQuery", "ODataService"]
+        return """
+            // Generated from the metadata of an OData service. Changes made here are lost.
+            // swift-format-ignore-file
+            \(imports.map { "import \($0)" }.joined(separator: "\n"))
 
 
-        """
+            """
+    }
 
     /// Returns one file for each type. Names that differ only in case get a number, because some file systems
     /// ignore case.
@@ -127,7 +129,8 @@ public struct Generator {
 public struct GeneratedCode: Hashable, Sendable {
     /// The files, sorted by path.
     public var files: [GeneratedFile]
-    /// The name of the generated service, such as `NorthwindService`.
+    /// The name of the generated service, such as `NorthwindService`, or of the package database, such as
+    /// `CrmDatabase`.
     public var serviceName: String
     /// The number of entity and complex types.
     public var structuredTypes: Int

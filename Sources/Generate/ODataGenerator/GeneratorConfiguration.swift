@@ -59,13 +59,19 @@ public struct GeneratorConfiguration: Codable, Hashable, Sendable {
     /// The number of files for the types, from 1 to 100. Their names are fixed, as build tools require. `nil`
     /// generates a file for each type.
     public var files: Int?
+    /// Whether business objects of an object package are generated (`Outpost.Objects.V1`) instead of a service.
+    public var objects: Bool
+    /// The synchronization groups to include, with the types that their sets need; `nil` for all. Only for objects.
+    public var groups: [String]?
 
     /// Creates a configuration; omitted values have their defaults.
     public init(
         name: String? = nil, access: Access = .public, sets: [String]? = nil, types: [String] = [],
         navigation: Navigation = .selected, operations: Operations = .all, names: [String: String] = [:],
-        files: Int? = nil
+        files: Int? = nil, objects: Bool = false, groups: [String]? = nil
     ) {
+        self.objects = objects
+        self.groups = groups
         self.name = name
         self.access = access
         self.sets = sets
@@ -80,7 +86,7 @@ public struct GeneratorConfiguration: Codable, Hashable, Sendable {
     public static let maxFiles = 100
 
     private enum Key: String, CodingKey, CaseIterable {
-        case name, access, sets, types, navigation, operations, names, files
+        case name, access, sets, types, navigation, operations, names, files, objects, groups
     }
 
     /// A key in the file, known or unknown.
@@ -107,6 +113,8 @@ public struct GeneratorConfiguration: Codable, Hashable, Sendable {
             navigation: try container.decodeIfPresent(Navigation.self, forKey: .navigation) ?? .selected,
             operations: try container.decodeIfPresent(Operations.self, forKey: .operations) ?? .all,
             names: try container.decodeIfPresent([String: String].self, forKey: .names) ?? [:],
-            files: try container.decodeIfPresent(Int.self, forKey: .files))
+            files: try container.decodeIfPresent(Int.self, forKey: .files),
+            objects: try container.decodeIfPresent(Bool.self, forKey: .objects) ?? false,
+            groups: try container.decodeIfPresent([String].self, forKey: .groups))
     }
 }

@@ -17,6 +17,10 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
     case nothingToGenerate
     /// The generated part of the metadata cannot be written and read again.
     case metadata(String)
+    /// The object package has an error.
+    case package(place: String, reason: String)
+    /// The package has no synchronization group of this name.
+    case unknownGroup(String, known: [String])
     /// A name cannot be used for a new package.
     case appName(String, reason: String)
 
@@ -32,6 +36,9 @@ public enum GeneratorError: Error, Hashable, Sendable, CustomStringConvertible {
         case .files(let count):
             "The types go into 1 to \(GeneratorConfiguration.maxFiles) files, not \(count)."
         case .nothingToGenerate: "The metadata declare no types, sets or operations."
+        case .package(let place, let reason): "\(place): \(reason)"
+        case .unknownGroup(let name, let known):
+            "The package has no synchronization group \(name); there are \(known.joined(separator: ", "))."
         case .metadata(let reason): "The part of the metadata to generate cannot be kept: \(reason)"
         case .appName(let name, let reason): "The app cannot be named '\(name)': \(reason)."
         }
@@ -50,6 +57,8 @@ extension GeneratorError: CodedError {
             case .files: "too-many-files"
             case .nothingToGenerate: "nothing"
             case .metadata: "metadata"
+            case .package: "package"
+            case .unknownGroup: "unknown-group"
             case .appName: "app-name"
             }
         return ErrorCode(rawValue: "generator.\(name)")

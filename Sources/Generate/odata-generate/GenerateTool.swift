@@ -6,7 +6,7 @@ import ODataModel
 /// more, but includes a network client.
 @main
 struct GenerateTool {
-    static let usage = "usage: odata-generate METADATA --output DIR [--config FILE] [--files N]"
+    static let usage = "usage: odata-generate METADATA --output DIR [--config FILE] [--files N] [--objects]"
 
     static func main() {
         do {
@@ -26,6 +26,8 @@ struct GenerateTool {
         while let argument = rest.popFirst() {
             if ["--output", "--config", "--files"].contains(argument), let value = rest.popFirst() {
                 options[argument] = value
+            } else if argument == "--objects" {
+                options[argument] = ""
             } else if !argument.hasPrefix("-"), source == nil {
                 source = argument
             } else {
@@ -41,6 +43,7 @@ struct GenerateTool {
                 throw ToolError(message: "\(file): \(GeneratorConfiguration.explain(error))")
             }
         }
+        if options["--objects"] != nil { configuration.objects = true }
         if let text = options["--files"] {
             guard let count = Int(text) else { throw ToolError(message: usage, isUsage: true) }
             configuration.files = count

@@ -67,6 +67,8 @@ public final class OfflineStore: ODataProvider {
     private let unpaged: StoreProvider
     let queue: QueueTable
     let hook: QueueHook
+    /// The trees of entities that are parts of each other.
+    let graph: CompositeGraph
     let heldData: HeldDataCache
     let streamTable: StreamTable
     /// The names of all stream properties of the model.
@@ -104,6 +106,7 @@ public final class OfflineStore: ODataProvider {
         var mapping = OfflineLayout(model: model).mapping
         mapping.rowConditions = StateFunctions.conditions
         self.mapping = mapping
+        graph = CompositeGraph(model: model, mapping: mapping)
         queue = QueueTable(model: model, environment: options.runtime.environment)
         let hook = QueueHook(
             mapping: mapping, environment: options.runtime.environment,
@@ -160,12 +163,50 @@ public final class OfflineStore: ODataProvider {
         progress.tell(.state(.opening))
         progress.begin(.creation)
         progress.step(.loadingMetadata)
-        let model = try EngineSet.removing(from: try await remote.model)
+        return try await create(
+            at: directory, protection: protection, serviceRoot: serviceRoot, model: try await remote.model,
+            remote: remote, queries: queries.isEmpty ? nil : queries, user: user, options: options, progress: progress)
+    }
+
+    /// Makes an empty store for a service whose model is known, without asking the service.
+    ///
+    /// ```swift
+    /// let store = try await OfflineStore.create(
+    ///     at: directory, protection: .encrypted(.key(key)), serviceRoot: "", model: model)
+    /// ```
+    /// - Parameters:
+    ///   - directory: made when missing; must not hold a store, nor may another one be made there at the same time.
+    ///   - protection: the encryption of the file.
+    ///   - serviceRoot: kept with the store, to connect later; empty if it is not known yet.
+    ///   - model: the model of the service, or of the part that the app uses.
+    ///   - remote: the service; `nil` for a store that is connected when it is opened.
+    ///   - queries: the defining queries; `nil` for every entity set.
+    ///   - user: the user of the store, for one that several users share; `nil` to leave that open.
+    /// - Throws: as ``create(at:protection:serviceRoot:remote:queries:user:options:)``.
+    public static func create(
+        at directory: String, protection: StoreProtection, serviceRoot: String, model: EntityDataModel,
+        remote: (any ODataProvider)? = nil, queries: [DefiningQuery]? = nil,
+        user: String? = nil, options: Options = Options()
+    ) async throws -> OfflineStore {
+        let progress = ProgressChannel(options.runtime)
+        progress.tell(.state(.opening))
+        progress.begin(.creation)
+        return try await create(
+            at: directory, protection: protection, serviceRoot: serviceRoot, model: model, remote: remote,
+            queries: queries, user: user, options: options, progress: progress)
+    }
+
+    private static func create(
+        at directory: String, protection: StoreProtection, serviceRoot: String, model: EntityDataModel,
+        remote: (any ODataProvider)?, queries: [DefiningQuery]?, user: String?,
+        options: Options, progress: ProgressChannel
+    ) async throws -> OfflineStore {
+        let model = try EngineSet.removing(from: model)
         let path = StoreFiles.database(in: directory)
         progress.enter(.initializing)
         let wanted =
-            try queries.isEmpty
-            ? DefiningQuery.all(of: model, options.creation) : queries.map { try $0.overSet(of: model) }
+            try queries.map { try $0.map { try $0.overSet(of: model) } }
+            ?? DefiningQuery.all(of: model, options.creation)
         let sets = try wanted.map { try DefiningQueryCheck.entitySet(of: $0, model: model) }
         if options.creation.requiresMaxLengthOfKeys { try DefiningQueryCheck.requireMaxLength(of: wanted, sets, model) }
         for (index, query) in wanted.enumerated() {
@@ -369,7 +410,8 @@ public final class OfflineStore: ODataProvider {
         if let answer = try await answerCall(request) { return answer }
         if let answer = try await answerStream(request) { return answer }
         if request.method == .read {
-            return try await annotating(try await answer(request, isPaged: isPaged))
+            let answer = try await annotating(try await answer(request, isPaged: isPaged))
+            return request.context.readsReplayState ? try await addingReplayStates(to: answer) : answer
         }
         return try await answer(markingDeepChange(request))
     }

@@ -221,6 +221,8 @@ struct Failure: Error {
         switch error {
         case .unknownSet, .unknownType: advice = "List the names: outpost metadata show FILE-or-URL"
         case .illegalName, .nameTaken: advice = "Give another name in the configuration file."
+        case .unknownGroup: advice = "Correct the groups in the configuration file."
+        case .package: advice = "Correct the annotations of the package in the metadata."
         case .appName: advice = "For example: outpost new shop --service URL"
         case .metadata, .nothingToGenerate, .files: advice = nil
         }

@@ -15,8 +15,11 @@ struct ReferenceService: AsyncParsableCommand {
             Products with categories, descriptions, media and a singleton, in memory. Changes are lost when the
             service stops, and POST /Reseed restores every row. Clients of OData 2.0 find the same below /v2/.
 
+            With --package crm, it serves an object package: customers with their orders.
+
             EXAMPLE
               reference-service
+              reference-service --package crm
               reference-service --port 0 --json
               curl 'http://127.0.0.1:9090/Products?$filter=Price%20gt%20100&$expand=Category'
             """)
@@ -27,6 +30,12 @@ struct ReferenceService: AsyncParsableCommand {
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
+    /// The services that the tool has besides the reference model.
+    enum Package: String, ExpressibleByArgument, CaseIterable { case crm }
+
+    @Option(help: "An object package to serve instead: crm.")
+    var package: Package?
+
     @Flag(help: "Say where the service is as JSON.")
     var json = false
 
@@ -35,11 +44,14 @@ struct ReferenceService: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let service = try await Self.open()
+        let service = try await package == .crm ? CrmDefinition.open() : Self.open()
         let running = try await ODataServer(
             configuration: .init(host: host, port: port), handler: try Self.handler(service)
         ).start(stoppingOnSignals: true)
-        print(json ? "{\"url\":\"\(running.url)\"}" : "Serving the reference model at \(running.url)")
+        print(
+            json
+                ? "{\"url\":\"\(running.url)\"}"
+                : "Serving the \(package.map { "package \($0.rawValue)" } ?? "reference model") at \(running.url)")
         fflush(nil)
         await running.waitUntilStopped()
         try await service.close()

@@ -223,6 +223,28 @@ struct OperationTests {
             try definition.action("Break") { _ in .none }
         }
     }
+
+    @Test("An operation that the model declares keeps its declaration")
+    func declared() async throws {
+        let raise =
+            #"<Action Name="Raise" IsBound="true"><Parameter Name="product" Type="Bazaar.Product"/>"#
+            + #"<Parameter Name="by" Type="Edm.Double" Nullable="false"/></Action>"#
+        let bazaar = try await Bazaar(replacing: ["<EntityContainer": raise + "<EntityContainer"]) { definition in
+            try definition.action("Raise", on: .entity(Self.product), parameters: [.init("by", .primitive(.double))]) {
+                call in
+                let product = try call.boundEntity()
+                let price: Double = try product.read("Price")
+                _ = try call.transaction.update(product, ["Price": .double(price + (try call.argument("by")))])
+                return .none
+            }
+        }
+        let declared = bazaar.service.model.operations(Bazaar.name("Raise"))
+        #expect(declared.map { $0.parameters.map(\.name) } == [["product", "by"]])
+        try await bazaar.create("Products", #"{"Name":"a","Price":2}"#)
+        let id = try await id(bazaar, "a")
+        #expect(try await bazaar.send(.create, "\(id)/Bazaar.Raise", #"{"by":3}"#).status == 204)
+        #expect(try await bazaar.entity(id)?["Price"] == .double(5))
+    }
 }
 
 @Suite("A service on its own model: entities that no table holds")

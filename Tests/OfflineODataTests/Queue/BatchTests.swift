@@ -256,7 +256,7 @@ struct BatchTests {
         #expect(results.refusals.map { $0.id } == ["1", "2"])
         let refusal = try #require(results.refusals.first?.error)
         #expect(refusal.code == "OnlineCallInChangeSet" && refusal.target == "Studio.Rename")
-        #expect(refusal.message.contains("cannot be undone"))
+        #expect(refusal.message.contains("cannot be part of a change set"))
         #expect(studio.calls.names == ["Called"])
         #expect(try await studio.service.rows("Albums(1)").first?["Name"] == "Called")
         guard case .value(let count, _) = try results.response("4").body else { throw ODataError.notFound("a value") }

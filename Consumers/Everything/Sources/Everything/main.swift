@@ -18,6 +18,7 @@ let uses: [(product: String, run: () async throws -> Void)] = [
     ("ODataTransportConformance", usesODataTransportConformance),
     ("ODataTransportNIO", usesODataTransportNIO),
     ("ODataTransportURLSession", usesODataTransportURLSession),
+    ("ObjectAPI", usesObjectAPI),
     ("OutpostKit", usesOutpostKit),
     ("Secrets", usesSecrets),
     ("SecureStorage", usesSecureStorage),

@@ -11,6 +11,18 @@ struct NameTable {
     private(set) var metadata = ""
     /// The common prefix of both names.
     let prefix: String
+    /// The name of an object package, such as `Crm`.
+    private(set) var package = ""
+    /// The name of the database of an object package, such as `CrmDatabase`.
+    private(set) var database = ""
+    /// The name of the personalization keys of an object package, such as `CrmPersonalization`.
+    private(set) var personalization = ""
+    /// Whether the names are those of business objects.
+    private let isOfObjects: Bool
+    /// The prefix of the names of types.
+    private let typePrefix: String
+    /// The names of the subscriptions, by set.
+    private var subscriptions: [String: String] = [:]
 
     private var types: [QualifiedName: String] = [:]
     private var protocols: [QualifiedName: String] = [:]
@@ -19,9 +31,13 @@ struct NameTable {
     private var container: [String: String] = [:]
     private let overrides: [String: String]
 
-    init(_ model: EntityDataModel, _ subset: ModelSubset, configuration: GeneratorConfiguration)
-        throws(GeneratorError)
-    {
+    /// - Parameter package: the object package; `nil` for proxies.
+    init(
+        _ model: EntityDataModel, _ subset: ModelSubset, configuration: GeneratorConfiguration,
+        package: PackageModel? = nil
+    ) throws(GeneratorError) {
+        isOfObjects = package != nil
+        typePrefix = package?.namePrefix ?? ""
         overrides = configuration.names
         for (element, name) in overrides.sorted(by: { $0.key < $1.key }) where !SwiftName.isIdentifier(name) {
             throw .illegalName(name, for: element)
@@ -29,8 +45,9 @@ struct NameTable {
         if let name = configuration.name, !SwiftName.isIdentifier(name) {
             throw .illegalName(name, for: "the service")
         }
-        prefix = configuration.name ?? Self.prefix(model)
+        prefix = configuration.name ?? package.map { SwiftName.type($0.name) } ?? Self.prefix(model)
         try nameTypes(model, subset)
+        if let package { nameSubscriptions(model, subset, package) }
         try nameMembers(model, subset)
         try nameContainer(model, subset)
     }
@@ -53,6 +70,9 @@ struct NameTable {
     func member(_ name: String, of type: QualifiedName) -> String {
         members[type]?[name] ?? SwiftName.member(name)
     }
+
+    /// Returns the name of the subscription of a set.
+    func subscription(_ set: String) -> String { subscriptions[set] ?? SwiftName.type(set) + "Subscription" }
 
     func set(_ name: String) -> String { container[name] ?? SwiftName.member(name) }
 
@@ -85,9 +105,15 @@ struct NameTable {
     }
 
     private mutating func nameTypes(_ model: EntityDataModel, _ subset: ModelSubset) throws(GeneratorError) {
-        let reserved = ReservedNames.swiftTypes.union(ReservedNames.libraryTypes).union(ReservedNames.nestedTypes)
+        let reserved = self.reserved
         var scope = NameScope(reserved: SwiftName.cannotBeQuoted)
-        service = scope.name("\(prefix)Service", reserved: reserved)
+        if isOfObjects {
+            package = scope.name(prefix, "\(prefix)Package", reserved: reserved)
+            database = scope.name("\(prefix)Database", reserved: reserved)
+            personalization = scope.name("\(prefix)Personalization", reserved: reserved)
+        } else {
+            service = scope.name("\(prefix)Service", reserved: reserved)
+        }
         metadata = scope.name("\(prefix)Metadata", reserved: reserved)
         let names = (subset.structuredTypes + subset.enumTypes).sorted { $0.description < $1.description }
         for name in names {
@@ -100,13 +126,36 @@ struct NameTable {
             types[name] = override
         }
         for name in names where types[name] == nil {
-            let own = SwiftName.type(name.name)
+            let own = typePrefix + SwiftName.type(name.name)
             let last = name.namespace.split(separator: ".").last.map(String.init) ?? name.namespace
             types[name] = scope.name(own, SwiftName.type(last) + own, reserved: reserved)
         }
         for name in subset.structuredTypes where model.derivedTypes(of: name).contains(where: subset.contains) {
+            // A business object has all attributes that it inherits itself.
+            if isOfObjects, model.structuredType(name)?.kind == .entity { continue }
             protocols[name] = scope.name("\(type(name))Protocol", reserved: reserved)
             pathProtocols[name] = scope.name("\(type(name))Paths", reserved: reserved)
+        }
+    }
+
+    /// The names that no generated type may have.
+    private var reserved: Set<String> {
+        let common = ReservedNames.swiftTypes.union(ReservedNames.libraryTypes).union(ReservedNames.nestedTypes)
+        return isOfObjects ? common.union(ReservedNames.objectLibraryTypes) : common
+    }
+
+    /// The names of all generated types.
+    var typeNames: Set<String> {
+        Set(types.values).union(subscriptions.values).union([package, database, personalization, metadata, service])
+    }
+
+    private mutating func nameSubscriptions(_ model: EntityDataModel, _ subset: ModelSubset, _ package: PackageModel) {
+        var scope = NameScope(reserved: typeNames)
+        let sets = model.container.entitySets.filter { subset.isWanted($0.name) && subset.contains($0.type) }
+        for set in sets.sorted(by: { $0.name < $1.name }) where package.sets[set.name]?.parameters.isEmpty == false {
+            let isOnly = sets.filter { $0.type == set.type }.count == 1
+            let own = isOnly ? type(set.type) : typePrefix + SwiftName.type(set.name)
+            subscriptions[set.name] = scope.name("\(own)Subscription", reserved: reserved)
         }
     }
 
@@ -136,7 +185,10 @@ struct NameTable {
             for taken in inherited.values { _ = scope.take(taken) }
             let own = (type.properties.map(\.name) + type.navigationProperties.map(\.name))
                 .filter { inherited[$0] == nil }
-            let given = try named(own, of: type.name, scope: &scope, reserved: ReservedNames.members)
+            let reserved =
+                isOfObjects && type.kind == .entity
+                ? ReservedNames.members.union(ReservedNames.objectMembers) : ReservedNames.members
+            let given = try named(own, of: type.name, scope: &scope, reserved: reserved)
             members[type.name] = inherited.merging(given) { first, _ in first }
         }
     }
@@ -166,13 +218,17 @@ struct NameTable {
         for name in names {
             let element = "\(model.container.name)/\(name)"
             guard let override = overrides[element] else { continue }
-            guard !ReservedNames.service.contains(override), scope.take(override) else {
+            guard !reservedForSets.contains(override), scope.take(override) else {
                 throw .nameTaken(override, for: element)
             }
             container[name] = override
         }
         for name in names where container[name] == nil {
-            container[name] = scope.name(SwiftName.member(name), reserved: ReservedNames.service)
+            container[name] = scope.name(SwiftName.member(name), reserved: reservedForSets)
         }
+    }
+
+    private var reservedForSets: Set<String> {
+        isOfObjects ? ReservedNames.packageDatabase : ReservedNames.service
     }
 }

@@ -6,6 +6,37 @@ enum ReservedNames {
         "odataValue", "path", "paths", "require", "typeName", "write",
     ]
 
+    /// The additional members of every business object.
+    static let objectMembers: Set<String> = ["objectState", "objectType", "requiredAttributes"]
+
+    /// The members of object sets, to which finders are added.
+    static let objectSets: Set<String> = [
+        "all", "count", "expand", "filter", "find", "first", "load", "observe", "orderBy", "page", "query", "rows",
+        "search", "select", "skip", "top", "with", "withCount",
+    ]
+
+    /// The members of package databases, to which object sets are added.
+    static let packageDatabase: Set<String> = [
+        "beginSynchronize", "cancelAllPending", "cancelPending", "changeLog", "close", "create", "delete", "events",
+        "execute", "exists", "hasPendingChanges", "invoke", "large", "listen", "logRecords", "logger", "metadata",
+        "objects", "observe", "onNotification", "open", "package", "personalization", "recover", "refresh", "rekey",
+        "resume", "rows", "save", "service", "store", "submitAllPending", "submitPending", "subscribe",
+        "subscriptions", "suspend", "synchronize", "transaction", "unsubscribe", "update",
+    ]
+
+    /// The members of group names, to which the groups of a package are added.
+    static let groupNames: Set<String> = ["default", "system", "rawValue", "description", "hash", "hashValue"]
+
+    /// The types of the object library that generated code uses.
+    static let objectLibraryTypes: Set<String> = [
+        "BusinessObject", "ChangeScope", "Creatable", "DatabaseProfile", "Deletable", "GroupName", "NoPersonalization",
+        "ObjectAPI", "ObjectError", "ObjectOperation", "ObjectPackage", "ObjectReference", "ObjectSet", "ObjectState",
+        "ObjectTransaction", "ObjectType", "OfflineStore", "OperationParameters", "Package", "PackageDatabase",
+        "PendingChange", "PendingOperation", "PersonalizationKeys", "PersonalizationValues", "QueryArgument",
+        "ReplayFailure", "RequiredInitialValues", "Savable", "StateCondition", "SubscriptionArgument",
+        "SubscriptionParameters", "SurrogateKey", "SyncReport", "SynchronizationProfile", "Updatable",
+    ]
+
     /// The members of every generated enumeration. `none` and `some` would be confused with those of
     /// `Optional`, because every property is optional.
     static let enumerationMembers: Set<String> = [
@@ -34,7 +65,7 @@ enum ReservedNames {
     static let parameters: Set<String> = ["odataCall", "odataService"]
 
     /// The names of nested types: the paths of a structure, and the generic parameters of extended requests.
-    static let nestedTypes: Set<String> = ["Element", "Member", "Paths", "Value"]
+    static let nestedTypes: Set<String> = ["Element", "InitialValues", "Member", "Paths", "Value"]
 
     /// The types of Swift and Foundation that generated code uses, or that its users may need.
     static let swiftTypes: Set<String> = [

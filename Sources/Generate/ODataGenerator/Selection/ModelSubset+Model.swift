@@ -33,7 +33,7 @@ extension ModelSubset {
             }
             type.navigationProperties = type.navigationProperties.filter { contains($0.target) }.map { property in
                 var property = property
-                property.annotations = []
+                property.annotations = property.annotations.filter { $0.term.hasPrefix(Vocabulary.objects) }
                 property.onDeleteAnnotations = []
                 if let relationship = property.relationship { relationships.insert(relationship.association) }
                 return property
@@ -73,6 +73,7 @@ extension ModelSubset {
 
     private func reduced(_ container: EntityContainer) -> EntityContainer {
         var result = EntityContainer(name: container.name)
+        result.annotations = container.annotations.filter { $0.term.hasPrefix(Vocabulary.objects) }
         result.entitySets = container.entitySets.filter { isWanted($0.name) && contains($0.type) }.map { set in
             var set = set
             set.annotations = reduced(set.annotations)
@@ -113,7 +114,9 @@ extension ModelSubset {
     private func reduced(_ annotations: [Annotation]) -> [Annotation] {
         let texts = ["label", "quickinfo", "heading", "Description", "LongDescription"]
         return annotations.filter { annotation in
-            let isKept = annotation.term.hasPrefix(Vocabulary.core) || annotation.term.hasPrefix("sap:")
+            let isKept =
+                annotation.term.hasPrefix(Vocabulary.core) || annotation.term.hasPrefix("sap:")
+                || annotation.term.hasPrefix(Vocabulary.objects)
             return isKept && !texts.contains { annotation.term.hasSuffix($0) }
         }
     }

@@ -3,6 +3,7 @@ indirect enum SwiftDeclaration: Hashable, Sendable {
     case type(SwiftType)
     case property(SwiftProperty)
     case function(SwiftFunction)
+    case alias(documentation: [String], name: String, type: String)
     case enumerationCase(documentation: [String], name: String, value: String)
 }
 

@@ -31,6 +31,9 @@ struct SwiftRenderer {
         case .type(let type): render(type, access)
         case .property(let property): render(property, access)
         case .function(let function): render(function, access)
+        case .alias(let documentation, let name, let type):
+            document(documentation)
+            line("\(access)typealias \(name) = \(type)")
         case .enumerationCase(let documentation, let name, let value):
             document(documentation)
             line("case \(SwiftName.quoted(name)) = \(value)")
@@ -98,7 +101,7 @@ extension SwiftDeclaration {
     /// Whether the declaration has one line and needs no empty line around it.
     fileprivate var isDense: Bool {
         switch self {
-        case .enumerationCase(let documentation, _, _): documentation.isEmpty
+        case .enumerationCase(let documentation, _, _), .alias(let documentation, _, _): documentation.isEmpty
         case .property(let property):
             switch property.body {
             case .constant, .variable, .computed: property.documentation.isEmpty

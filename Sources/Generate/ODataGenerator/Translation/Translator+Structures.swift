@@ -79,7 +79,7 @@ extension Translator {
         ]
     }
 
-    private static func paths(inherits: [String], _ members: [SwiftDeclaration]) -> SwiftType {
+    static func paths(inherits: [String], _ members: [SwiftDeclaration]) -> SwiftType {
         let own: [SwiftDeclaration] = [
             .property(SwiftProperty(name: "odataPath", type: "String", body: .variable)),
             .function(
@@ -163,7 +163,7 @@ extension Translator {
 
     // MARK: Paths
 
-    private func pathMembers(_ type: StructuredType) -> [SwiftDeclaration] {
+    func pathMembers(_ type: StructuredType) -> [SwiftDeclaration] {
         var members: [SwiftDeclaration] = []
         func add(_ name: String, _ pathType: String) {
             members.append(
@@ -221,7 +221,7 @@ extension Translator {
                 members: [.function(method)]))
     }
 
-    private func keyProperty(_ path: String, _ shape: TypeShape) -> Property? {
+    func keyProperty(_ path: String, _ shape: TypeShape) -> Property? {
         let steps = path.split(separator: "/").map(String.init)
         var shape = shape
         for step in steps.dropLast() {

@@ -11,11 +11,15 @@ struct Translator {
     /// The bound operations by the element type of their binding parameter.
     private(set) var operationsByBinding: [TypeReference: [ODataOperation]] = [:]
 
+    /// The object package; `nil` for proxies.
+    let package: PackageModel?
+
     init(_ model: EntityDataModel, _ configuration: GeneratorConfiguration) throws(GeneratorError) {
         self.model = model
         self.configuration = configuration
-        subset = try ModelSubset(of: model, configuration)
-        names = try NameTable(model, subset, configuration: configuration)
+        package = try configuration.objects ? PackageCheck(model, configuration).package() : nil
+        subset = try ModelSubset(of: model, package?.choosing(configuration) ?? configuration)
+        names = try NameTable(model, subset, configuration: configuration, package: package)
         let operations = (model.schemas + model.includedSchemas).flatMap { $0.operations.map(\.name) }
         operationNames = Set(operations).sorted { $0.description < $1.description }
         operationsByBinding = bindings()
@@ -34,6 +38,11 @@ struct Translator {
         for name in subset.structuredTypes {
             guard let type = model.structuredType(name), let shape = model.shape(name) else { continue }
             let folder = type.kind == .entity ? "Entities" : "ComplexTypes"
+            if let package, type.kind == .entity {
+                units.append(
+                    Unit(folder: folder, file: names.type(name), declarations: object(type, shape, in: package)))
+                continue
+            }
             units.append(Unit(folder: folder, file: names.type(name), declarations: structure(type, shape)))
         }
         for name in subset.enumTypes {
@@ -44,6 +53,12 @@ struct Translator {
     }
 
     mutating func serviceUnits() throws(GeneratorError) -> [Unit] {
+        if let package {
+            return [
+                Unit(folder: "", file: "\(names.prefix)Package", declarations: self.package(package)),
+                Unit(folder: "", file: names.metadata, declarations: [.type(try metadata())]),
+            ]
+        }
         omitOperations()
         return [
             Unit(folder: "", file: names.service, declarations: service() + operationsBoundToValues()),

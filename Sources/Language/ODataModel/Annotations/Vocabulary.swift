@@ -17,6 +17,9 @@ package enum Vocabulary {
     package static let repeatability = standard + "Repeatability.V1."
     package static let validation = standard + "Validation.V1."
 
+    /// The vocabulary of object packages.
+    package static let objects = "Outpost.Objects.V1."
+
     package static let analytics = sap + "Analytics.v1."
     package static let common = sap + "Common.v1."
     package static let communication = sap + "Communication.v1."

@@ -13,6 +13,20 @@ extension ODataEntity {
         return Value(odataValue: value)
     }
 
+    /// Returns the value of a property that is known to be loaded, not null and convertible, such as a non-null
+    /// attribute of a business object, whose initializers check that. For any other property, the result is the value
+    /// that an empty text, a zero or an empty structure stands for.
+    ///
+    /// - Parameters:
+    ///   - ordinal: the expected ordinal of the property.
+    ///   - name: the property's name in the model.
+    ///   - substitute: the value for a property that has none after all.
+    public func requiredValue<Value: ODataValueConvertible>(
+        _ ordinal: Int, _ name: String, or substitute: @autoclosure () -> Value
+    ) -> Value {
+        typedValue(ordinal, name) ?? substitute()
+    }
+
     /// Returns the members of a collection, which may be null; `nil` if the collection is not loaded.
     public func typedMembers<Value: ODataValueConvertible>(_ ordinal: Int, _ name: String) -> [Value?]? {
         guard case .collection(let members)? = value(at: ordinal, name) else { return nil }

@@ -83,6 +83,9 @@ public struct ODataTimeOfDay: Hashable, Sendable, Comparable, LosslessStringConv
     /// The number of picoseconds since midnight, 0 to 86,400 × 10^12 − 1.
     public let picoseconds: Int64
 
+    /// The start of a day.
+    public static let midnight = ODataTimeOfDay(unchecked: 0)
+
     /// Creates a time of day from the number of picoseconds since midnight.
     ///
     /// - Returns: `nil` if the value is outside one day.

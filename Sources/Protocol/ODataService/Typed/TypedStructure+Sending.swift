@@ -58,7 +58,7 @@ extension DataService {
     /// - Throws: ``/ODataModel/EntityError/unknownProperty(_:type:)`` if the provider's model lacks a property,
     ///   ``DataServiceError/unknownType(_:)`` if it lacks the type, and
     ///   ``DataServiceError/generatedMetadata(_:reason:)`` if the generated metadata were edited.
-    func localized<Value: TypedStructure>(_ value: Value) async throws -> ODataEntity {
+    package func localized<Value: TypedStructure>(_ value: Value) async throws -> ODataEntity {
         try Value.checkMetadata()
         return try value.odataEntity.localized(in: try await provider.model)
     }
@@ -76,7 +76,7 @@ extension ODataValue {
 }
 
 extension ODataEntity {
-    func localized(in model: EntityDataModel) throws -> ODataEntity {
+    package func localized(in model: EntityDataModel) throws -> ODataEntity {
         guard let own = model.shape(shape.name) else { throw DataServiceError.unknownType(shape.name) }
         var result = ODataEntity(shape: own)
         for (property, value) in zip(shape.properties, values) {

@@ -15,6 +15,8 @@ import ODataModel
 public protocol TypedStructure: EntityRepresentable, Hashable, Codable, ODataValueConvertible {
     /// The paths of its properties in queries.
     associatedtype Paths: TypedPaths
+    /// The properties that an initializer asks for: none, unless the type says otherwise.
+    associatedtype InitialValues = OptionalInitialValues
     /// The metadata from which the code was generated.
     static var odataMetadata: GeneratedMetadata { get }
     /// The shape of the type in the metadata.
@@ -38,7 +40,13 @@ public protocol OpenStructure: TypedStructure {}
 /// An entity with a stream of its own (OData CSDL 4.01, 6.4 *Media Entity Type*).
 public protocol MediaEntity: TypedEntity {}
 
-extension TypedStructure {
+/// The marker of types whose instances can be created without any property.
+public enum OptionalInitialValues {}
+
+/// The marker of types whose initializers ask for every property that must not be null.
+public enum RequiredInitialValues {}
+
+extension TypedStructure where InitialValues == OptionalInitialValues {
     /// Creates an instance without loaded properties.
     public init() { self.init(odataEntity: ODataEntity(shape: Self.odataShape)) }
 
@@ -51,7 +59,9 @@ extension TypedStructure {
         self.init()
         try fill(&self)
     }
+}
 
+extension TypedStructure {
     /// Reads a row.
     ///
     /// - Throws: ``DataServiceError/generatedMetadata(_:reason:)`` if the generated metadata were edited.

@@ -114,7 +114,8 @@ public struct ServiceDefinition: Sendable {
     // MARK: Operations
 
     /// Registers a function and adds it to the model, with an import if it is unbound (OData Protocol 4.01,
-    /// 11.5.4). Functions with the same name are overloads.
+    /// 11.5.4). Functions with the same name are overloads. A function that the model declares with the same
+    /// binding and parameters keeps its declaration.
     ///
     /// If a function returns a single value, and is unbound or bound to an entity, queries can call it in
     /// `$filter`, `$orderby` and `$compute`. An example is `$filter=Shop.GetTotalPrice(taxRate=0.1) gt 100`.
@@ -141,7 +142,7 @@ public struct ServiceDefinition: Sendable {
     }
 
     /// Registers an action and adds it to the model, with an import if it is unbound (OData Protocol 4.01,
-    /// 11.5.5).
+    /// 11.5.5). An action that the model declares with the same binding and parameters keeps its declaration.
     ///
     /// - Parameters:
     ///   - name: the name, in the namespace of the container.
@@ -178,7 +179,9 @@ public struct ServiceDefinition: Sendable {
             returnType: type, isReturnNullable: type?.isCollection != true)
         let signature = OperationSignature(operation)
         guard operations[signature] == nil else { throw .duplicateName(operation.name.description) }
-        schemas[index].operations.append(operation)
+        if !schemas[index].operations.contains(where: { OperationSignature($0) == signature }) {
+            schemas[index].operations.append(operation)
+        }
         if binding == nil, var container = schemas[index].container,
             !container.operationImports.contains(where: { $0.name == name })
         {

@@ -53,6 +53,7 @@ struct EngineRows {
     private func queued(_ request: QueuedRequest, _ shape: TypeShape, methods: RequestMethods) -> ODataEntity {
         let status =
             switch request.state {
+            case .held: "Held"
             case .pending: "NotSent"
             case .sending: "Sent"
             case .refused: "Failed"

@@ -25,20 +25,7 @@ extension OfflineStore.Changes {
                 return false
             }
             for request in chosen {
-                // The change goes on top of the newest known version, from the failure or a later download. A
-                // stream goes on top of the version from the failure.
-                if request.failure?.theirs != nil, request.kind != .create, request.kind != .stream,
-                    let table = mapping.tables[request.entitySet],
-                    let theirs = try before.image(
-                        set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.entity
-                {
-                    try queue.setETag(theirs.control.etag, of: request.id, in: database)
-                    let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
-                    try queue.rewrite(
-                        request.id, key: ODataEntity(shape: base.shape, key: request.key), changes: request.changes,
-                        base: base, in: database)
-                }
-                try queue.renew(request.id, at: instant, in: database)
+                try queue.putBack(request, before: before, mapping: mapping, at: instant, in: database)
             }
             return chosen.count
         }
@@ -86,6 +73,30 @@ extension OfflineStore.Changes {
     @discardableResult
     public func discard(_ ids: [Int64] = []) async throws -> Int {
         try await store.database.write { [store] in try store.discard(ids, withAllOthers: false, in: $0) }
+    }
+}
+
+extension QueueTable {
+    /// Puts a request of the error archive back into the queue.
+    ///
+    /// The request goes on top of the newest known version, from the failure or a later download. A stream goes on
+    /// top of the version from the failure.
+    func putBack(
+        _ request: QueuedRequest, before: BeforeImages, mapping: StorageMapping, at instant: String,
+        in database: Database
+    ) throws {
+        if request.failure?.theirs != nil, request.kind != .create, request.kind != .stream,
+            let table = mapping.tables[request.entitySet],
+            let theirs = try before.image(
+                set: request.entitySet, rowID: request.rowID, shape: table.shape, in: database)?.entity
+        {
+            try setETag(theirs.control.etag, of: request.id, in: database)
+            let base = request.kind == .delete ? theirs : theirs.only(where: { request.changes[$0] != nil })
+            try rewrite(
+                request.id, key: ODataEntity(shape: base.shape, key: request.key), changes: request.changes,
+                base: base, in: database)
+        }
+        try renew(request.id, at: instant, in: database)
     }
 }
 

@@ -124,6 +124,14 @@ struct EntityStates: Sendable {
             at: steps, BeforeImages(snapshots: queue.snapshots), queue, in: database)?.rowID
     }
 
+    /// Returns the row of an entity that was read; `nil` if it is none of the store.
+    static func row(of entity: ODataEntity, mapping: StorageMapping, in database: Database) throws -> RowReference? {
+        guard let id = entity.control.id, let set = set(of: entity), let table = mapping.tables[set] else { return nil }
+        let loader = try BulkLoader(table: table, in: database)
+        return try row(id, entity.key, table: table, loader: loader, mapping: mapping, in: database)
+            .map { RowReference(set: set, rowID: $0) }
+    }
+
     /// Whether the last download was the first one of any complete query, and of all of them.
     private static func freshness(in database: Database) throws -> (isAny: Bool, isAll: Bool) {
         let statement = try database.cachedStatement(

@@ -38,6 +38,8 @@ public struct StoreStatus: Sendable {
     public let queries: [Query]
     /// The pending changes, including sent ones.
     public let pending: [QueuedRequest]
+    /// Changes that the app has not submitted yet (``ChangeOptions/isHeld``).
+    public let held: [QueuedRequest]
     /// The reason for which pending changes are held; `nil` if the next upload sends them
     /// (``OfflineStore/Changes/hold()``).
     public let hold: QueueHold?
@@ -70,7 +72,8 @@ extension OfflineStore.Observation {
         let hold = try await store.changes.hold()
         return StoreStatus(
             serviceRoot: store.serviceRoot, queries: queries,
-            pending: requests.filter { QueuedRequest.State.ofQueue.contains($0.state) }, hold: hold,
+            pending: requests.filter { QueuedRequest.State.ofQueue.contains($0.state) },
+            held: requests.filter { $0.state == .held }, hold: hold,
             failed: requests.filter { QueuedRequest.State.ofArchive.contains($0.state) }, unreadable: unreadable,
             notes: StoreFiles.notes(in: store.directory))
     }

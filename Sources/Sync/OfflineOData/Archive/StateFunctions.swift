@@ -11,6 +11,9 @@ import ODataService
 /// | `isLocal` | the entity or a relation of it has changes, sent or not, that no download has brought back yet |
 /// | `hasPendingChanges` | such changes are in the queue or in the error archive |
 /// | `inErrorState` | such a change was refused or has an unknown outcome |
+/// | `isCreated` | the entity was created here, and the service has not accepted it yet |
+/// | `isUpdated` | the entity, a stream or a relation of it was changed here, and the service has not accepted that |
+/// | `isSubmitted` | such a change waits for an upload or is sent |
 /// | `upsertedLastDownload` | the last download brought or changed the entity |
 /// | `entityExists(path)` | a to-one navigation property leads to an entity |
 enum StateFunctions {
@@ -36,6 +39,19 @@ enum StateFunctions {
         EXISTS (SELECT 1 FROM outpost_queue
             WHERE entity_set = :set AND row_id = :row AND state IN ('refused', 'inDoubt'))
         OR :row IN (SELECT end_row FROM (\(QueueTable.relationEndsQuery)) WHERE state IN ('refused', 'inDoubt'))
+        """,
+        "isCreated": """
+        EXISTS (SELECT 1 FROM outpost_queue WHERE entity_set = :set AND row_id = :row AND kind = 'create')
+        """,
+        "isUpdated": """
+        EXISTS (SELECT 1 FROM outpost_queue
+            WHERE entity_set = :set AND row_id = :row AND kind IN ('update', 'stream'))
+        OR :row IN (SELECT end_row FROM (\(QueueTable.relationEndsQuery)))
+        """,
+        "isSubmitted": """
+        EXISTS (SELECT 1 FROM outpost_queue
+            WHERE entity_set = :set AND row_id = :row AND state IN ('pending', 'sending'))
+        OR :row IN (SELECT end_row FROM (\(QueueTable.relationEndsQuery)) WHERE state IN ('pending', 'sending'))
         """,
         "upsertedLastDownload": upsertedLastDownload,
     ]

@@ -1,6 +1,22 @@
+import EncryptedSQLite
 import Foundation
+import Secrets
 
 extension OfflineStore {
+    /// Returns whether there is a store in a directory.
+    public static func exists(at directory: String) -> Bool {
+        FileManager.default.fileExists(atPath: StoreFiles.database(in: directory))
+    }
+
+    /// Replaces the key of a closed store.
+    ///
+    /// - Throws: `EncryptedDatabaseError`; the former key opens the store then.
+    public static func rekey(
+        at directory: String, from old: KeySource, to new: KeySource
+    ) throws(EncryptedDatabaseError) {
+        try EncryptedDatabase.rekey(at: StoreFiles.database(in: directory), from: old, to: new)
+    }
+
     /// Removes a store with all its pending changes. Other files in the directory stay.
     ///
     /// The store must not be open in this process. ``status()`` shows beforehand which changes would be lost.

@@ -38,6 +38,9 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     public var prefersNoContent = false
     /// Whether an action is called at the service at once, or queued and called by the next upload.
     public var operationMode: OperationMode = .queued
+    /// Whether the change waits until the app submits it (``OfflineStore/Changes/submit(_:)``). Until then, no upload
+    /// sends it, and later changes of the same entity are put into it.
+    public var isHeld = false
     /// The change set that the change was made in.
     var changeSet: String?
 
@@ -45,8 +48,9 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     public init(
         category: String? = nil, tag: String? = nil, headers: [String: String] = [:], priority: Int = 0,
         isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false, operationMode: OperationMode = .queued,
-        retries: Int = 0, sendsEmptyUpdate: Bool = false, prefersNoContent: Bool = false
+        retries: Int = 0, sendsEmptyUpdate: Bool = false, prefersNoContent: Bool = false, isHeld: Bool = false
     ) {
+        self.isHeld = isHeld
         self.sendsEmptyUpdate = sendsEmptyUpdate
         self.prefersNoContent = prefersNoContent
         self.retries = retries
@@ -87,7 +91,8 @@ extension ChangeOptions {
             operationMode: try container.decodeIfPresent(OperationMode.self, forKey: .operationMode) ?? .queued,
             retries: try container.decodeIfPresent(Int.self, forKey: .retries) ?? 0,
             sendsEmptyUpdate: try container.decodeIfPresent(Bool.self, forKey: .sendsEmptyUpdate) ?? false,
-            prefersNoContent: try container.decodeIfPresent(Bool.self, forKey: .prefersNoContent) ?? false)
+            prefersNoContent: try container.decodeIfPresent(Bool.self, forKey: .prefersNoContent) ?? false,
+            isHeld: try container.decodeIfPresent(Bool.self, forKey: .isHeld) ?? false)
         changeSet = try container.decodeIfPresent(String.self, forKey: .changeSet)
     }
 
@@ -108,6 +113,7 @@ extension ChangeOptions {
         options.tag = tags.isEmpty ? nil : tags.joined(separator: "#")
         options.priority = max(priority, later.priority)
         options.category = later.category ?? category
+        options.isHeld = later.isHeld
         return options
     }
 

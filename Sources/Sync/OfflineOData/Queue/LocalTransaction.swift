@@ -17,7 +17,7 @@ import ODataService
 /// }
 /// ```
 public final class LocalTransaction {
-    private let provider: OfflineStore
+    let provider: OfflineStore
     private let options: ChangeOptions
     let database: Database
 
@@ -132,15 +132,17 @@ extension OfflineStore.Changes {
     /// ```
     /// - Parameters:
     ///   - options: the treatment of the changes.
+    ///   - sendsTogether: whether the service is asked to make the changes in one change set. Otherwise each is sent by
+    ///     itself, unless the app submits them together (``submit(_:)``).
     ///   - body: makes the changes. It must not wait for anything, since the store cannot be edited meanwhile.
     /// - Returns: the result of the closure.
     /// - Throws: the error of the closure, after everything was rolled back; `StoreError`.
     public func transaction<Value: Sendable>(
-        options: ChangeOptions = ChangeOptions(),
+        options: ChangeOptions = ChangeOptions(), sendsTogether: Bool = true,
         _ body: @escaping @Sendable (LocalTransaction) throws -> Value
     ) async throws -> Value {
         var options = options
-        options.changeSet = store.environment.newGuid().description
+        options.changeSet = sendsTogether ? store.environment.newGuid().description : nil
         return try await store.database.write { [store, options] database in
             try body(LocalTransaction(provider: store, options: options, database: database))
         }

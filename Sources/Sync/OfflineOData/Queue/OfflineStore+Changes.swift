@@ -30,6 +30,13 @@ extension OfflineStore.Changes {
         }
     }
 
+    /// Returns the changes that the app has not submitted yet (``ChangeOptions/isHeld``), in the order of the queue.
+    ///
+    /// - Throws: `StoreError`.
+    public func held() async throws -> [QueuedRequest] {
+        try await store.database.read { [queue = store.queue] in try queue.requests([.held], in: $0) }
+    }
+
     /// Returns the error archive: refused changes, conflicts, and changes with an unknown outcome.
     ///
     /// - Throws: `StoreError`.

@@ -43,6 +43,8 @@ public struct QueuedRequest: Sendable, Identifiable {
 
     /// The state of the request.
     public enum State: String, Hashable, Sendable {
+        /// Waits until the app submits it (``ChangeOptions/isHeld``). No upload sends it.
+        case held
         /// Waits for the next upload, or for a request that it depends on.
         case pending
         /// Its first byte has left, and no response is stored yet.
@@ -56,6 +58,8 @@ public struct QueuedRequest: Sendable, Identifiable {
         static let ofQueue: [Self] = [.pending, .sending]
         /// The states of changes in the error archive.
         static let ofArchive: [Self] = [.refused, .inDoubt]
+        /// The states of changes that a submission releases.
+        static let releasable: [Self] = [.held, .refused]
     }
 
     /// The reason for which a request is in the error archive.
@@ -164,12 +168,17 @@ public struct QueuedRequest: Sendable, Identifiable {
     let sentEntity: String?
     /// Whether it was merged with changes of other clients that are not part of a later change's base version.
     let isMergedWithOthers: Bool
+    /// The replay counter of its row when it was last submitted; `nil` for a change that never was.
+    let counter: Int64?
 
     /// The time of the first transmission (`Repeatability-First-Sent`), while there is one.
     public var firstSent: ODataDateTimeOffset? { firstSentField.flatMap(ODataDateTimeOffset.httpDate) }
 
     /// Whether it was sent and its outcome is unknown.
     var mayHaveActed: Bool { state == .sending && firstSentField != nil }
+
+    /// Whether it waits here, and nothing of it has left.
+    var isUnsent: Bool { (state == .held || state == .pending) && firstSentField == nil }
 }
 
 extension QueuedRequest {

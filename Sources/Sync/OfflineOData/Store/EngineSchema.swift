@@ -4,7 +4,7 @@ import ODataSQL
 /// The engine's own tables, beside those of the entity sets in the same encrypted file.
 enum EngineSchema {
     /// The version of these tables. A store of a newer version is refused, one of an older version is upgraded.
-    static let version = 8
+    static let version = 9
 
     /// The statements that create the tables of a new store.
     static let statements = tables(of: version)
@@ -126,6 +126,17 @@ enum EngineSchema {
         ],
         // The dependencies of a request, in rows; the state of a transmission and of a failure, in columns.
         dependencies + failureColumns,
+        // The replay counter of each row that was edited, from one sequence of the store, and the one with which a
+        // change was submitted.
+        [
+            "ALTER TABLE outpost_queue ADD COLUMN counter INTEGER",
+            """
+            CREATE TABLE IF NOT EXISTS outpost_replay(
+                counter INTEGER PRIMARY KEY AUTOINCREMENT, entity_set TEXT NOT NULL, row_id INTEGER NOT NULL
+            ) STRICT
+            """,
+            "CREATE UNIQUE INDEX IF NOT EXISTS outpost_replay_row ON outpost_replay(entity_set, row_id)",
+        ],
     ]
 
     /// A dependency on a request that has left the queue stays, without an effect. A store that was salvaged from

@@ -75,7 +75,7 @@ extension OfflineStore {
         }
     }
 
-    fileprivate func takingBack(
+    func takingBack(
         withAllOthers: Bool, in database: Database, _ rows: (Undo) throws -> [RowReference]
     ) throws -> Int {
         let environment = environment

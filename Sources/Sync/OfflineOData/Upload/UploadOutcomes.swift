@@ -218,7 +218,7 @@ struct UploadOutcomes: Sendable {
     private func forget(_ request: QueuedRequest, _ table: TableStorage, in database: Database) throws {
         try before.remove(set: request.entitySet, rowID: request.rowID, in: database)
         try DeletionShelf(mapping: mapping).drop(set: request.entitySet, rowID: request.rowID, in: database)
-        for name in ["outpost_member", "outpost_expanded", "outpost_uploaded", "outpost_alias"] {
+        for name in ["outpost_member", "outpost_expanded", "outpost_uploaded", "outpost_alias", "outpost_replay"] {
             try database.execute(
                 sql: "DELETE FROM \(name) WHERE entity_set = ? AND row_id = ?",
                 arguments: [request.entitySet, request.rowID])

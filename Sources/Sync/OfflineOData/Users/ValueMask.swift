@@ -19,8 +19,10 @@ enum ValueMask {
         "outpost_queue": [
             "id", "entity_set", "row_id", "kind", "omitted", "state", "request_id", "first_sent", "attempts",
             "created_at", "priority", "change_set", "status", "code", "target", "failed_at", "conflict", "is_merged",
+            "counter",
         ],
         "outpost_dependency": ["id", "request", "needs"],
+        "outpost_replay": ["counter", "entity_set", "row_id"],
         "outpost_uploaded": ["entity_set", "row_id"],
         "outpost_shelf": ["id", "entity_set", "row_id", "table_name"],
         "outpost_alias": ["entity_set", "row_id"],

@@ -47,6 +47,8 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
 
     @Option(help: "The number of files for the types; the default is one file for each type.") var files: Int?
 
+    @Flag(help: "Write business objects of an object package instead of a service.") var objects = false
+
     @OptionGroup var service: ServiceOptions
     @OptionGroup var secrets: SecretOptions
 
@@ -95,6 +97,7 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
         if let name { configuration.name = name }
         if let access { configuration.access = access }
         if let files { configuration.files = files }
+        if objects { configuration.objects = true }
         return configuration
     }
 

@@ -36,6 +36,10 @@ struct Status: AsyncParsableCommand, StoreCommand {
         for note in status.notes { print(note) }
         for line in UnreadableReport.lines(status.unreadable, of: store.directory) { print(line) }
         if status.pending.isEmpty, status.failed.isEmpty { print("Nothing to push.") }
+        if !status.held.isEmpty {
+            print("\nNot submitted yet:")
+            for request in status.held { print("  \(RequestLine.text(request))") }
+        }
         if !status.pending.isEmpty {
             print(status.hold == nil ? "\nTo push:" : "\nHeld:")
             if let hold = status.hold {
@@ -66,6 +70,8 @@ struct Status: AsyncParsableCommand, StoreCommand {
         var pending: [RequestLine]
         /// The reason why pending changes are held.
         var held: QueueHold.Reason?
+        /// Changes that the app has not submitted yet.
+        var notSubmitted: [RequestLine]
         var errors: [RequestLine]
         var unreadable: [UnreadableReport]
         var notes: [String]
@@ -79,6 +85,7 @@ struct Status: AsyncParsableCommand, StoreCommand {
             }
             pending = status.pending.map(RequestLine.init)
             held = status.hold?.reason
+            notSubmitted = status.held.map(RequestLine.init)
             errors = status.failed.map(RequestLine.init)
             unreadable = status.unreadable.map(UnreadableReport.init)
             notes = status.notes

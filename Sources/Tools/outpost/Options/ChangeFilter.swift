@@ -4,7 +4,8 @@ import ArgumentParser
 struct ChangeFilterOptions: ParsableArguments {
     @Flag(help: "Changes that the next push sends.") var pending = false
     @Flag(help: "Changes whose request is on its way.") var sent = false
-    @Flag(help: "Changes that are held: of a copied clone, or behind a refused change.") var held = false
+    @Flag(help: "Changes that are held: of a copied clone, behind a refused change, or not submitted by their app.")
+    var held = false
     @Flag(help: "All changes in the error archive: refused ones, conflicts and doubts.") var failed = false
     @Flag(help: "Refused changes of entities that somebody else had changed.") var conflicts = false
     @Flag(help: "Sent changes whose outcome is unknown.") var doubts = false
@@ -37,7 +38,7 @@ struct ChangeFilter: Sendable {
         return switch state {
         case .pending: parts.contains(.pending)
         case .sent: parts.contains(.sent)
-        case .held, .waiting: parts.contains(.held)
+        case .held, .notSubmitted, .waiting: parts.contains(.held)
         case .refused: parts.contains(.failed)
         case .conflict: !parts.isDisjoint(with: [.failed, .conflicts])
         case .doubt: !parts.isDisjoint(with: [.failed, .doubts])

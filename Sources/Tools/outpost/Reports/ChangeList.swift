@@ -12,7 +12,9 @@ struct ChangeList: Sendable {
         case sent
         /// The queue is held, since the clone may be a copy.
         case held
-        /// The change waits for a change in the error archive.
+        /// The app has not submitted the change.
+        case notSubmitted
+        /// The change waits for a change in the error archive or for one that is not submitted.
         case waiting(for: Int64)
         case refused
         case conflict
@@ -27,6 +29,7 @@ struct ChangeList: Sendable {
             case .doubt: "in doubt"
             case .pending: "pending"
             case .held: "held"
+            case .notSubmitted: "not submitted"
             case .refused: "refused"
             case .conflict: "conflict"
             }
@@ -49,7 +52,7 @@ struct ChangeList: Sendable {
         hold = status.hold
         model = store.model
         var waiting: [Int64: Int64] = Dictionary(
-            status.failed.map { ($0.id, $0.id) }, uniquingKeysWith: { first, _ in first })
+            (status.failed + status.held).map { ($0.id, $0.id) }, uniquingKeysWith: { first, _ in first })
         var items: [Item] = []
         for request in status.pending {
             let blocker = request.dependsOn.lazy.compactMap { waiting[$0] }.first
@@ -59,6 +62,7 @@ struct ChangeList: Sendable {
                 ? .sent : hold != nil ? .held : blocker.map { .waiting(for: $0) } ?? .pending
             items.append(Item(request: request, state: state))
         }
+        items += status.held.map { Item(request: $0, state: .notSubmitted) }
         items += status.failed.map { Item(request: $0, state: $0.archivedState) }
         self.items = items.sorted { $0.request.id < $1.request.id }
     }
@@ -134,7 +138,7 @@ struct ChangeLine: Encodable {
     func encode(to encoder: any Encoder) throws {
         try request.encode(to: encoder)
         var container = encoder.container(keyedBy: Key.self)
-        try container.encode(item.state == .held, forKey: .isHeld)
+        try container.encode(item.state == .held || item.state == .notSubmitted, forKey: .isHeld)
         try container.encode(item.state == .conflict, forKey: .isConflict)
         if case .waiting(let id) = item.state { try container.encode(id, forKey: .waitsFor) }
         try container.encode(item.request.options.priority, forKey: .priority)

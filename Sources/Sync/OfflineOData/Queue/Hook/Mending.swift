@@ -17,6 +17,17 @@ struct Mending {
         joining = []
     }
 
+    /// Puts an edit into the last held creation or update of an entity, behind which nothing was submitted.
+    ///
+    /// - Parameter earlier: the requests of the entity, in order.
+    init?(ofHeld earlier: [QueuedRequest]) {
+        let held = earlier.reversed().prefix { $0.state == .held && !$0.options.isUnmodifiable }
+        guard
+            let last = held.first(where: { ($0.kind == .create || $0.kind == .update) && $0.stream == nil })
+        else { return nil }
+        self.init(of: last)
+    }
+
     /// Mends the creation or update of an entity.
     ///
     /// - Parameters:
@@ -50,7 +61,7 @@ struct Mending {
             let refused = earlier.first(where: { $0.state == .refused && !$0.options.isUnmodifiable && mends($0) })
         else { return nil }
         let behind = earlier.filter { $0.id > refused.id && joins($0) }
-        let joining = behind.prefix { ($0.state == .pending || $0.state == .refused) && !$0.options.isUnmodifiable }
+        let joining = behind.prefix { ($0.isUnsent || $0.state == .refused) && !$0.options.isUnmodifiable }
         guard !behind.dropFirst(joining.count).contains(where: undoes) else { return nil }
         self.refused = refused
         self.joining = Array(joining)
@@ -85,8 +96,8 @@ struct Mending {
         if let theirs = refused.failure?.theirs, refused.kind != .stream {
             try queue.setETag(theirs.control.etag, of: refused.id, in: database)
         }
-        try queue.renew(refused.id, at: instant, in: database)
-        for request in requests { try queue.reviveChangeSet(of: request, at: instant, in: database) }
+        try queue.renew(refused.id, at: instant, isHeld: edit.isHeld, in: database)
+        for request in requests { try queue.reviveChangeSet(of: request, by: edit, at: instant, in: database) }
         try queue.setDependencies(needed.union(refused.dependsOn), of: refused.id, in: database)
         let changeSets = requests.map(\.options.changeSet) + [edit.changeSet]
         try queue.unite(changeSets.compactMap { $0 }, with: refused.id, in: database)

@@ -32,6 +32,7 @@ extension QueueHook {
             guard change.isAdded else { return try append(.unlink, asked, options, in: database) }
             try add(asked, among: waiting, options, in: database)
         }
+        try ReplayCounters.noteEdit(of: RowReference(set: source.set, rowID: from), options, in: database)
     }
 
     /// Queues an added relation. It replaces the pending request at an end that can have only one relation.
@@ -73,7 +74,7 @@ extension QueueHook {
         try queue.remove(request.id, in: database)
         try queue.replaceDependency(on: request.id, by: nil, in: database)
         if request.state == .refused {
-            try queue.reviveChangeSet(of: request, at: environment.instant.description, in: database)
+            try queue.reviveChangeSet(of: request, by: options, at: environment.instant.description, in: database)
         }
         guard request.kind == .link, let table = mapping.tables[request.entitySet],
             let relation = request.relation
@@ -115,10 +116,11 @@ extension QueueHook {
         return Set(requests.filter { $0.kind == .create }.map(\.id))
     }
 
-    /// Whether an edit may replace a request: one that was never sent, or that the service refused.
+    /// Whether an edit may replace a request: one that was never sent, or that the service refused. A held edit
+    /// leaves submitted requests as they are.
     func isReplaceable(_ request: QueuedRequest, by options: ChangeOptions) -> Bool {
         guard !options.isUnmodifiable, !request.options.isUnmodifiable else { return false }
-        return request.state == .refused || (request.state == .pending && request.firstSentField == nil)
+        return request.state == .refused || (request.isUnsent && (request.state == .held || !options.isHeld))
     }
 }
 

@@ -17,6 +17,7 @@ extension QueueHook {
         guard !isClientOnly(table.set) else { return try setLocalETag(table, rowID: rowID, in: database) }
         let earlier = try queue.requests(set: row.set, rowID: rowID, in: database)
         let options = ChangeOptions(request)
+        try ReplayCounters.noteEdit(of: RowReference(set: row.set, rowID: rowID), options, in: database)
         if let mending = mending(of: earlier, replacingStream: stream.property, by: options),
             try mending.putBack(
                 joining: options, waitingFor: [], at: environment.instant.description, queue, in: database)
@@ -45,7 +46,7 @@ extension QueueHook {
     ) -> Mending? {
         guard !options.isUnmodifiable else { return nil }
         if let mending = Mending(of: earlier, replacingStream: property) { return mending }
-        guard let last = earlier.last, last.kind == .stream, last.state == .pending, last.streamProperty == property,
+        guard let last = earlier.last, last.kind == .stream, last.isUnsent, last.streamProperty == property,
             isReplaceable(last, by: options)
         else { return nil }
         return Mending(of: last)
@@ -72,6 +73,8 @@ extension QueueHook {
             .create, change, rowID: rowID, changes: ODataEntity(shape: table.shape), base: nil, etag: nil,
             omitted: Set(table.shape.key.map(\.path)), earlier: [],
             subject: .entity(QueuedRequest.EntityChange(stream: stream)), in: database)
+        try ReplayCounters.noteEdit(
+            of: RowReference(set: table.set, rowID: rowID), ChangeOptions(request), in: database)
         return rowID
     }
 }

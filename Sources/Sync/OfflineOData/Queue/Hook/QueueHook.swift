@@ -97,8 +97,11 @@ struct QueueHook: WriteHook {
         case .insert: try queueCreate(change, rowID: rowID, in: database)
         case .update:
             guard try queueUpdate(change, rowID: rowID, earlier: earlier, in: database) else { return }
-        case .delete: return try queueDelete(change, rowID: rowID, earlier: earlier, in: database)
+        case .delete:
+            try queueDelete(change, rowID: rowID, earlier: earlier, in: database)
+            return try noteEdit(change, rowID: rowID, in: database)
         }
+        try noteEdit(change, rowID: rowID, in: database)
         // The local ETag tells other programs with this store open that the row has changed.
         try setLocalETag(change.table, rowID: rowID, in: database)
     }
@@ -166,7 +169,9 @@ struct QueueHook: WriteHook {
             changes.dynamicProperties[name] = after.dynamicProperties[name] ?? .null
             base.dynamicProperties[name] = old.dynamicProperties[name] ?? .null
         }
-        if !options.isUnmodifiable, let mending = Mending(of: earlier, changing: changed),
+        if !options.isUnmodifiable,
+            let mending = Mending(of: earlier, changing: changed)
+                ?? (options.isHeld ? Mending(ofHeld: earlier) : nil),
             try mending.putBack(
                 joining: options,
                 waitingFor: awaited(by: mending.joined(with: changes), of: after, change, rowID: rowID, in: database),
@@ -196,7 +201,8 @@ struct QueueHook: WriteHook {
     private func queueDelete(
         _ change: RowChange, rowID: Int64, earlier: [QueuedRequest], in database: Database
     ) throws {
-        guard let old = change.before else { return }
+        guard var old = change.before else { return }
+        let options = ChangeOptions(change.request)
         var rest = earlier
         var etag = try etag(of: change, rowID: rowID, earlier: earlier, in: database)
         var neverExisted = false
@@ -207,7 +213,7 @@ struct QueueHook: WriteHook {
             try queue.remove(refused.id, in: database)
             // An undo of the deletion shows the server version.
             if let stream = refused.stream { try StreamTable.remove(stream, in: database) }
-            try queue.reviveChangeSet(of: refused, at: environment.instant.description, in: database)
+            try queue.reviveChangeSet(of: refused, by: options, at: environment.instant.description, in: database)
             rest.removeAll { $0.id == refused.id }
         }
         for link in try queue.links(set: change.table.set, rowID: rowID, in: database) where link.state != .sending {
@@ -215,8 +221,8 @@ struct QueueHook: WriteHook {
             // to replace.
             try Relations(mapping: mapping).remove(link, queue, in: database)
         }
-        if undoesLocalCreation, let first = earlier.first, first.kind == .create, first.state == .pending,
-            first.firstSentField == nil
+        if let first = earlier.first, first.kind == .create, first.isUnsent,
+            undoesLocalCreation || first.state == .held
         {
             neverExisted = true
         }
@@ -233,9 +239,27 @@ struct QueueHook: WriteHook {
         // The deleted row cannot hold its owner any more. The owner may differ from the one before the first
         // local change.
         try BeforeImages.setOwner(change.owner ?? 0, set: change.table.set, rowID: rowID, in: database)
-        try append(
+        let folded = options.isHeld ? Array(rest.reversed().prefix { $0.state == .held }) : []
+        for held in folded {
+            // The held changes before the deletion are never sent.
+            if held.kind == .update { old = held.base(beneath: old) }
+            if let stream = held.stream { try StreamTable.remove(stream, in: database) }
+            if held.kind != .stream { etag = held.etag }
+            rest.removeLast()
+            try queue.remove(held.id, in: database)
+        }
+        let id = try append(
             .delete, change, rowID: rowID, changes: ODataEntity(shape: old.shape), base: old, etag: etag, omitted: [],
             earlier: rest, in: database)
+        // What waited for a foreign key that they give up gets it from the deletion.
+        for held in folded { try queue.replaceDependency(on: held.id, by: id, in: database) }
+        let failed = earlier.filter { $0.state == .refused || $0.state == .held }.compactMap(\.counter).max()
+        if options.isHeld, let failed { try queue.setCounter(failed, of: id, in: database) }
+    }
+
+    private func noteEdit(_ change: RowChange, rowID: Int64, in database: Database) throws {
+        try ReplayCounters.noteEdit(
+            of: RowReference(set: change.table.set, rowID: rowID), ChangeOptions(change.request), in: database)
     }
 
     /// Stores the server version before the first local change of the row.
@@ -249,13 +273,16 @@ struct QueueHook: WriteHook {
             rowID: rowID, in: database)
     }
 
+    @discardableResult
     func append(
         _ kind: QueuedRequest.Kind, _ change: RowChange, rowID: Int64, changes: ODataEntity, base: ODataEntity?,
         etag: String?,
         omitted: Set<String>, earlier: [QueuedRequest],
         subject: QueuedRequest.Subject = .entity(QueuedRequest.EntityChange()), in database: Database
-    ) throws {
-        guard let entity = change.after ?? change.before else { return }
+    ) throws -> Int64 {
+        guard let entity = change.after ?? change.before else {
+            throw ODataError.notImplemented("A change of \(change.table.set) without values")
+        }
         var depends = Set(earlier.map(\.id))
         var subject = subject
         if let parent = change.parent, let slash = change.table.set.lastIndex(of: "/") {
@@ -282,7 +309,7 @@ struct QueueHook: WriteHook {
                 try queue.deletions(of: key, in: change.table.set, parent: change.parent, in: database))
         }
         let keys = Set(entity.shape.key.map(\.path))
-        _ = try queue.append(
+        return try queue.append(
             kind, set: change.table.set, rowID: rowID, key: entity.only(where: keys.contains), changes: changes,
             base: base, etag: etag, omitted: omitted, dependsOn: depends.sorted(),
             createdAt: environment.instant.description, options: ChangeOptions(change.request),

@@ -92,7 +92,8 @@ extension QueueTable {
         }
     }
 
-    private func setChangeSet(_ name: String, of id: Int64, in database: Database) throws {
+    /// Puts a request into a change set.
+    func setChangeSet(_ name: String, of id: Int64, in database: Database) throws {
         try database.execute(sql: "UPDATE outpost_queue SET change_set = ? WHERE id = ?", arguments: [name, id])
     }
 

@@ -30,6 +30,33 @@ extension QueueTable {
         try Int64.fetchSet(database, sql: changedRowsOfSet, arguments: [set])
     }
 
+    /// The kind, the state and the replay counter of each request of a row.
+    static func states(
+        of row: RowReference, in database: Database
+    ) throws -> [(kind: QueuedRequest.Kind, state: QueuedRequest.State, counter: Int64?)] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT kind, state, counter FROM outpost_queue WHERE entity_set = ? AND row_id = ? AND row_id <> 0")
+        return try Row.fetchAll(statement, arguments: [row.set, row.rowID]).compactMap { request in
+            guard let kind = QueuedRequest.Kind(rawValue: request[0]),
+                let state = QueuedRequest.State(rawValue: request[1])
+            else { return nil }
+            return (kind, state, request[2])
+        }
+    }
+
+    /// The rows of an entity set whose deletion waits or was refused.
+    static func deletedRows(of set: String, in database: Database) throws -> [Int64] {
+        try Int64.fetchAll(
+            database,
+            sql: "SELECT DISTINCT row_id FROM outpost_queue WHERE entity_set = ? AND kind = 'delete' ORDER BY row_id",
+            arguments: [set])
+    }
+
+    /// The number of the newest request; `nil` if there is none.
+    static func newest(in database: Database) throws -> Int64? {
+        try Int64.fetchOne(database, sql: "SELECT MAX(id) FROM outpost_queue")
+    }
+
     /// The requests of each change set, by its name.
     static func changeSets(in database: Database) throws -> [String: Set<Int64>] {
         var members: [String: Set<Int64>] = [:]

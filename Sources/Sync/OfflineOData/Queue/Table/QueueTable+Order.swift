@@ -99,9 +99,11 @@ extension QueueTable {
     }
 
     /// Puts the refused requests of a change set back into the queue: one of them was mended, and they are sent
-    /// together again.
-    func reviveChangeSet(of request: QueuedRequest, at instant: String, in database: Database) throws {
-        guard let changeSet = request.options.changeSet else { return }
+    /// together again. A held edit leaves the other requests in the archive: they are submitted with it.
+    func reviveChangeSet(
+        of request: QueuedRequest, by edit: ChangeOptions, at instant: String, in database: Database
+    ) throws {
+        guard !edit.isHeld, let changeSet = request.options.changeSet else { return }
         for member in try requests(ofChangeSet: changeSet, in: database) where member.state == .refused {
             try renew(member.id, at: instant, in: database)
         }

@@ -23,7 +23,7 @@ struct QueueTable {
         """
         id, entity_set, row_id, kind, entity_key, changes, base, etag, omitted, \(dependencies) AS depends, state,
         request_id, first_sent, created_at, options, change_set, detail, status, code, message, target, inner_error,
-        theirs, failed_at, conflict, errors, found_etag, sent_entity, is_merged
+        theirs, failed_at, conflict, errors, found_etag, sent_entity, is_merged, counter
         """
 
     /// SQL of the requests that a request of the queue waits for, as ``ids(_:)`` reads them.
@@ -112,8 +112,8 @@ struct QueueTable {
             sql: """
                 INSERT INTO outpost_queue(
                     entity_set, row_id, kind, entity_key, changes, base, etag, omitted, created_at,
-                    options, category, priority, change_set, detail, request_id)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    options, category, priority, change_set, detail, request_id, state)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 set, rowID, kind.rawValue, snapshots.encode(key), snapshots.encode(changes),
@@ -121,6 +121,7 @@ struct QueueTable {
                 Self.text(options), options.category, options.priority, options.changeSet,
                 Self.text(subject),
                 newGuid().description,
+                (options.isHeld ? QueuedRequest.State.held : .pending).rawValue,
             ])
         let id = database.lastInsertedRowID
         try Self.addDependencies(dependencies, of: id, in: database)
@@ -168,10 +169,28 @@ struct QueueTable {
 
     /// Puts a change back that is retried: it is a new request for the service, and its pending time starts
     /// again.
-    func renew(_ id: Int64, at instant: String, in database: Database) throws {
+    ///
+    /// - Parameter isHeld: whether it waits until the app submits it.
+    func renew(_ id: Int64, at instant: String, isHeld: Bool = false, in database: Database) throws {
         try database.execute(
             sql: "UPDATE outpost_queue SET created_at = ? WHERE id = ?", arguments: [instant, id])
         try markPending(id, forgetsIdentification: true, in: database)
+        if isHeld {
+            try database.execute(sql: "UPDATE outpost_queue SET state = 'held' WHERE id = ?", arguments: [id])
+        }
+    }
+
+    /// Notes the replay counter of the row with which a change was submitted.
+    func setCounter(_ counter: Int64?, of id: Int64, in database: Database) throws {
+        try database.execute(sql: "UPDATE outpost_queue SET counter = ? WHERE id = ?", arguments: [counter, id])
+    }
+
+    /// Lets an upload send a held change. Its identification stays, so that a copy of the store sends the same one
+    /// (rule 2).
+    func release(_ id: Int64, at instant: String, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE outpost_queue SET state = 'pending', created_at = ? WHERE id = ? AND state = 'held'",
+            arguments: [instant, id])
     }
 
     /// Puts a request into the error archive.
@@ -293,9 +312,10 @@ struct QueueTable {
     }
 
     private static func text(_ options: ChangeOptions) throws -> String? {
-        // The change set has a column of its own.
+        // The change set and the held state have columns of their own.
         var options = options
         options.changeSet = nil
+        options.isHeld = false
         return options == ChangeOptions() ? nil : String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
     }
 
@@ -413,6 +433,7 @@ struct QueueTable {
         var decodedOptions =
             try options.map { try JSONDecoder().decode(ChangeOptions.self, from: Data($0.utf8)) } ?? ChangeOptions()
         decodedOptions.changeSet = row["change_set"]
+        decodedOptions.isHeld = state == .held
         return QueuedRequest(
             id: id, entitySet: set, rowID: row["row_id"], kind: kind, key: key,
             changes: try entity("changes"),
@@ -423,7 +444,7 @@ struct QueueTable {
             createdAt: ODataDateTimeOffset(row["created_at"] as String),
             options: decodedOptions, failure: failure, subject: try stored.subject(of: kind, id),
             foundETag: row["found_etag"],
-            sentEntity: row["sent_entity"], isMergedWithOthers: row["is_merged"])
+            sentEntity: row["sent_entity"], isMergedWithOthers: row["is_merged"], counter: row["counter"])
     }
 
     /// A further error in its stored form.

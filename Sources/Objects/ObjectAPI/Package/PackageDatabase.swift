@@ -1,0 +1,136 @@
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+import OfflineOData
+import Secrets
+
+/// The local database of a package: finds, changes, submits and synchronizes its objects.
+///
+/// Objects are values. Every verb takes a value and returns the new one, so that no object is shared between tasks.
+///
+/// ```swift
+/// let crm = try await CrmDatabase.open(at: "Library/crm", DatabaseProfile(protection: .encrypted(key)))
+/// if var customer = try await crm.customers.find(32) {
+///     customer.city = "Dublin"
+///     customer = try await crm.save(customer)
+///     try await crm.submitPending(customer)
+/// }
+/// ```
+public final class PackageDatabase<Package: ObjectPackage>: Sendable {
+    /// The store below, with the model of the package.
+    public let store: OfflineStore
+    /// The meaning of the package model.
+    public let package: PackageModel
+    /// Reads and writes of the store, with the states of the objects.
+    let service: DataService
+    /// The handling of conflicts.
+    let conflictPolicy: ConflictPolicy
+    /// The service; `nil` without a way to it.
+    let connection: PackageConnection?
+
+    private init(
+        store: OfflineStore, package: PackageModel, conflictPolicy: ConflictPolicy, connection: PackageConnection?
+    ) {
+        self.store = store
+        self.connection = connection
+        self.package = package
+        self.conflictPolicy = conflictPolicy
+        service = DataService(ObjectProvider(base: store))
+    }
+
+    /// Returns whether there is a database in a directory.
+    public static func exists(at directory: String) -> Bool { OfflineStore.exists(at: directory) }
+
+    /// Deletes a database with all changes that wait in it. It must not be open in this process.
+    ///
+    /// - Throws: `OfflineError.busy(processID:)` while another process synchronizes it;
+    ///   `OfflineError.fileAccess(path:reason:)`.
+    public static func delete(at directory: String) throws { try OfflineStore.remove(at: directory) }
+
+    /// Replaces the key of a closed database.
+    ///
+    /// - Throws: `EncryptedDatabaseError` for a wrong key; the former key opens the database then.
+    public static func rekey(at directory: String, from old: KeySource, to new: KeySource) throws {
+        try OfflineStore.rekey(at: directory, from: old, to: new)
+    }
+
+    /// Opens the database, and creates it if there is none. No network is needed.
+    ///
+    /// - Parameters:
+    ///   - directory: the directory of the files.
+    ///   - profile: the encryption and the caches.
+    ///   - synchronization: the way to the service; without it, all local verbs work.
+    /// - Throws: ``ObjectError/invalidPackage(_:)`` if the package in the code was edited; `StoreError` for a wrong key
+    ///   or a damaged file; `OfflineError`.
+    public static func open(
+        at directory: String, _ profile: DatabaseProfile, synchronization: SynchronizationProfile? = nil
+    ) async throws -> PackageDatabase {
+        let model = Package.metadata.model
+        let package = PackageModel(model)
+        if let problem = package.problems.first { throw ObjectError.invalidPackage(problem.description) }
+        var options = profile.storeOptions
+        options.runtime.database.readerCount = max(1, profile.readers)
+        options.runtime.database.readerCacheBytes = profile.cacheBytes
+        options.runtime.database.writerCacheBytes = profile.cacheBytes
+        let connection = synchronization.map { profile in
+            PackageConnection(
+                model, check: { try PackageDifference.check(package: model, service: $0) }, connect: profile.connect)
+        }
+        let remote = connection.map(ConnectingProvider.init)
+        let store: OfflineStore
+        if exists(at: directory) {
+            store = try await OfflineStore.open(at: directory, protection: profile.protection, options: options) {
+                _, _ in
+                remote
+            }
+        } else {
+            store = try await OfflineStore.create(
+                at: directory, protection: profile.protection, serviceRoot: synchronization?.serviceRoot ?? "",
+                model: model, remote: remote,
+                queries: try definingQueries(package, model), options: options)
+        }
+        return PackageDatabase(
+            store: store, package: package, conflictPolicy: synchronization?.conflictPolicy ?? .fail,
+            connection: connection)
+    }
+
+    /// Closes the files. No verb is valid afterwards.
+    public func close() throws { try store.close() }
+
+    /// The defining queries of the sets that are synchronized as a whole, and of those whose parameters all have
+    /// defaults.
+    private static func definingQueries(_ package: PackageModel, _ model: EntityDataModel) throws -> [DefiningQuery] {
+        try package.sets.values.sorted { $0.name < $1.name }.compactMap { set in
+            guard let text = set.subscription(keys: package.keys) else { return nil }
+            return try DefiningQuery(set.name, text, group: set.group)
+        }
+    }
+}
+
+extension PackageModel.SynchronizedSet {
+    /// The query of the rows that are synchronized if no arguments are given; `nil` if an argument is needed.
+    fileprivate func subscription(keys: [PackageModel.Key]) -> String? {
+        guard let filter, !parameters.isEmpty else { return name }
+        var aliases = ""
+        for parameter in parameters {
+            let key = keys.first { $0.name == parameter.personalizationKey }
+            guard let text = parameter.defaultValue ?? key?.defaultValue,
+                let value = try? ODataValue(lexical: text, type: parameter.type)
+            else { return nil }
+            aliases += "&@\(parameter.name)=\(QueryExpression.value(value).expression)"
+        }
+        return "\(name)?$filter=\(filter)\(aliases)"
+    }
+}
+
+/// The store as a provider. Its reads include the states of the objects.
+struct ObjectProvider: ProviderWrapper {
+    let base: any ODataProvider
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        var request = request
+        if request.method == .read { request.context.readsReplayState = true }
+        return try await base.execute(request)
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import ODataGenerator
+import ODataModel
+import Testing
+
+@Suite("The code of a package")
+struct ObjectGoldenTests {
+    static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    /// Whether the golden files are replaced: `OUTPOST_RECORD_GOLDEN=1 swift test --filter ObjectGoldenTests`.
+    private static let isRecording = ProcessInfo.processInfo.environment["OUTPOST_RECORD_GOLDEN"] != nil
+
+    private static func model(_ edit: (String) -> String = { $0 }) throws -> EntityDataModel {
+        let file = folder.appendingPathComponent("Documents/crm.xml")
+        return try CSDLReader.read(xml: Array(edit(try String(contentsOf: file, encoding: .utf8)).utf8))
+    }
+
+    @Test(
+        "is of the same model in the example and at the reference service",
+        arguments: ["Examples/Crm/Sources/crm/odata-metadata.xml", "Sources/Tools/reference-service/Resources/crm.xml"])
+    func copies(path: String) throws {
+        let root = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
+        let copy = try Data(contentsOf: root.appendingPathComponent(path))
+        #expect(try copy == Data(contentsOf: Self.folder.appendingPathComponent("Documents/crm.xml")))
+    }
+
+    private static func code(_ model: EntityDataModel) throws -> String {
+        let configuration = GeneratorConfiguration(access: .internal, files: 1, objects: true)
+        return try Generator(model, configuration).generate().files.map(\.text).joined()
+    }
+
+    @Test("in the sources of the runtime tests equals the generated code, byte for byte")
+    func golden() throws {
+        let code = try Generator(
+            Self.model(), GeneratorConfiguration(access: .internal, files: 1, objects: true)
+        ).generate()
+        let folder = Self.folder.appendingPathComponent("Crm")
+        if Self.isRecording { try code.write(to: folder) }
+        #expect(code.files.map(\.path) == ["CrmMetadata.swift", "CrmPackage.swift", "CrmTypes1.swift"])
+        #expect(code.serviceName == "CrmDatabase")
+        for file in code.files {
+            let golden = try String(contentsOf: folder.appendingPathComponent(file.path), encoding: .utf8)
+            #expect(file.text == golden, "\(file.path) differs; record it again where that is meant")
+        }
+    }
+
+    @Test("is the same from CSDL JSON")
+    func json() throws {
+        let model = try Self.model()
+        let again = try CSDLReader.read(CSDLWriter.json(model))
+        #expect(PackageModel(again).problems == [])
+        let types = try Generator(model, GeneratorConfiguration(files: 1, objects: true)).generate().files
+            .filter { !$0.path.contains("Metadata") }
+        #expect(
+            try Generator(again, GeneratorConfiguration(files: 1, objects: true)).generate().files
+                .filter { !$0.path.contains("Metadata") } == types)
+    }
+
+    @Test("of plain metadata has every set, its verbs and stable numbers", arguments: ["harbour.xml", "hostile.xml"])
+    func plain(name: String) throws {
+        let file = Self.folder.deletingLastPathComponent().appendingPathComponent(
+            "ODataGeneratorTests/Documents/\(name)")
+        let model = try CSDLReader.read([UInt8](try Data(contentsOf: file)))
+        let package = PackageModel(model)
+        #expect(package.problems == [])
+        #expect(Set(package.sets.values.map(\.group)) == ["default"])
+        #expect(Set(package.numbers.values).count == package.numbers.count)
+        let code = try Self.code(model)
+        #expect(code.contains("PackageDatabase"))
+        #expect(!code.contains("TypedService"))
+    }
+
+    @Test("has no verbs that a V2 service forbids")
+    func capabilities() throws {
+        let model = try CSDLReader.read(xml: Array(Self.v2.utf8))
+        let code = try Self.code(model)
+        #expect(code.contains("struct Item: Updatable {"))
+        #expect(code.contains("init(text: String)"))
+        #expect(code.contains("var id: Int32? {"))
+        #expect(!code.contains("setTypedValue(0, \"ID\""))
+    }
+
+    private static let v2 = """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices
+         m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+        <Schema Namespace="Shop" xmlns="http://schemas.microsoft.com/ado/2008/09/edm" xmlns:sap="http://www.sap.com/Protocols/SAPData">
+        <EntityType Name="Item"><Key><PropertyRef Name="ID"/></Key>
+          <Property Name="ID" Type="Edm.Int32" Nullable="false" sap:creatable="false" sap:updatable="false"/>
+          <Property Name="Text" Type="Edm.String" Nullable="false"/></EntityType>
+        <EntityContainer Name="ShopEntities" m:IsDefaultEntityContainer="true">
+          <EntitySet Name="Items" EntityType="Shop.Item" sap:creatable="false" sap:deletable="false"/></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """
+
+    // MARK: Errors
+
+    @Test(
+        "names each error of the package with its place",
+        arguments: [
+            ("Int=\"2\"", "Int=\"1\"", "Crm.SalesOrder", "same number"),
+            ("Int=\"2\"", "Int=\"0\"", "Crm.SalesOrder", "from 1 to"),
+            ("City eq @city", "Town eq @city", "Crm.Customer/findByCity", "Town"),
+            ("City eq @city", "City eq @town", "Crm.Customer/findByCity", "town"),
+            (
+                "String=\"city\"/><PropertyValue Property=\"Type\" String=\"Edm.String\"",
+                "String=\"city\"/><PropertyValue Property=\"Type\" String=\"Edm.Int32\"", "Crm.Customer/findByCity",
+                "city"
+            ),
+            ("String=\"Region eq @region\"", "String=\"Region eq \"", "Customers", "Region eq"),
+            ("PersonalizationScope/Client", "PersonalizationScope/Server", "Crm.Container", "PersonalizationStore"),
+            ("PersonalizationScope/Client", "PersonalizationScope/Moon", "Crm.Container", "Client, Server and Session"),
+            (
+                "\"PersonalizationKey\" String=\"Territory\"", "\"PersonalizationKey\" String=\"Area\"", "Customers",
+                "Area"
+            ),
+            (
+                "SynchronizationGroup\" String=\"sales\"", "SynchronizationGroup\" String=\"system\"", "Customers",
+                "reserved"
+            ),
+        ])
+    func errors(old: String, new: String, place: String, reason: String) throws {
+        let model = try Self.model { text in
+            #expect(text.contains(old))
+            return text.replacing(old, with: new)
+        }
+        let error = try #require(throws: GeneratorError.self) { try Self.code(model) }
+        guard case .package(let found, let text) = error else { throw error }
+        #expect(found == place)
+        #expect(text.contains(reason), "\(text)")
+    }
+
+    @Test("refuses sets of one tree in different groups, two composite parents and circles")
+    func graphs() throws {
+        let groups = try Self.model { text in
+            guard let range = text.range(of: "String=\"sales\"", options: .backwards) else { return text }
+            return text.replacingCharacters(in: range, with: "String=\"orders\"")
+        }
+        #expect(PackageModel(groups).problems.map(\.place) == ["SalesOrders"])
+        let circle = try Self.model { text in
+            text.replacing(
+                "<NavigationProperty Name=\"Customer\" Type=\"Crm.Customer\" Partner=\"SalesOrders\">",
+                with:
+                    "<NavigationProperty Name=\"Customer\" Type=\"Crm.Customer\" Partner=\"SalesOrders\"><Annotation Term=\"Objects.Composite\"/>"
+            )
+        }
+        #expect(PackageModel(circle).problems.contains { $0.reason.contains("part of itself") })
+        let parents = try Self.model { text in
+            text.replacing(
+                "<Action Name=",
+                with: """
+                    <EntityType Name="Branch"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+                    <NavigationProperty Name="Orders" Type="Collection(Crm.SalesOrder)"><Annotation Term="Objects.Composite"/></NavigationProperty>
+                    </EntityType><Action Name=
+                    """)
+        }
+        #expect(PackageModel(parents).problems.contains { $0.reason.contains("one composite parent") })
+    }
+
+    @Test("of some groups has the sets of these alone")
+    func groups() throws {
+        var configuration = GeneratorConfiguration(files: 1, objects: true, groups: ["sales"])
+        #expect(try Generator(Self.model(), configuration).generate().structuredTypes == 2)
+        configuration.groups = ["moon"]
+        #expect(throws: GeneratorError.unknownGroup("moon", known: ["sales"])) {
+            try Generator(Self.model(), configuration).generate()
+        }
+    }
+}
