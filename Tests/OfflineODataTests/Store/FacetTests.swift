@@ -25,7 +25,7 @@ struct FacetTests {
         let shop = try await Shop()
         let store = try await shop.store([DefiningQuery(entitySet: "Products")])
         let queries = store.queries
-        try await queries.add(DefiningQuery("mine", "Products?$filter=ID eq 1"))
+        try await queries.add(DefiningQuery("mine", "Products?$filter=ProductID eq 1"))
         let names = await Task.detached { try? await queries.all().map(\.name) }.value
         #expect(names?.contains("mine") == true)
         #expect(try await store.queries.all().contains { $0.name == "mine" })
