@@ -87,8 +87,9 @@ private struct CallAnswer: Sendable {
         guard !json else { return print(TerminalText(json: text)) }
         switch body {
         case .page(let page):
-            var table = EntityTable(model: model, url: url)
-            Terminal.write(table.rendered(page.entities))
+            var rows = EntityRows(EntityTable(model: model, url: url), form: .fitting)
+            Terminal.write(rows.add(page.entities))
+            Terminal.write(rows.finish())
         case .entity(let entity):
             for (name, text) in EntityTable(model: model, url: url).pairs(entity) {
                 print("\(Terminal.bold(name)): \(text)")

@@ -28,7 +28,7 @@ extension Edit.Editor {
     /// - Parameter body: the entity as JSON, with related ones in it.
     func creation(in set: String, _ properties: [String], body: [UInt8]? = nil) throws -> Change {
         let (url, shape) = try collection(set)
-        let given = try body.map { try entity(shape, json: $0) }
+        let given = try body.map { try self.entity(shape, json: $0) }
         let entity = try self.entity(shape, properties, isNew: true, adding: given)
         return Change(request: ODataRequest(.create, url, body: .entity(entity)), done: "Created")
     }
@@ -38,7 +38,7 @@ extension Edit.Editor {
     /// - Parameter body: the changes as JSON.
     func update(of text: String, _ properties: [String], body: [UInt8]? = nil) throws -> Change {
         let (url, shape) = try single(text)
-        let given = try body.map { try entity(shape, json: $0) }
+        let given = try body.map { try self.entity(shape, json: $0) }
         let changes = try entity(shape, properties, isNew: false, adding: given)
         // With a condition, since an update of an entity that is not there would create it (11.4.4): a mistyped key must
         // not become an entity at the service.
