@@ -2,7 +2,7 @@
 # Type-checks on Linux the branches that only Apple's platforms compile, against the modules of Tests/AppleStubs:
 # scripts/apple-check.sh [--skip-build] [--whole] [TARGET…]. Without names: every target with a condition on a platform.
 # Checked are the files with such a condition; with --whole every file of the target, which takes minutes.
-# Imported modules are those of the build, which is made first; with --skip-build it is used as it is.
+# Imported modules are those of the debug build, which is made first; with --skip-build it is used as it is.
 # The first check is one of mistakes that must be found. Ends with 1 if a branch does not type-check or cannot be checked.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,8 +22,7 @@ while [[ "${1:-}" == --* ]]; do
     shift
 done
 [ -z "$build" ] || swift build "${configuration[@]}" >&2
-mode=${OUTPOST_CONFIGURATION:-debug}
-bin=$(cd "$scratch/$mode" && pwd)
+bin=$(cd "$scratch/debug" && pwd)
 output=$scratch/apple-check
 resources=$(swiftc -print-target-info | python3 -c 'import json, sys; print(json.load(sys.stdin)["paths"]["runtimeResourcePath"])')
 frontend=(swiftc -frontend -module-cache-path "$output/cache" -plugin-path "$resources/host/plugins" -swift-version 6)
@@ -58,11 +57,11 @@ condition='^ *#(if|elseif) .*(canImport|os)\('
 
 # arguments TARGET: the arguments of the target's compiler run that a type check needs, one a line.
 arguments() {
-    python3 - "$scratch/$mode.yaml" "$1" <<'PYTHON'
+    python3 - "$scratch/debug.yaml" "$1" <<'PYTHON'
 import json, re, sys
 
 manifest, target = sys.argv[1:]
-found = re.search(rf'"C\.{re.escape(target)}-[^"]*-(?:debug|release)\.module":.*?\n    args: (\[.*?\])\n', open(manifest).read(), re.S)
+found = re.search(rf'"C\.{re.escape(target)}-[^"]*-debug\.module":.*?\n    args: (\[.*?\])\n', open(manifest).read(), re.S)
 if not found:
     sys.exit(f"apple-check.sh: the build does not know the target {target}")
 arguments = iter(json.loads(found.group(1))[1:])

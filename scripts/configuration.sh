@@ -9,8 +9,7 @@ debug) ;;
 release) configuration+=(-c release) ;;
 *) echo "outpost: OUTPOST_CONFIGURATION is debug or release, not $OUTPOST_CONFIGURATION" >&2; exit 2 ;;
 esac
-# Nobody debugs what continuous integration builds. It builds once, optimised: tests of internal declarations run on that build, too.
+# Nobody debugs what continuous integration builds.
 if [ -n "${CI:-}" ]; then
-    if [ "${OUTPOST_CONFIGURATION:-debug}" = release ]; then configuration+=(-Xswiftc -enable-testing); fi
     configuration+=(-debug-info-format none --explicit-target-dependency-import-check error)
 fi

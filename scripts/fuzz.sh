@@ -57,7 +57,7 @@ queue) # of the engine, the coder alone: it needs nothing of the rest
         Sources/Sync/OfflineOData/Download/{QueryRefusal,DownloadReport,UnreadableProperty}.swift) ;;
 delta) libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP) ;;
 tables) # modules that SwiftPM builds for debugging cannot be mixed with optimised ones
-    if [ "${OUTPOST_CONFIGURATION:-debug}" = debug ]; then level=-Onone; fi
+    level=-Onone
     libraries=(OfflineOData)
     beneath=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP ODataSQL SafeFiles
         EncryptedSQLite DataVault Secrets GRDB "${cryptography[@]}") ;;

@@ -196,6 +196,8 @@ public func fsync(_ a: Int32) -> Int32 { fatalError() }
 @discardableResult
 public func ftruncate(_ a: Int32, _ b: off_t) -> Int32 { fatalError() }
 @discardableResult
+public func getcwd(_ a: UnsafeMutablePointer<CChar>!, _ b: Int) -> UnsafeMutablePointer<CChar>! { fatalError() }
+@discardableResult
 public func getentropy(_ a: UnsafeMutableRawPointer!, _ b: Int) -> Int32 { fatalError() }
 @discardableResult
 public func getenv(_ a: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>! { fatalError() }

@@ -7,7 +7,7 @@ enum WebBrowser {
         let environment = ProcessInfo.processInfo.environment
         if environment["BROWSER"]?.isEmpty == false { return true }
         guard environment["SSH_CONNECTION"] == nil else { return false }
-        #if os(macOS)
+        #if canImport(Darwin)
             return true
         #else
             return environment["DISPLAY"] != nil || environment["WAYLAND_DISPLAY"] != nil
@@ -21,7 +21,7 @@ enum WebBrowser {
     static func open(_ url: String) -> Bool {
         guard isLikely else { return false }
         let process = Process()
-        #if os(macOS)
+        #if canImport(Darwin)
             let standard = "open"
         #else
             let standard = "xdg-open"
