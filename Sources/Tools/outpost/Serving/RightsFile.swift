@@ -25,7 +25,7 @@ struct RightsFile {
     ///
     /// - Throws: ``Failure`` with line and column.
     init(path: String) throws {
-        file = try YAMLFile(path: path)
+        let file = try YAMLFile(path: path)
         guard let root = file.root else {
             throw Failure(
                 message: "\(path) is empty: nobody has any right.", advice: "Add a list of permissions.",
@@ -45,6 +45,7 @@ struct RightsFile {
         guard !rights.permissions.isEmpty else {
             throw file.failure(at: root, "The file has no permissions: nobody has any right.")
         }
+        self.file = file
         self.rights = rights
         self.nodes = nodes
     }

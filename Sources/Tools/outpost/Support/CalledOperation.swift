@@ -64,18 +64,24 @@ struct CalledOperation: Sendable {
                 Set(overload.parameters.dropFirst(overload.isBound ? 1 : 0).map(\.name)) == wanted
             })
         else { return nil }
-        return try pairs.compactMap { name, text -> CommonExpression.NamedArgument? in
-            guard let type = function.parameters.first(where: { $0.name == name })?.type else { return nil }
-            let value = try editor.value(text, of: name, type)
-            var members: Literal.EnumerationText?
-            if case .enumeration(let number) = value, case .enumeration(let declared) = type {
-                members = model.enumType(declared)?.text(of: number).map {
-                    Literal.EnumerationText(type: declared.description, members: $0)
-                }
-            }
-            let literal = members.map { Literal(value, enumeration: $0) } ?? Literal(value, type: type.primitive)
-            return CommonExpression.NamedArgument(name: Identifier(name), value: .literal(literal))
+        return try pairs.compactMap { pair in
+            guard let type = function.parameters.first(where: { $0.name == pair.name })?.type else { return nil }
+            let literal = try Self.literal(pair.text, of: pair.name, type, model, editor)
+            return CommonExpression.NamedArgument(name: Identifier(pair.name), value: .literal(literal))
         }
+    }
+
+    /// The literal of an argument.
+    private static func literal(
+        _ text: String, of name: String, _ type: TypeReference, _ model: EntityDataModel, _ editor: Edit.Editor
+    ) throws -> Literal {
+        let value = try editor.value(text, of: name, type)
+        if case .enumeration(let number) = value, case .enumeration(let declared) = type,
+            let members = model.enumType(declared)?.text(of: number)
+        {
+            return Literal(value, enumeration: Literal.EnumerationText(type: declared.description, members: members))
+        }
+        return Literal(value, type: type.primitive)
     }
 
     private static func unknown(_ text: String, _ model: EntityDataModel) -> Failure {
