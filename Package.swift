@@ -5,12 +5,20 @@ import PackageDescription
 let settings: [SwiftSetting] =
     Context.environment["OUTPOST_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+// With OUTPOST_OPTIMISED, libraries of a debug build are optimised as those of a release are. Continuous integration builds so:
+// tests compute on fast code, and simulation and fuzzers need no build of their own. Tests are not optimised.
+let optimised: [SwiftSetting] =
+    Context.environment["OUTPOST_OPTIMISED"] == nil
+    ? []
+    : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2", "-disable-batch-mode"])]
+
 // MARK: How a target is declared
 
 /// A library in `Sources/GROUP/NAME`. It imports only targets on lower floors, and only groups above its own; the
 /// tests of the architecture read floor and group from here.
 func library(_ name: String, floor: Int, group: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings)
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings + optimised)
 }
 
 /// A program in `Sources/GROUP/NAME`.
@@ -28,7 +36,10 @@ func system(_ name: String, _ pkgConfig: String, apt package: String) -> Target 
 }
 
 /// C of this package, in `Sources/C/NAME`.
-func clang(_ name: String) -> Target { .target(name: name, path: "Sources/C/\(name)") }
+func clang(_ name: String) -> Target {
+    .target(
+        name: name, path: "Sources/C/\(name)", cSettings: optimised.isEmpty ? [] : [.unsafeFlags(["-O2"])])
+}
 
 /// Tests in `Tests/NAME`.
 func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
@@ -36,8 +47,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [S
 }
 
 /// A library in `Tests/NAME` that tests share.
-func support(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings)
+func support(
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ further: [SwiftSetting] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings + further)
 }
 
 /// A program in `Tests/NAME` that tests start: a process of its own is killed, or works beside others.
@@ -228,7 +241,7 @@ let testing: [Target] = [
         [
             "OfflineOData", "ODataClient", "ODataDatabases", "EncryptedSQLite", "FaultInjection", "Secrets", grdb,
             httpTypes,
-        ]),
+        ], optimised),
 
     probe("LogProbe", ["Supportability"]),
     probe("VaultProbe", ["DataVault", "Secrets"]),

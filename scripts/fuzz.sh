@@ -46,7 +46,7 @@ beneath=()
 support=(Fuzz/Support/*.swift)
 case $target in
 store) # encrypted files: the cryptography is optimised, or little is tried
-    export OUTPOST_CONFIGURATION=release
+    [ -n "${CI:-}" ] || export OUTPOST_CONFIGURATION=release
     libraries=(ErrorCodes SafeFiles Secrets EncryptedSQLite)
     beneath=("${cryptography[@]}")
     support=(Tests/EncryptedSQLiteTests/Support/{Connection,Folder,StoreFuzzing}.swift) ;;

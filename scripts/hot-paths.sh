@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the program that goes the hot paths and prints where it is: scripts/hot-paths.sh. What is counted is the release
-# build of the libraries, which the simulation takes, too; of the package of benchmarks these few files alone are compiled,
-# since building that one means building all that it compares with.
+# build of the libraries; of the package of benchmarks these few files alone are compiled, since building that one means building
+# all that it compares with.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}

@@ -4,5 +4,9 @@
 # Ends with 1 when a promise was broken.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-scripts/release.sh --product simulate >&2
-exec "$(scripts/release.sh --show-bin-path)/simulate" --seeds "${SEEDS:-10000}" --first-seed "${FIRST_SEED:-0}"
+# In continuous integration, libraries are optimised in the build of the tests, too.
+[ -n "${CI:-}" ] || export OUTPOST_CONFIGURATION=release
+# shellcheck source=scripts/configuration.sh
+source scripts/configuration.sh
+swift build "${configuration[@]}" "${traits[@]}" --product simulate >&2
+exec "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)/simulate" --seeds "${SEEDS:-10000}" --first-seed "${FIRST_SEED:-0}"
