@@ -62,7 +62,7 @@ struct GenerateTests {
         let bad = try await site.tool.run("generate", metadata, "--output", code, "--config", site.path("bad.json"))
         #expect(bad.code == 2 && bad.errors.contains("sets"))
         let name = try await site.tool.run("generate", metadata, "--output", code, "--name", "a b")
-        #expect(name.code == 1 && name.errors.contains("no Swift identifier"))
+        #expect(name.code == 1 && name.errors.contains("not a Swift identifier"))
         let folder = try await site.tool.run("generate", metadata, "--output", metadata)
         #expect(folder.code == 1 && folder.errors.contains("cannot be written"))
         #expect(!FileManager.default.fileExists(atPath: code))

@@ -272,9 +272,10 @@ struct QueryParser {
         {
             let suggestions = Self.keywords(near: text(place.position..<end))
             if !suggestions.isEmpty || followsOperand {
+                // A word that is like none of the language cannot follow the white space: the error begins there.
                 return QueryError(
-                    .syntax, "Expected \(expected), found \(place.found).", offset: place.offset,
-                    suggestions: suggestions)
+                    .syntax, "Expected \(expected), found \(place.found).",
+                    offset: suggestions.isEmpty ? offset : place.offset, suggestions: suggestions)
             }
         }
         return QueryError(.syntax, "Expected \(expected), found \(found).", offset: offset)

@@ -230,7 +230,10 @@ public struct StoreReader: Sendable {
             case .entitySet(let set, _): path += set.name
             case .singleton(let singleton, _): path += singleton.name
             case .key(let key), .alternateKey(let key, _, _):
-                path += "(\(key.parts.map { $0.value.lexicalText ?? "…" }.joined(separator: ",")))"
+                let parts = key.parts.map { part in
+                    key.parts.count == 1 ? Self.text(part.value) : "\(part.name)=\(Self.text(part.value))"
+                }
+                path += "(\(parts.joined(separator: ",")))"
             case .navigation(let navigation, _, _): path += "/\(navigation.name)"
             case .property(let property, _, _): path += "/\(property.name)"
             case .cast(let shape): path += "/\(shape.name)"
@@ -239,6 +242,12 @@ public struct StoreReader: Sendable {
             case .operation(let operation, _): path += "/\(operation.name)"
             }
         }
+    }
+
+    /// Returns the value of a key as it stands in an address.
+    private static func text(_ value: ODataValue) -> String {
+        guard case .string(let text) = value else { return value.lexicalText ?? "…" }
+        return "'\(text.replacing("'", with: "''"))'"
     }
 
     // MARK: Entities and counts

@@ -461,7 +461,11 @@ extension RowWriter {
     /// Returns the names of the properties in an entity: those set since it was read or, if there are none, all
     /// loaded properties.
     package static func given(_ entity: ODataEntity) -> Set<String> {
-        if !entity.changedProperties.isEmpty { return entity.changedProperties }
+        entity.changedProperties.isEmpty ? loaded(entity) : entity.changedProperties
+    }
+
+    /// Returns the names of all loaded properties of an entity.
+    static func loaded(_ entity: ODataEntity) -> Set<String> {
         var names = Set(entity.dynamicProperties.keys)
         for (ordinal, property) in entity.shape.properties.enumerated() where entity.values[ordinal] != nil {
             names.insert(property.name)

@@ -95,9 +95,8 @@ public struct RowWriter: Sendable {
         let sent = entity
         var entity = entity
         if !rules.takesComputedValues { removeComputed(from: &entity) }
-        // References set properties by name, after which other properties of the body would no longer count as
-        // given.
-        let own = Self.given(entity)
+        // All values of a new entity are given, even if some of them were set after it was read from a body.
+        let own = Self.loaded(entity)
         let principals = try resolveReferences(
             in: &entity, of: plan, before: nil, context: context)
         // A key property with the value null counts as omitted.

@@ -22,9 +22,14 @@ extension OfflineStore {
     /// Whether a path may call an operation, judged by its names alone. A function may be followed by further
     /// segments.
     private func mayCall(_ url: ODataURL) -> Bool {
-        url.path.segments.contains { segment in
+        url.path.segments.enumerated().contains { index, segment in
             guard case .name(let name, _) = segment else { return false }
-            return name.text.contains(".") || !serviceModel.operationImports(name.text).isEmpty
+            if name.text.contains(".") || !serviceModel.operationImports(name.text).isEmpty { return true }
+            // The namespace of a bound operation may be left out.
+            return index > 0
+                && (serviceModel.schemas + serviceModel.includedSchemas).contains { schema in
+                    !serviceModel.operations(QualifiedName(schema.namespace, name.text)).isEmpty
+                }
         }
     }
 

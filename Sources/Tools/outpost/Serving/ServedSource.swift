@@ -71,7 +71,10 @@ extension Serve {
         }
         let database = try await ServedDatabase.open(path: path, options: options)
         return ServedSource(
-            provider: database, warnings: database.warnings, check: { try await database.checkHealth() },
+            provider: database, warnings: database.warnings, check: {
+                try await database.checkHealth()
+                try await Self.readRow(of: database)
+            },
             close: { try await database.close() })
     }
 
