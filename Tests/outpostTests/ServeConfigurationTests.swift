@@ -63,7 +63,7 @@ struct ServeConfigurationTests {
             ("host: [a, b]\n", "line 1, column 7", "text"),
             ("port: 1\nport: 2\n", "line", "twice"),
             ("- port\n", "line 1, column 1", "key: value"),
-            ("host: \"x\n", "line", ""),
+            ("host: \"x\n", "line", "unexpected end"),
             ("password: secret-word\n", "line 1, column 1", "password-file"),
         ])
     func errors(text: String, place: String, hint: String) throws {

@@ -207,6 +207,9 @@ private let levels: [String: String] = [
     damaged unencodable undecodable folder-in-use exposed busy cancelled system key-store
     """,
     "log": "system key-missing wrong-key not-encrypted unknown-format busy unwritable limits",
+    "object": """
+    not-found attribute-missing not-saved already-submitted package-mismatch invalid-package invalid-query
+    """,
     "offline": """
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
     in-change-set key-needed invalid-client-model not-connected connection-outdated model-outdated cannot-attach \
