@@ -313,7 +313,8 @@ let testing: [Target] = [
     tests(
         "ObjectAPITests",
         [
-            "ObjectAPI", "ODataClient", "ODataGenerator", "ODataHTTP", "ODataModel", "ODataQuery", "ODataService",
+            "ObjectAPI", "ErrorCodes", "ODataClient", "ODataGenerator", "ODataHTTP", "ODataModel", "ODataQuery",
+            "ODataService",
             "ODataSQL", "ODataStore", "OfflineOData", "WireFaults", httpTypes,
         ], exclude: ["Documents", "Refused", "Scope.csv"]),
     tests("SimulationTests", ["Simulation", "ODataHTTP", httpTypes]),

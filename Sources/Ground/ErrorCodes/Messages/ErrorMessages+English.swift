@@ -207,6 +207,7 @@ private let levels: [String: String] = [
     damaged unencodable undecodable folder-in-use exposed busy cancelled system key-store
     """,
     "log": "system key-missing wrong-key not-encrypted unknown-format busy unwritable limits",
+    "rights": "unknown-set filter unknown-value filter-of-all-sets filter-of-operation verbs-of-operation",
     "object": """
     not-found attribute-missing not-saved already-submitted package-mismatch invalid-package invalid-query
     """,

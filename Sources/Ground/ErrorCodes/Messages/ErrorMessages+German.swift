@@ -79,6 +79,16 @@ let german: [String: String] = [
         "Das Gerät war voll, als der Bestand geöffnet wurde: er ist lesbar und erst nach erneutem Öffnen änderbar.",
     "store.locked": "Die Datenbank wird gerade von jemand anderem benutzt.",
     "store.read-only": "In die Datenbank darf nicht geschrieben werden.",
+    "rights.unknown-set": "Eine Entitätsmenge {set} gibt es nicht. Prüfen Sie den Namen in der Berechtigung.",
+    "rights.filter": "Der Filter auf {set} ist nicht verwendbar: {reason}",
+    "rights.unknown-value":
+        "Der Filter auf {set} nennt einen unbekannten Wert. Möglich sind @user für den Namen und @claim_NAME für Angaben im Token.",
+    "rights.filter-of-all-sets":
+        "Eine Berechtigung für alle Mengen hat keinen Filter. Nennen Sie die Menge, für die er gilt.",
+    "rights.filter-of-operation":
+        "{set} ist eine Operation, deren Ergebnis keinen Zeilenfilter hat. Lassen Sie den Filter weg.",
+    "rights.verbs-of-operation":
+        "{set} ist eine Operation. Ihr Verb ist read für eine Funktion und update für eine Aktion.",
     "object.not-found": "Das Objekt gibt es in der Datenbank nicht.",
     "object.attribute-missing": "Einer Zeile fehlt ein Attribut, das nicht leer sein darf.",
     "object.not-saved": "Das Objekt wurde noch nie gespeichert.",

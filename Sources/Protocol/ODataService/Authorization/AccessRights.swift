@@ -1,3 +1,4 @@
+import ErrorCodes
 import ODataModel
 import ODataQuery
 
@@ -182,4 +183,26 @@ public struct AccessRightsError: Error, Hashable, Sendable, CustomStringConverti
         case .verbsOfOperation: "\(set) is an operation. Its verb is read for a function, and update for an action."
         }
     }
+}
+
+extension AccessRightsError: CodedError {
+    /// The code `rights.` with the name of the reason, such as `rights.unknown-set`.
+    public var errorCode: ErrorCode {
+        let name =
+            switch reason {
+            case .unknownSet: "unknown-set"
+            case .filter: "filter"
+            case .unknownValue: "unknown-value"
+            case .filterOfAllSets: "filter-of-all-sets"
+            case .filterOfOperation: "filter-of-operation"
+            case .verbsOfOperation: "verbs-of-operation"
+            }
+        return ErrorCode(rawValue: "rights.\(name)")
+    }
+
+    /// The name in the permission as `set`, and the reason as `reason`.
+    public var errorArguments: [String: String] { ["set": set, "reason": description] }
+
+    /// The permission must be changed.
+    public var failureKind: FailureKind { .request }
 }

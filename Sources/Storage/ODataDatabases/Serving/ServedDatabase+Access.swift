@@ -16,8 +16,11 @@ extension ServedDatabase {
     func restricted(_ bound: BoundURL, _ request: ODataRequest) throws -> BoundURL {
         guard let access else { return bound }
         for case .operation(let operation, _) in bound.resource.steps {
+            // Callers and permissions know the operation by the name of its import.
+            let name = model.container.operationImports.first { $0.operation == operation.name }?.name
             try access.require(
-                operation.kind == .function ? .read : .update, operation.name.name, for: request.context.principal)
+                operation.kind == .function ? .read : .update, name ?? operation.name.name,
+                for: request.context.principal)
         }
         return try access.restriction(for: request.context.principal).restrict(bound)
     }
