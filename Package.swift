@@ -5,8 +5,8 @@ import PackageDescription
 let settings: [SwiftSetting] =
     Context.environment["OUTPOST_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-// With OUTPOST_OPTIMISED, libraries of a debug build are optimised as those of a release are. Continuous integration builds so:
-// tests compute on fast code, and simulation and fuzzers need no build of their own. Tests are not optimised.
+// With OUTPOST_OPTIMISED, libraries of a debug build are optimised as those of a release are, and tests are not. In
+// continuous integration, tests then compute on fast code, and simulation and fuzzers need no build of their own.
 let optimised: [SwiftSetting] =
     Context.environment["OUTPOST_OPTIMISED"] == nil
     ? []

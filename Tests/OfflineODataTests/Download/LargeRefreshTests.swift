@@ -117,8 +117,8 @@ struct LargeRefreshTests {
             }
             await waiter.value
             #expect(edits > 3)
-            // The rule requires 100 milliseconds. The factor allows for an unoptimized build. On a busy machine, the download
-            // takes longer as well: an edit that waits for it takes the whole time.
+            // The rule requires 100 milliseconds. The factor allows for an unoptimized build. On a busy machine, the
+            // download takes longer as well: an edit that waits for it takes the whole time.
             let whole = begin.duration(to: clock.now)
             #expect(
                 longest < max(.milliseconds(100 * Patience.factor), whole / 4),
