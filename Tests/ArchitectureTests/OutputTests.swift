@@ -26,7 +26,7 @@ struct OutputTests {
         // wait for another writer.
         #expect(
             found == [
-                "Terminal.swift: standardOutput", "Terminal.swift: standardError",
+                "ReloadSignal.swift: /dev/tty", "Terminal.swift: standardOutput", "Terminal.swift: standardError",
                 "Terminal+Secrets.swift: STDERR_FILENO", "StopDeadline.swift: standardError",
                 "WebBrowser.swift: standardOutput", "WebBrowser.swift: standardError",
             ])

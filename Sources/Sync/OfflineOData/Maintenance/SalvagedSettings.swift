@@ -84,6 +84,7 @@ struct SalvagedSettings {
     /// The version of the engine's tables, recognised by the additions of each version.
     private func version() throws -> Int {
         let columns = try database.columns(in: QueueTable.name).map(\.name)
+        if columns.contains("counter") { return 9 }
         if columns.contains("conflict") { return 8 }
         if try database.tableExists("outpost_expanded") { return 7 }
         if try database.tableExists("outpost_unreadable") { return 6 }
