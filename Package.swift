@@ -5,12 +5,13 @@ import PackageDescription
 let settings: [SwiftSetting] =
     Context.environment["OUTPOST_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-// With OUTPOST_OPTIMISED, libraries of a debug build are optimised as those of a release are, and tests are not. In
-// continuous integration, tests then compute on fast code, and simulation and fuzzers need no build of their own.
+// With OUTPOST_OPTIMISED, the libraries of a debug build that compute are optimised as those of a release are. In
+// continuous integration, tests then work on fast code, and simulation and fuzzers need no build of their own.
 let optimised: [SwiftSetting] =
     Context.environment["OUTPOST_OPTIMISED"] == nil
     ? []
     : [.unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2", "-disable-batch-mode"])]
+let computing: Set = ["Ground", "Keys", "Language", "Storage", "Sync"]
 
 // MARK: How a target is declared
 
@@ -18,7 +19,8 @@ let optimised: [SwiftSetting] =
 /// tests of the architecture read floor and group from here.
 func library(_ name: String, floor: Int, group: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
-        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)", swiftSettings: settings + optimised)
+        name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)",
+        swiftSettings: settings + (computing.contains(group) ? optimised : []))
 }
 
 /// A program in `Sources/GROUP/NAME`.
