@@ -49,7 +49,7 @@ struct SyncLockTests {
         for content in ["the only copy", "123456789012\n", "12a\n", "\n\n"] {
             try Data(content.utf8).write(to: lock)
             let reason = await refusal { try await store.download() }
-            #expect(reason?.contains("no lock file") == true, "\(content): \(reason ?? "no refusal")")
+            #expect(reason?.contains("not a lock file") == true, "\(content): \(reason ?? "no refusal")")
             #expect(try Data(contentsOf: lock) == Data(content.utf8))
         }
         for content in ["", "4711\n", "4711", "12345678901\n"] {
