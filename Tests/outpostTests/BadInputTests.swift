@@ -129,7 +129,8 @@ struct BadInputTests {
         try Data(Self.model.utf8).write(to: URL(fileURLWithPath: site.path("m.xml")))
         let reason = isFolder ? "Is a directory" : "No such file or directory"
         let shown = try await site.tool.run("metadata", "show", path)
-        #expect(shown.code != 0 && shown.errors.contains(isFolder ? "\(path) is not a clone" : reason), "\(shown.errors)")
+        #expect(
+            shown.code != 0 && shown.errors.contains(isFolder ? "\(path) is not a clone" : reason), "\(shown.errors)")
         for arguments in [
             ["serve", site.path("m.xml"), "--user", "ann", "--password-file", path],
             ["serve", site.path("m.xml"), "--auth", path],

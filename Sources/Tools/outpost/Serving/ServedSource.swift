@@ -71,7 +71,8 @@ extension Serve {
         }
         let database = try await ServedDatabase.open(path: path, options: options)
         return ServedSource(
-            provider: database, warnings: database.warnings, check: {
+            provider: database, warnings: database.warnings,
+            check: {
                 try await database.checkHealth()
                 try await Self.readRow(of: database)
             },

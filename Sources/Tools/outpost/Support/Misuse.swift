@@ -15,7 +15,9 @@ struct Misuse {
         let first = lines.isEmpty ? "" : String(lines.removeFirst())
         let told = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
         advice = lines.isEmpty ? nil : TerminalText(lines: lines.joined(separator: "\n"))
-        guard told.contains("nexpected argument") || told.contains("nknown option"), let unknown = Self.unknownCommand(arguments) else {
+        guard told.contains("nexpected argument") || told.contains("nknown option"),
+            let unknown = Self.unknownCommand(arguments)
+        else {
             message = TerminalText(lines: told)
             return
         }
