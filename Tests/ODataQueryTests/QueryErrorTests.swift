@@ -25,7 +25,7 @@ struct MisspellingTests {
             ("Orders?$apply=aggregate(A wiht sum as S)", 26, "with"),
             ("Orders?$apply=aggregate(A with summ as S)", 31, "sum"),
             ("Orders?$filter=$itt/A eq 1", 15, "$it"),
-            ("Orders?$filter=rond(A mul 2) eq 1", 22, "round"),
+            ("Orders?$filter=rond(A mul 2) eq 1", 21, "round"),
         ])
     func misspelt(url: String, offset: Int, suggestion: String) throws {
         let error = try #require(throws: QueryError.self) { try ODataURL(parsing: url) }

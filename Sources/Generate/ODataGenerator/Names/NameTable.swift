@@ -47,7 +47,7 @@ struct NameTable {
         }
         prefix = configuration.name ?? package.map { SwiftName.type($0.name) } ?? Self.prefix(model)
         try nameTypes(model, subset)
-        if let package { nameSubscriptions(model, subset, package) }
+        if let package { nameSubscriptions(model, subset, of: package) }
         try nameMembers(model, subset)
         try nameContainer(model, subset)
     }
@@ -149,7 +149,7 @@ struct NameTable {
         Set(types.values).union(subscriptions.values).union([package, database, personalization, metadata, service])
     }
 
-    private mutating func nameSubscriptions(_ model: EntityDataModel, _ subset: ModelSubset, _ package: PackageModel) {
+    private mutating func nameSubscriptions(_ model: EntityDataModel, _ subset: ModelSubset, of package: PackageModel) {
         var scope = NameScope(reserved: typeNames)
         let sets = model.container.entitySets.filter { subset.isWanted($0.name) && subset.contains($0.type) }
         for set in sets.sorted(by: { $0.name < $1.name }) where package.sets[set.name]?.parameters.isEmpty == false {

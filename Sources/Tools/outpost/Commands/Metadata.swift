@@ -45,7 +45,7 @@ struct Metadata: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let model = try await MetadataSource(source, service, key).read().model
+            let model = try await MetadataSource(source, service, key: key).read().model
             if let element {
                 try show(element, of: model)
                 return
@@ -166,7 +166,7 @@ struct Metadata: AsyncParsableCommand {
                 options.facets = .strict
             }
             options.references = references ? .all : .ignored
-            let result = try await MetadataSource(source, service, key).read(options)
+            let result = try await MetadataSource(source, service, key: key).read(options)
             if json {
                 print(JSONText(Report(result)).text)
                 return
@@ -241,7 +241,7 @@ struct Metadata: AsyncParsableCommand {
 
         func run() async throws {
             guard let format = Self.format(to) else { return }
-            let result = try await MetadataSource(source, service, key).read()
+            let result = try await MetadataSource(source, service, key: key).read()
             let document = CSDLWriter.document(result.model, as: format)
             if !json {
                 for warning in result.warnings {
@@ -291,8 +291,8 @@ struct Metadata: AsyncParsableCommand {
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
-            let older = try await MetadataSource(old, service, key).read().model
-            let newer = try await MetadataSource(new, service, key).read().model
+            let older = try await MetadataSource(old, service, key: key).read().model
+            let newer = try await MetadataSource(new, service, key: key).read().model
             let differences = newer.differences(from: older)
             let breaking = differences.count { !$0.isCompatible }
             if json {
@@ -338,7 +338,7 @@ struct MetadataSource {
     /// The key of a clone.
     private let key: KeyOptions?
 
-    init(_ text: String, _ service: ServiceOptions, _ key: KeyOptions? = nil) {
+    init(_ text: String, _ service: ServiceOptions, key: KeyOptions? = nil) {
         self.text = text
         self.service = service
         self.key = key

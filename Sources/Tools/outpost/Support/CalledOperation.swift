@@ -32,7 +32,7 @@ struct CalledOperation: Sendable {
             var forms = [written]
             if arguments.isEmpty, written == .none { forms.append(.empty) }
             if !arguments.isEmpty, written == .none,
-                let named = try Self.functionArguments(arguments, of: name, model, editor)
+                let named = try Self.functionArguments(arguments, of: name, in: model, editor: editor)
             {
                 forms.insert(.named(named), at: 0)
             }
@@ -52,7 +52,7 @@ struct CalledOperation: Sendable {
 
     /// The arguments of a function as they stand in its address; `nil` if no function has parameters of these names.
     private static func functionArguments(
-        _ arguments: [String], of name: String, _ model: EntityDataModel, _ editor: Edit.Editor
+        _ arguments: [String], of name: String, in model: EntityDataModel, editor: Edit.Editor
     ) throws -> [CommonExpression.NamedArgument]? {
         let imported = model.operationImports(name).map(\.operation)
         let overloads = (imported + [QualifiedName(name)].compactMap { $0 }).flatMap(model.operations)
@@ -66,14 +66,14 @@ struct CalledOperation: Sendable {
         else { return nil }
         return try pairs.compactMap { pair in
             guard let type = function.parameters.first(where: { $0.name == pair.name })?.type else { return nil }
-            let literal = try Self.literal(pair.text, of: pair.name, type, model, editor)
+            let literal = try Self.literal(pair.text, of: pair.name, as: type, in: model, editor: editor)
             return CommonExpression.NamedArgument(name: Identifier(pair.name), value: .literal(literal))
         }
     }
 
     /// The literal of an argument.
     private static func literal(
-        _ text: String, of name: String, _ type: TypeReference, _ model: EntityDataModel, _ editor: Edit.Editor
+        _ text: String, of name: String, as type: TypeReference, in model: EntityDataModel, editor: Edit.Editor
     ) throws -> Literal {
         let value = try editor.value(text, of: name, type)
         if case .enumeration(let number) = value, case .enumeration(let declared) = type,
