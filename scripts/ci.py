@@ -37,10 +37,10 @@ class Step:
         self.state = "waiting"
 
 
-# In the order in which they start: while the tests run on one lane, everything else is run on the other. The libraries of the
-# one build are optimised; the counts of "limits" alone are those of a release, of which they build the part that they need. The first
-# 100 seeds from 40 hold runs of fifty clients with and without repeatable requests. "consumers" plans the build anew for another
-# package, so that nothing of this one is built behind it. The app and the example have a folder of their own.
+# In the order in which they start: while the tests run on one lane, everything else is run on the other. The libraries that compute
+# are optimised in the one build. The first 100 seeds from 40 hold runs of fifty clients with and without repeatable requests.
+# "consumers" plans the build anew for another package, so that nothing of this one is built behind it. The app and the example have
+# a folder of their own.
 STEPS = [
     Step("build", ["scripts/test.sh", "--build-only"], live=True),
     Step("lint", ["make", "lint"]),

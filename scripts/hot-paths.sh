@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # Builds the program that goes the hot paths and prints where it is: scripts/hot-paths.sh. What is counted is the release
-# build of the libraries; of the package of benchmarks these few files alone are compiled, since building that one means building
-# all that it compares with.
+# build of the libraries, or the build of the tests in continuous integration, where they are optimised, too. Of the package of
+# benchmarks these few files alone are compiled, since building that one means building all that it compares with.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scratch=${SCRATCH:-.build}
-scripts/release.sh --target ODataSQL >&2
-scripts/release.sh --target ODataHTTP >&2
-scripts/release.sh --product odata-generate >&2
-products=$(scripts/release.sh --show-bin-path)
+[ -n "${CI:-}" ] || export OUTPOST_CONFIGURATION=release
+# shellcheck source=scripts/configuration.sh
+source scripts/configuration.sh
+for part in "--target ODataSQL" "--target ODataHTTP" "--product odata-generate"; do
+    # shellcheck disable=SC2086 # words are wanted
+    swift build "${configuration[@]}" "${traits[@]}" $part >&2
+done
+products=$(cd "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)" && pwd)
 build=$scratch/hot-paths
 rm -rf "$build"
 mkdir -p "$build"
