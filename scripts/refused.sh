@@ -12,7 +12,8 @@ swift build "${configuration[@]}" "${traits[@]}" --target ObjectAPI >&2
 bin=$(cd "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)" && pwd)
 read -ra xml <<<"$(pkg-config --cflags-only-I libxml-2.0 | sed 's/-I/-Xcc -I/g')"
 maps=()
-for map in Sources/C/*/module.modulemap "$bin"/*.build/module.modulemap; do
+for map in Sources/C/*/module.modulemap "$scratch"/checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap \
+    "$bin"/*.build/module.modulemap; do
     [ -f "$map" ] && maps+=(-Xcc "-fmodule-map-file=$map")
 done
 check() {
