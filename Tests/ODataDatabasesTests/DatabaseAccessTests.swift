@@ -147,7 +147,7 @@ struct DatabaseAccessTests {
             request.context.principal = Self.ann
             let plain = Self.plain("\(try await other.execute(request).body)")
             // Combinations of rows are printed in any order of their names.
-            #expect(answer.split(separator: ",").sorted() == plain.split(separator: ",").sorted(), "\(url)")
+            #expect(Self.words(answer) == Self.words(plain), "\(url)")
             withExtendedLifetime(fixture) {}
         } catch let error as ODataError {
             #expect([400, 403, 501].contains(error.status), "\(url): \(error)")
@@ -160,6 +160,11 @@ struct DatabaseAccessTests {
             sql + "PRAGMA foreign_keys = OFF; DELETE FROM Orders WHERE Owner <> 'ann'; "
                 + "DELETE FROM Customer WHERE Level = 'secret';")
         return (fixture, try await ServedDatabase.open(path: fixture.path))
+    }
+
+    /// The words of an answer, in alphabetical order.
+    private static func words(_ text: String) -> [Substring] {
+        text.split { !$0.isLetter && !$0.isNumber }.sorted()
     }
 
     /// An answer without the parts that differ between two equal databases.
