@@ -189,7 +189,9 @@ private let levels: [String: String] = [
     key-in-doubt not-unlocked busy system no-encryption
     """,
     "storage": "not-found wrong-key key-in-doubt unusable closed database undecodable unencodable",
-    "generator": "unknown-set unknown-type illegal-name name-taken too-many-files nothing metadata",
+    "generator": """
+    unknown-set unknown-type illegal-name name-taken too-many-files nothing metadata package unknown-group app-name
+    """,
     "otlp": "invalid-endpoint plain-http",
     "server": "cannot-listen unusable-certificate",
     "store": """
@@ -197,7 +199,7 @@ private let levels: [String: String] = [
     read-only damaged constraint device database value
     """,
     "file": """
-    not-found no-database encrypted-or-damaged locked read-only no-access unknown-view unknown-column \
+    not-found replaced no-database encrypted-or-damaged locked read-only no-access unknown-view unknown-column \
     side-file database
     """,
     "cache": "capacity no-model other-model unknown-set foreign-type key-missing full",

@@ -288,6 +288,9 @@ let german: [String: String] = [
     "generator.name-taken": "Der Name {value} für {for} ist schon vergeben.",
     "generator.too-many-files": "{value} Dateien sind nicht möglich.",
     "generator.nothing": "Die Metadaten deklarieren keine Typen, Mengen oder Operationen.",
+    "generator.package": "Das Paket der Geschäftsobjekte hat einen Fehler: {reason}",
+    "generator.unknown-group": "Eine Synchronisationsgruppe {value} gibt es nicht.",
+    "generator.app-name": "Der Name {value} passt nicht für eine App.",
     "generator.metadata": "Dieser Teil der Metadaten lässt sich nicht herauslösen: {value}",
     "otlp.invalid-endpoint": "Die Adresse des Kollektors ist nicht verwendbar.",
     "otlp.plain-http":
@@ -307,6 +310,7 @@ let german: [String: String] = [
     "store.database": "Die Datenbank meldet einen Fehler: {message} (SQLite {code}).",
     "store.value": "Ein gespeicherter Wert ist nicht lesbar: {reason}",
     "file.not-found": "Unter {path} ist keine Datei.",
+    "file.replaced": "{path} wurde durch eine andere Datei ersetzt, während sie angeboten wurde.",
     "file.no-database": "{path} ist keine SQLite-Datenbank.",
     "file.encrypted-or-damaged": "{path} ist verschlüsselt oder beschädigt: {message}",
     "file.locked": "Ein anderes Programm sperrt {path}.",
