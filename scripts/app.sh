@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 export SCRATCH=${SCRATCH:-.build}/app
 # shellcheck source=scripts/configuration.sh
 source scripts/configuration.sh
+unset OUTPOST_OPTIMISED # nothing here computes for long
 
 swift package --package-path Consumers/App --scratch-path "$scratch" show-dependencies --format json 2>/dev/null |
     python3 -c '

@@ -12,6 +12,7 @@ service=$(cd "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path
 export SCRATCH=${SCRATCH:-.build}/app
 # shellcheck source=scripts/configuration.sh
 source scripts/configuration.sh
+unset OUTPOST_OPTIMISED # nothing here computes for long
 # Built without the trait `Server`, in the folder of scripts/app.sh: what is there is used again, and SwiftPM made to plan anew for
 # another package.
 plan_anew() { rm -f "$scratch"/*/{debug,release}/description.json; }
