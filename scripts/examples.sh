@@ -13,6 +13,8 @@ export SCRATCH=${SCRATCH:-.build}/app
 # shellcheck source=scripts/configuration.sh
 source scripts/configuration.sh
 unset OUTPOST_OPTIMISED # nothing here computes for long
+# Without the trait `Server`, its targets lack the packages that they import; they are not built.
+configuration+=(--explicit-target-dependency-import-check none)
 # Built without the trait `Server`, in the folder of scripts/app.sh: what is there is used again, and SwiftPM made to plan anew for
 # another package.
 plan_anew() { rm -f "$scratch"/*/{debug,release}/description.json; }
