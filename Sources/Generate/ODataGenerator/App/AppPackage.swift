@@ -11,8 +11,8 @@ import ODataModel
 /// try app.write(to: URL(fileURLWithPath: "shop"))
 /// ```
 ///
-/// The package resolves only what an app needs: no networking library, no server, no argument parser. The same metadata
-/// and options always result in the same bytes.
+/// The package resolves only the packages of an app: no networking library, no server, no argument parser. The same
+/// metadata and options always result in the same bytes.
 public struct AppPackage: Hashable, Sendable {
     /// The place from which the new package takes Outpost.
     public enum Dependency: Hashable, Sendable {

@@ -189,4 +189,12 @@ extension ModelSubset {
     mutating func omit(_ element: String, _ reason: String) {
         omissions.append(Omission(element: element, reason: reason))
     }
+
+    /// Omits a navigation property to a type for which no code is generated.
+    mutating func omit(_ property: NavigationProperty, of type: StructuredType, in model: EntityDataModel) {
+        let isDeclared = model.structuredType(property.target) != nil
+        omit(
+            "\(type.name)/\(property.name)",
+            "\(property.target) is not \(isDeclared ? "among the types wanted" : "declared")")
+    }
 }

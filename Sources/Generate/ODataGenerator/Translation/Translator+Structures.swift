@@ -116,10 +116,7 @@ extension Translator {
         }
         for property in type.navigationProperties {
             guard subset.contains(property.target) else {
-                subset.omit(
-                    "\(type.name)/\(property.name)",
-                    model.structuredType(property.target) == nil
-                        ? "\(property.target) is not declared" : "\(property.target) is not among the types wanted")
+                subset.omit(property, of: type, in: model)
                 continue
             }
             members.append(.property(accessors(property, of: type)))

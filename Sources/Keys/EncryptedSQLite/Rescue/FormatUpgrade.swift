@@ -17,8 +17,8 @@ struct FormatUpgrade {
     ///
     /// - Parameter block: The key block, which the key opens.
     /// - Returns: The new block; nil where the file stays as it is.
-    /// - Throws: `sqlite`, where the disk failed such that nobody can tell which version the file has, or whether
-    ///   there is a log or a journal.
+    /// - Throws: `sqlite` if the disk failed, and the version of the file or the presence of a log or a journal is
+    ///   unknown since.
     func run(_ block: KeyBlock, _ dataKey: EncryptionKey) throws(EncryptedDatabaseError) -> KeyBlock? {
         if block.version == .latest {
             finish(block)

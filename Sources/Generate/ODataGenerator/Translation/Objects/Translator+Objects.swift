@@ -29,10 +29,7 @@ extension Translator {
         }
         for property in shape.navigationProperties {
             guard subset.contains(property.target) else {
-                subset.omit(
-                    "\(type.name)/\(property.name)",
-                    model.structuredType(property.target) == nil
-                        ? "\(property.target) is not declared" : "\(property.target) is not among the types wanted")
+                subset.omit(property, of: type, in: model)
                 continue
             }
             let isPart = package.isComposite(property.name, of: type.name, in: model)

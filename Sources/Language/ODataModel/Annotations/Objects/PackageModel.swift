@@ -113,7 +113,7 @@ public struct PackageModel: Sendable {
     public struct Problem: Hashable, Sendable, CustomStringConvertible {
         /// The model element at fault, such as `Crm.Customer/SalesOrders`.
         public var place: String
-        /// What is wrong, what was expected and what to do.
+        /// The fault, the expected content and the remedy.
         public var reason: String
 
         /// Creates a problem.
@@ -369,8 +369,9 @@ extension PackageModel {
 
     /// Finds the parts of each type. Parts form trees.
     ///
-    /// What the document says with `Composite` counts. Types that are contained in several others by default are parts
-    /// of each, since their rows are apart; types that are deleted with several others by default are parts of none.
+    /// An annotation `Composite` of the document decides. Types that are contained in several others by default are
+    /// parts of each, since their rows are apart; types that are deleted with several others by default are parts of
+    /// none.
     private mutating func readComposites(_ types: [StructuredType]) {
         struct Candidate {
             var owner: Owner
