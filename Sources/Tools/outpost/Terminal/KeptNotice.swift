@@ -7,7 +7,7 @@ import OfflineOData
 final class KeptNotice {
     private let interruption: Interruption
 
-    /// The time for counting the kept rows, in seconds.
+    /// The time for reaching the writer of the store, and then for counting the kept rows, in seconds.
     private static let patience = 2.0
 
     /// Watches for Ctrl-C.
@@ -19,6 +19,7 @@ final class KeptNotice {
     init(_ store: OfflineStore, goingOnWith command: String, _ line: ProgressLine) {
         interruption = Interruption { signal in
             line.finish()
+            Self.stopWrites(to: store)
             let counted = DispatchSemaphore(value: 0)
             Task.detached(priority: .high) {
                 let status = try? await store.observe.status()
@@ -30,6 +31,19 @@ final class KeptNotice {
             }
             Interruption.die(of: signal)
         }
+    }
+
+    /// Takes the writer of the store until the process ends, so that a download adds no rows to those counted.
+    private static func stopWrites(to store: OfflineStore) {
+        let (taken, never) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        Task.detached(priority: .high) {
+            try? await store.changes.transaction { _ in
+                taken.signal()
+                never.wait()
+            }
+        }
+        // Without the writer, the count may be too small.
+        _ = taken.wait(timeout: .now() + patience)
     }
 
     /// Lets Ctrl-C end the process again.
