@@ -335,16 +335,21 @@ let testing: [Target] = [
         ]),
 ]
 
+/// The build tool for packages of apps. An optimised build leaves it out: nothing in this package uses it, and SwiftPM
+/// compiles the tools of a plugin with all their libraries a second time.
+let plugins: [Target] =
+    optimised.isEmpty
+    ? [.plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"])] : []
+
 /// The only test targets of the package, if `OUTPOST_TESTS` names some, with commas between them.
 let chosenTests = Context.environment["OUTPOST_TESTS"]?.split(separator: ",").map(String.init)
 
 let package = Package(
     name: "outpost",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
-    products: libraries.map { .library(name: $0.name, targets: [$0.name]) } + [
-        .executable(name: "odata-generate", targets: ["odata-generate"]),
-        .plugin(name: "ODataGeneratorPlugin", targets: ["ODataGeneratorPlugin"]),
-    ],
+    products: libraries.map { .library(name: $0.name, targets: [$0.name]) }
+        + [.executable(name: "odata-generate", targets: ["odata-generate"])]
+        + plugins.map { .plugin(name: $0.name, targets: [$0.name]) },
     traits: [
         .trait(name: "Server", description: "Server, tools and the NIO transport, with the packages that they need.")
     ],
@@ -371,7 +376,6 @@ let package = Package(
         // For this package alone:
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
-    targets: foundations + inner + libraries + programs + [
-        .plugin(name: "ODataGeneratorPlugin", capability: .buildTool(), dependencies: ["odata-generate"])
-    ] + testing.filter { $0.type != .test || chosenTests?.contains($0.name) ?? true }
+    targets: foundations + inner + libraries + programs + plugins
+        + testing.filter { $0.type != .test || chosenTests?.contains($0.name) ?? true }
 )
