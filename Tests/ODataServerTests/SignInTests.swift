@@ -156,4 +156,29 @@ import Testing
         }
         #expect(right == 30)
     }
+
+    @Test func `checks of users whose sign-ins failed leave a place to other users`() async throws {
+        let cost = try ScryptParameters(costExponent: 14, blockSize: 8, parallelization: 1)
+        let hash = try PasswordHash(of: "x", parameters: cost)
+        let guessed = (0..<6).map { "guessed-\($0)" }
+        let checks = PasswordChecks(
+            Dictionary(uniqueKeysWithValues: (guessed + ["bob"]).map { ($0, hash) }), [:])
+        for user in guessed { #expect(await !checks.verify(user, "first")) }
+        let ended = Mutex<[String]>([])
+        await withTaskGroup(of: Void.self) { group in
+            for user in guessed {
+                group.addTask {
+                    #expect(await !checks.verify(user, "second"))
+                    ended.withLock { $0.append(user) }
+                }
+            }
+            try? await Task.sleep(for: .milliseconds(10))
+            group.addTask {
+                #expect(await checks.verify("bob", "x"))
+                ended.withLock { $0.append("bob") }
+            }
+        }
+        let place = try #require(ended.withLock { $0.firstIndex(of: "bob") })
+        #expect(place <= 2, "bob was checked after \(place) others")
+    }
 }
