@@ -84,10 +84,12 @@ struct ServiceOptions: ParsableArguments {
 
     /// Creates a connector with these options.
     ///
-    /// - Parameter download: the limits of downloads.
-    func connector(_ download: DownloadOptions? = nil) throws -> Connector {
+    /// - Parameters:
+    ///   - url: the address of the service.
+    ///   - download: the limits of downloads.
+    func connector(to url: String, _ download: DownloadOptions? = nil) throws -> Connector {
         var connector = try anonymousConnector(download)
-        try signIn(&connector)
+        try signIn(&connector, at: url)
         return connector
     }
 
@@ -104,7 +106,14 @@ struct ServiceOptions: ParsableArguments {
     }
 
     /// Adds the header fields and credentials to a connector; a password may be asked for.
-    func signIn(_ connector: inout Connector) throws {
+    ///
+    /// - Throws: `TransportError.plainHTTP` before a password is asked for that could not be sent.
+    func signIn(_ connector: inout Connector, at url: String) throws {
+        if user != nil, !allowsPlainHTTP, let scheme = url.firstRange(of: "://") {
+            let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
+            let origin = Origin(scheme: String(url[..<scheme.lowerBound]), authority: String(authority))
+            if let origin, origin.isPlain { throw TransportError.plainHTTP(host: origin.description) }
+        }
         connector.authentication = try authentication(connector.transport)
         connector.user = user
         connector.configuration = try clientConfiguration()
