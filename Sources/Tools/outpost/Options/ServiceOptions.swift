@@ -48,9 +48,14 @@ struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write requests and responses to standard error, without secrets: none, low (one line each), medium "
-                + "(with header fields) or high (with bodies).", valueName: "level"))
+            "Write requests and responses to standard error, without values: none, low (one line each), medium "
+                + "(with names of fields and options) or high (with sizes of bodies).", valueName: "level"))
     var trace: TraceChoice = .none
+
+    @Flag(
+        name: .customLong("trace-values"),
+        help: "Write values to the trace too: keys, queries, header fields and bodies. Show such a trace to nobody.")
+    var tracesValues = false
 
     @Option(
         name: .customLong("follow"),
@@ -75,6 +80,9 @@ struct ServiceOptions: ParsableArguments {
     mutating func validate() throws {
         guard user == nil || tokenFile == nil else {
             throw ValidationError("--user and --token-file exclude each other.")
+        }
+        guard trace != .none || !tracesValues else {
+            throw ValidationError("--trace-values needs --trace with a level, such as high.")
         }
         _ = try (headers, requestOptions)
         for host in followed where host.isEmpty || host.contains("/") {
@@ -147,6 +155,12 @@ struct ServiceOptions: ParsableArguments {
             logger.logLevel = .debug
             diagnostics.logger = logger
             diagnostics.traceLevel = trace.level
+            diagnostics.tracesValues = tracesValues
+            if tracesValues {
+                Terminal.error(
+                    "\(Terminal.yellow("warning:", on: .error)) The trace contains confidential values. "
+                        + "Not every secret is left out.")
+            }
         }
         return ODataClient.Configuration(
             headers: try headers, options: try requestOptions,
