@@ -20,6 +20,11 @@ import Testing
         }
     }
 
+    /// The users in the order in which their checks ended.
+    private final class Ended: Sendable {
+        let users = Mutex<[String]>([])
+    }
+
     private func make() -> (SignInGuard, Clock) {
         let clock = Clock()
         return (SignInGuard(SignInDelays(), now: { clock.now }, sleep: { clock.sleep(until: $0) }), clock)
@@ -164,21 +169,21 @@ import Testing
         let checks = PasswordChecks(
             Dictionary(uniqueKeysWithValues: (guessed + ["bob"]).map { ($0, hash) }), [:])
         for user in guessed { #expect(await !checks.verify(user, "first")) }
-        let ended = Mutex<[String]>([])
+        let ended = Ended()
         await withTaskGroup(of: Void.self) { group in
             for user in guessed {
                 group.addTask {
                     #expect(await !checks.verify(user, "second"))
-                    ended.withLock { $0.append(user) }
+                    ended.users.withLock { $0.append(user) }
                 }
             }
             try? await Task.sleep(for: .milliseconds(10))
             group.addTask {
                 #expect(await checks.verify("bob", "x"))
-                ended.withLock { $0.append("bob") }
+                ended.users.withLock { $0.append("bob") }
             }
         }
-        let place = try #require(ended.withLock { $0.firstIndex(of: "bob") })
+        let place = try #require(ended.users.withLock { $0.firstIndex(of: "bob") })
         #expect(place <= 2, "bob was checked after \(place) others")
     }
 }
