@@ -200,4 +200,17 @@ struct ApplyEvaluationTests {
         #expect(page.rows.map { $0.property("N")?.lexicalText } == ["2", "2", "1", "1"])
         #expect(page.rows[0].expanded["Reports"]?.rows.map { $0.property("Name")?.lexicalText } == ["Ann"])
     }
+
+    @Test(
+        arguments: [
+            ("concat(identity,identity)", 40), ("concat(identity,filter(OrderID gt 0))", 40),
+            ("nest(identity as A,identity as B)", 40), ("nest(identity as A)", 3000),
+        ])
+    func `a chain of transformations that multiply rows is refused before it takes the memory`(
+        step: String, count: Int
+    ) {
+        let chain = Array(repeating: step, count: count).joined(separator: "/")
+        #expect(throws: (any Error).self) { try data.page("Orders?$apply=\(chain)") }
+        #expect(throws: Never.self) { try data.page("Orders?$apply=\(step)/\(step)/\(step)") }
+    }
 }
