@@ -20,6 +20,11 @@ import Testing
         }
     }
 
+    /// The users in the order in which their checks ended.
+    private final class Ended: Sendable {
+        let users = Mutex<[String]>([])
+    }
+
     private func make() -> (SignInGuard, Clock) {
         let clock = Clock()
         return (SignInGuard(SignInDelays(), now: { clock.now }, sleep: { clock.sleep(until: $0) }), clock)
@@ -155,5 +160,30 @@ import Testing
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(right == 30)
+    }
+
+    @Test func `checks of users whose sign-ins failed leave a place to other users`() async throws {
+        let cost = try ScryptParameters(costExponent: 14, blockSize: 8, parallelization: 1)
+        let hash = try PasswordHash(of: "x", parameters: cost)
+        let guessed = (0..<6).map { "guessed-\($0)" }
+        let checks = PasswordChecks(
+            Dictionary(uniqueKeysWithValues: (guessed + ["bob"]).map { ($0, hash) }), [:])
+        for user in guessed { #expect(await !checks.verify(user, "first")) }
+        let ended = Ended()
+        await withTaskGroup(of: Void.self) { group in
+            for user in guessed {
+                group.addTask {
+                    #expect(await !checks.verify(user, "second"))
+                    ended.users.withLock { $0.append(user) }
+                }
+            }
+            try? await Task.sleep(for: .milliseconds(10))
+            group.addTask {
+                #expect(await checks.verify("bob", "x"))
+                ended.users.withLock { $0.append("bob") }
+            }
+        }
+        let place = try #require(ended.users.withLock { $0.firstIndex(of: "bob") })
+        #expect(place <= 2, "bob was checked after \(place) others")
     }
 }

@@ -131,6 +131,19 @@ struct ServiceOptionsTests {
     }
 
     @Test(
+        arguments: [
+            ["clone", "http://192.0.2.1/svc/"], ["metadata", "show", "http://192.0.2.1/svc/"],
+            ["metadata", "show", "http://192.0.2.1/svc/?sap-client=100"],
+        ])
+    func `plain http is refused before the password of a user is asked for`(command: [String]) async throws {
+        let site = try Site()
+        let target = command[0] == "clone" ? [site.path("clone")] : []
+        let result = try await site.tool.run(command + target + ["--user", "ada"])
+        #expect(result.code != 0 && result.errors.contains("--allow-plain-http"), "\(result.errors)")
+        #expect(!result.errors.localizedCaseInsensitiveContains("password"), "\(result.errors)")
+    }
+
+    @Test(
         "Invalid fields, options and levels are refused before anything is sent",
         arguments: [
             ["--header", "blue"], ["--option", "=1"], ["--trace", "loud"], ["--user", "a", "--token-file", "b"],

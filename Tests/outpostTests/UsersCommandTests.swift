@@ -11,7 +11,7 @@ import Testing
         try await site.addUsers(["zoë b": "0ther"])
         let file = site.path("users")
         let text = try String(contentsOfFile: file, encoding: .utf8)
-        #expect(text.hasPrefix("ann:$scrypt$ln=15,r=8,p=3$") && !text.contains("s3cret"))
+        #expect(text.hasPrefix("ann:$scrypt$ln=14,r=8,p=1$") && !text.contains("s3cret"))
         #expect((try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int) == 0o600)
         #expect(try await site.tool.run("users", "list", file).output == "ann\nzoë b\n")
         // Comments stay, a new password replaces the one before.
@@ -20,6 +20,13 @@ import Testing
         try await site.addUsers(["ann": "new"])
         let changed = try String(contentsOfFile: file, encoding: .utf8)
         #expect(changed.hasPrefix("# people\n\nann:$scrypt$") && changed != "# people\n\n" + text)
+        let password = site.path("password")
+        try Data("str0ng".utf8).write(to: URL(fileURLWithPath: password))
+        chmod(password, 0o600)
+        #expect(
+            try await site.tool.run("users", "add", file, "eve", "--strong", "--password-file", password).code == 0)
+        #expect(try String(contentsOfFile: file, encoding: .utf8).contains("\neve:$scrypt$ln=15,r=8,p=3$"))
+        #expect(try await site.tool.run("users", "remove", file, "eve").code == 0)
         #expect(try await site.tool.run("users", "remove", file, "ann").code == 0)
         #expect(try await site.tool.run("users", "remove", file, "ann").code == 1)
         #expect(try await site.tool.run("users", "list", file, "--json").output.contains("zoë b"))

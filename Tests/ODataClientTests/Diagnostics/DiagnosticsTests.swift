@@ -3,7 +3,6 @@ import HTTPTypes
 import InMemoryTracing
 import Logging
 import MetricsTestKit
-import ODataClient
 import ODataHTTP
 import ODataModel
 import ODataQuery
@@ -11,6 +10,8 @@ import ODataService
 import Supportability
 import Synchronization
 import Testing
+
+@testable import ODataClient
 
 /// Logs, metrics and traces of a client, and the secrets that they never contain.
 @Suite struct DiagnosticsTests {
@@ -57,12 +58,14 @@ import Testing
 
     private func logged(
         _ level: Diagnostics.TraceLevel,
-        _ answer: WireScript.Answer = .json(DiagnosticsTests.orders, ["Set-Cookie": "SID=secretcookie"])
+        _ answer: WireScript.Answer = .json(DiagnosticsTests.orders, ["Set-Cookie": "SID=secretcookie"]),
+        values: Bool = true
     ) async throws -> String {
         let lines = Lines()
         var configuration = ODataClient.Configuration()
         configuration.diagnostics.logger = Logger(label: "test") { _ in lines }
         configuration.diagnostics.traceLevel = level
+        configuration.diagnostics.tracesValues = values
         configuration.headers = ["X-Harmless": "secretfield"]
         let transport = WireScript(metadata: ShopMetadata.v4()) { _, _ in answer }
         let client = try ODataClient(
@@ -91,6 +94,38 @@ import Testing
         for text in [none, low, medium, high] { #expect(!text.contains("secret"), "\(text)") }
     }
 
+    @Test func `a trace without values has the names of options and fields and the sizes of bodies`() async throws {
+        let body = #"{"value":[{"ID":1,"City":"secretcity"}],"secretname":"Authorization: Basic secretvalue"}"#
+        for level in Diagnostics.TraceLevel.allCases {
+            let text = try await logged(level, .json(body, ["X-Odd": "secretanswer"]), values: false)
+            for value in ["secret", "Graz", "Linz", "(1)", "application/json", "shop"] {
+                #expect(!text.contains(value), "\(level): \(value) in \(text)")
+            }
+        }
+        let low = try await logged(.low, values: false)
+        #expect(low.contains("→ GET /Orders") && low.contains("← 200 GET /Orders") && !low.contains("$filter"))
+        #expect(low.contains("GET /Orders took "))
+        let high = try await logged(.high, .json(body, ["X-Odd": "secretanswer"]), values: false)
+        for name in [
+            "→ GET /Orders?$filter&access_token", "PATCH /Orders(…)", "X-Harmless", "X-Odd", "Authorization",
+            "\(body.utf8.count) bytes",
+        ] {
+            #expect(high.contains(name), "\(name) is not in \(high)")
+        }
+    }
+
+    @Test(arguments: [
+        ("/s/Orders?$filter=A%20eq%201&$top=2", "/Orders?$filter&$top"), ("/s/Orders('a/b')/Items", "/Orders(…)/Items"),
+        ("/s/Orders(%27a)/SECRET%27)/Items(2)/N.F(p='(')", "/Orders(…)/Items(…)/N.F(…)"),
+        ("/s/Orders('a)/SECRET')/$value", "/Orders(…)/$value"), ("/s/Orders/SECRET/Items/4", "/Orders/…/…/…"),
+        ("/s/Orders(1)/Items/SECRET/$ref", "/Orders(…)/Items/…/$ref"), ("/s/$metadata", "/$metadata"), ("/s/", "/"),
+        ("/s", "/"), ("/other/SECRET?x=1", "/…"), ("/s/Orders?SECRET&=SECRET&a%20b=SECRET", "/Orders?…&…&…"),
+        ("/s/$crossjoin(A,B)", "/$crossjoin(…)"), ("/s/SEC%20RET", "/…"), ("/S/Orders", "/…"),
+    ])
+    func `the address in a trace has no value`(path: String, shown: String) {
+        #expect(TracedAddress(path, root: "/s/").pathAndOptions == shown)
+    }
+
     @Test("a trace with bodies has no token: neither of a query option that a link repeats, nor of a body of its own")
     func bodiesAreRedacted() async throws {
         let text = try await logged(
@@ -111,6 +146,9 @@ import Testing
         let text = try await logged(
             .none, .json("{\"error\":{\"code\":\"E1\",\"message\":\"Anna Huber is no customer\"}}", status: 400))
         #expect(text.contains("warning GET /shop/Orders failed: 400 E1"), "\(text)")
+        let plain = try await logged(
+            .none, .json("{\"error\":{\"code\":\"E1\",\"message\":\"Anna\"}}", status: 400), values: false)
+        #expect(plain.contains("warning GET /Orders failed: 400 ") && !plain.contains("E1"), "\(plain)")
         #expect(text.contains("service.bad-request"))
         #expect(!text.contains("Huber"))
     }
@@ -192,7 +230,7 @@ import Testing
         let spans = tracer.finishedSpans
         #expect(spans.map(\.operationName) == ["OData GET", "OData GET"])
         #expect(spans.last?.kind == .client)
-        #expect(spans.last?.attributes["url.path"]?.toSpanAttribute() == .string("/shop/Orders"))
+        #expect(spans.last?.attributes["url.path"]?.toSpanAttribute() == .string("/Orders"))
         #expect(tracer.performedContextInjections.count == 2)
         #expect(transport.sent[0]["traceparent"] == nil, "the tracer has its own fields")
     }

@@ -46,6 +46,32 @@ import Testing
         #expect(open.count == 1)
     }
 
+    @Test(arguments: ["Products(1)", "Products", "Products(1)/Name"])
+    func `a body that needs more memory than the request has is refused with 413`(url: String) async throws {
+        let model = try ExampleService.model()
+        let shape = try #require(model.shape(ofSet: "Products"))
+        let name = ODataValue.string(String(repeating: "n", count: 1000))
+        let product = ODataEntity(shape: shape, ["ID": 1, "Name": name])
+        let handler = try ODataHandler(
+            provider: try ScriptedProvider { _ in
+                if url.hasSuffix("Name") { return ODataResponse(body: .value(name, .primitive(.string))) }
+                let isOne = url.hasPrefix("Products(")
+                return ODataResponse(
+                    body: isOne
+                        ? .entity(product) : .page(EntityPage(entities: Array(repeating: product, count: 20))))
+            }, serviceRoot: "/service/")
+        for (bytes, status) in [(900, 413), (1 << 20, 200)] {
+            let budget = RequestBudget(.init(heldBytes: bytes))
+            let (message, body) = Transcript.request("GET /service/\(url)\n\n")
+            let (response, stream) = await RequestBudget.$current.withValue(budget) {
+                await handler.handle(message, body)
+            }
+            #expect(response.status.code == status)
+            let text = String(decoding: try await stream.collect(limit: 1 << 20), as: UTF8.self)
+            #expect(text.contains("ResponseTooLarge") == (status == 413), "\(text.prefix(300))")
+        }
+    }
+
     @Test func `the batches of one caller share their memory`() throws {
         let share = MemoryShare(limit: 100)
         let (first, second) = (RequestBudget(.init(heldBytes: 80)), RequestBudget(.init(heldBytes: 80)))

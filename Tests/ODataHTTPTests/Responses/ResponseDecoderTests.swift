@@ -327,9 +327,23 @@ import Testing
         #expect(resolve("/x/y", "http://o/p/$metadata#A") == "http://o/x/y")
         #expect(resolve("https://z/?q", nil) == "https://z/?q")
         #expect(resolve("?$skiptoken=2", nil) == "http://h/s/Orders(1)/Items?$skiptoken=2")
+        #expect(resolve("?$skiptoken=2", "http://h/s/$metadata#Items") == "http://h/s/Orders(1)/Items?$skiptoken=2")
         #expect(resolve("../../../a/./b", nil) == "http://h/a/b")
         #expect(resolve("/\u{301}x", nil) == "http://h/\u{301}x")
         #expect(resolve("?\u{301}x", nil) == "http://h/s/Orders(1)/Items?\u{301}x")
         #expect(resolve("/x/../\u{301}y", nil) == "http://h/\u{301}y")
+    }
+
+    @Test(arguments: [
+        (#"{"error":"just text"}"#, "just text"), (#"{"Error":{"Code":"x","Message":"upper case"}}"#, "upper case"),
+        (#"{"type":"about:blank","title":"Title","detail":"problem detail"}"#, "problem detail"),
+        (#"{"error":"invalid_grant","error_description":"expired"}"#, "expired"),
+        (#"{"Message":"of ASP.NET"}"#, "of ASP.NET"),
+        (#"{"errors":[{"message":"first"},{"message":"second"}]}"#, "first"), (#"{"fault":{"faultstring":"f"}}"#, "f"),
+        (#"{"other":1}"#, "Bad Request"), ("{", "Bad Request"),
+    ])
+    func `a refusal whose body is no error object of OData keeps its message`(body: String, message: String) {
+        let error = ErrorBody(Array(body.utf8)).error(for: HTTPResponse(status: .badRequest))
+        #expect(error.message == message)
     }
 }

@@ -129,6 +129,29 @@ import Testing
         #expect(!text.contains("Tags"))
     }
 
+    @Test(arguments: ["Items(1)?$format=json", "Items(1)", "Items?$format=json", "Items", "Items(1)/Name"])
+    func `a response that needs more memory than the request has is refused with 413`(url: String) async throws {
+        func text(_ bytes: Int) async throws -> String {
+            let budget = RequestBudget(.init(heldBytes: bytes))
+            return try await RequestBudget.$current.withValue(budget) {
+                try await exchange("GET /v2/\(url)\n\n") { provider, request in
+                    var item = try provider.item()
+                    item["Name"] = .string(String(repeating: "n", count: 1000))
+                    if url.hasSuffix("Name") {
+                        return ODataResponse(body: .value(item["Name"] ?? .null, .primitive(.string)))
+                    }
+                    let isOne = url.hasPrefix("Items(")
+                    return ODataResponse(
+                        body: isOne
+                            ? .entity(item) : .page(EntityPage(entities: Array(repeating: item, count: 20))))
+                }.0
+            }
+        }
+        let refused = try await text(900)
+        #expect(refused.hasPrefix("413\n") && refused.contains("ResponseTooLarge"), "\(refused.prefix(300))")
+        #expect(try await text(1 << 20).hasPrefix("200\n"))
+    }
+
     @Test("MS-ODATA 2.2.6.3.2 a feed with its count and next link")
     func feed() async throws {
         let (text, request) = try await exchange(

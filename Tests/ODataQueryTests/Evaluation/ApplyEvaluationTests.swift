@@ -200,4 +200,19 @@ struct ApplyEvaluationTests {
         #expect(page.rows.map { $0.property("N")?.lexicalText } == ["2", "2", "1", "1"])
         #expect(page.rows[0].expanded["Reports"]?.rows.map { $0.property("Name")?.lexicalText } == ["Ann"])
     }
+
+    @Test(
+        arguments: [
+            ("concat(identity,identity)", 40), ("concat(identity,filter(OrderID gt 0))", 40),
+            ("nest(identity as A%d,identity as B%d)", 40), ("nest(identity as A%d)", 3000),
+        ])
+    func `a chain of transformations that multiply rows is refused before it takes the memory`(
+        step: String, count: Int
+    ) {
+        func chain(_ count: Int) -> String {
+            (0..<count).map { step.replacing("%d", with: "\($0)") }.joined(separator: "/")
+        }
+        #expect(throws: EvaluationError.self) { try data.page("Orders?$apply=\(chain(count))") }
+        #expect(throws: Never.self) { try data.page("Orders?$apply=\(chain(3))") }
+    }
 }

@@ -21,6 +21,8 @@ struct ShopData: EvaluationSource {
         func annotation(_ term: String) -> ODataValue? { term == "Freight@Core.Unit" ? "EUR" : nil }
     }
 
+    var maxRows: Int { 10_000 }
+
     func rows(of set: String) -> [any EvaluationRow] { sets[set] ?? [] }
     func singleton(_ name: String) -> (any EvaluationRow)? { name == "Me" ? sets["Employees"]?.first : nil }
 

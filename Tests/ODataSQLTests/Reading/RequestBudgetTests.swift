@@ -134,6 +134,22 @@ import Testing
         _ = try await response("Orders?$top=10", RequestBudget(.init(heldBytes: 64 << 10)), format: nil)
     }
 
+    @Test func `the JSON of full metadata counts, and not only the entities that it is made of`() async throws {
+        try await addOrders(2000)
+        let format = ResponseFormat(metadata: .full, serviceRoot: "http://nw/")
+        func size(_ budget: RequestBudget?) async throws -> Int {
+            let response = try await response("Customers?$expand=Orders", budget, format: format)
+            guard case .encoded(let stream, _) = response.body else { return 0 }
+            return try await stream.collect(limit: 1 << 26).count
+        }
+        let whole = try await size(nil)
+        let error = await #expect(throws: ODataError.self) {
+            _ = try await size(RequestBudget(.init(heldBytes: whole - (64 << 10))))
+        }
+        #expect(error?.status == 413 && error?.code == "ResponseTooLarge")
+        #expect(try await size(RequestBudget(.init(heldBytes: 4 * whole))) == whole)
+    }
+
     @Test func `bytes that are released can be held again`() throws {
         let budget = RequestBudget(.init(heldBytes: 100))
         try budget.hold(100)
@@ -141,6 +157,22 @@ import Testing
         budget.release(60)
         try budget.hold(60)
         #expect(budget.heldBytesLeft == 0)
+    }
+
+    @Test(
+        arguments: [
+            ("concat(identity,identity)", 30), ("concat(identity,identity)", 200),
+            ("concat(compute(ID as A%d),compute(ID as B%d))", 30),
+            ("nest(identity as A%d,identity as B%d)", 30), ("nest(identity as A%d)", 2000),
+        ])
+    func `a chain of transformations that multiply rows or columns is refused`(step: String, count: Int) async throws {
+        let chain = (0..<count).map { step.replacing("%d", with: "\($0)") }.joined(separator: "/")
+        let budget = RequestBudget(.init(statementTime: .seconds(5), rows: 100_000, heldBytes: 8 << 20))
+        await #expect(throws: (any Error).self) {
+            let response = try await response("Employees?$apply=\(chain)", budget)
+            guard case .encoded(let stream, _) = response.body else { return }
+            while try await stream.next() != nil {}
+        }
     }
 
     // MARK: Time

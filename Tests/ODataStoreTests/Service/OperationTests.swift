@@ -1,3 +1,4 @@
+import Dispatch
 import ODataModel
 import ODataQuery
 import ODataService
@@ -96,6 +97,43 @@ struct OperationTests {
         #expect(try await bazaar.refusal(.read, "Products?$filter=matchesPattern(Name,Name)") != nil)
         #expect(try await bazaar.send(.create, "Note").status == 204)
         #expect(try await bazaar.page("Notes").entities.count == 1)
+    }
+
+    private func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ["Quick()", "Notes"])
+    func `a handler is not waited for when the caller disconnects while all connections are busy`(
+        path: String
+    ) async throws {
+        let (busy, free) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let bazaar = try await Bazaar { definition in
+            try definition.function("Busy", returns: .primitive(.int64)) { _ in
+                busy.signal()
+                free.wait()
+                return .value(1)
+            }
+            try definition.function("Quick", returns: .primitive(.int64)) { _ in .value(1) }
+            definition.virtualSet("Notes") { _ in [] }
+        }
+        let service = bazaar.service
+        func request(_ path: String) throws -> ODataRequest {
+            var request = ODataRequest(.read, try ODataURL(parsing: path))
+            request.context.budget = RequestBudget(.served)
+            return request
+        }
+        let (blocking, waiting) = (try request("Busy()"), try request(path))
+        let count = 16
+        let others = (0..<count).map { _ in Task { _ = try? await service.execute(blocking) } }
+        wait(for: busy)
+        // The others take all connections.
+        try await Task.sleep(for: .milliseconds(200))
+        let caller = Task { try await service.execute(waiting) }
+        try await Task.sleep(for: .milliseconds(50))
+        caller.cancel()
+        // The connections stay busy, so that a task that waited for one would not end.
+        await #expect(throws: (any Error).self) { _ = try await caller.value }
+        for _ in 0..<count { free.signal() }
+        for other in others { await other.value }
     }
 
     @Test("11.5.4 Functions: unbound ones by import, overloads distinguished by their parameters")

@@ -36,11 +36,17 @@ public protocol EvaluationSource: Sendable {
     func singleton(_ name: String) throws -> (any EvaluationRow)?
     /// Is called before each condition is evaluated, so that it can stop a long evaluation by throwing an error.
     func checkEvaluation() throws
+
+    /// The maximum number of rows that joins, `concat` and `nest` may create.
+    var maxRows: Int { get }
 }
 
 extension EvaluationSource {
     /// The default: does not stop the evaluation.
     public func checkEvaluation() throws {}
+
+    /// The default of ``Evaluator/maxJoinedRows``.
+    public var maxRows: Int { Evaluator.maxJoinedRows }
 }
 
 /// Evaluation of entities with their inline related entities.

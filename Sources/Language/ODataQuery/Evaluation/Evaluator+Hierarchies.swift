@@ -236,7 +236,7 @@ extension Evaluator {
                 // A node below itself is not entered again.
                 guard open.insert(node).inserted else { continue }
                 if traversal.isPreorder { result += try related(to: node) }
-                guard result.count <= Self.maxJoinedRows else { throw EvaluationError.limit("maxJoinedRows") }
+                guard result.count <= source.maxRows else { throw EvaluationError.limit("maxJoinedRows") }
                 tasks.append(.leave(node))
                 tasks += siblings(hierarchy.children[node] ?? []).reversed().map { .enter($0) }
             case .leave(let node):

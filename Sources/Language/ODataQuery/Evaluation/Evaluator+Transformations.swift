@@ -32,7 +32,15 @@ extension Evaluator {
         case .groupByNode(let grouping, _): return try grouped(grouping, rows, in: outer)
         case .ranked(let method, let amount, let key, _):
             return try ranked(method, amount, key: key, rows: rows, in: outer)
-        case .concat(let branches, _): return try branches.flatMap { try apply($0, to: rows, in: outer) }
+        case .concat(let branches, _):
+            var result: [EvaluatedRow] = []
+            for branch in branches {
+                result += try apply(branch, to: rows, in: outer)
+                // A chain of `concat` multiplies the rows.
+                try source.checkEvaluation()
+                guard result.count <= source.maxRows else { throw EvaluationError.limit("maxJoinedRows") }
+            }
+            return result
         case .expand(let item, _): return try rows.map { try expanding(item, $0, in: outer) }
         case .join(let join, _): return try joined(join, rows, in: outer)
         case .nest(let items, let shape):
@@ -177,7 +185,7 @@ extension Evaluator {
                 next.relations[join.name] = [member]
                 result.append(next)
             }
-            guard result.count <= Self.maxJoinedRows else { throw EvaluationError.limit("maxJoinedRows") }
+            guard result.count <= source.maxRows else { throw EvaluationError.limit("maxJoinedRows") }
         }
         return result
     }

@@ -26,7 +26,7 @@ public struct Evaluator: Sendable {
     /// The value of `now()`.
     public let now: ODataDateTimeOffset
 
-    /// The maximum number of rows that `$crossjoin` and `join` may create.
+    /// The maximum number of rows that `$crossjoin`, `join`, `concat` and `nest` may create.
     public static let maxJoinedRows = 1_000_000
 
     /// Creates an evaluator.
@@ -121,6 +121,7 @@ public struct Evaluator: Sendable {
         let count = query.count ? rows.count : nil
         rows = try sorted(rows, by: query.orderBy) { these.with($0) }
         rows = Array(rows.dropFirst(query.skip ?? 0).prefix(query.top ?? .max))
+        var nested = source.maxRows
         rows = try rows.map { row in
             var result = row
             result.properties = try selected(query, of: row)
@@ -134,7 +135,8 @@ public struct Evaluator: Sendable {
                 }
             }
             for name in row.inline where Self.isSelected(name, by: query) && result.expanded[name] == nil {
-                result.expanded[name] = EvaluatedPage(rows: (row.relations[name] ?? []).map(whole))
+                result.expanded[name] = EvaluatedPage(
+                    rows: try (row.relations[name] ?? []).map { try whole($0, 1, &nested) })
             }
             return result
         }
@@ -267,7 +269,14 @@ public struct Evaluator: Sendable {
     }
 
     /// Returns a row with all properties of its type and of transformations.
-    private func whole(_ row: EvaluatedRow) -> EvaluatedRow {
+    ///
+    /// - Parameters:
+    ///   - depth: The number of rows around this one.
+    ///   - room: The number of rows that the result may still have. A chain of `nest` multiplies them.
+    private func whole(_ row: EvaluatedRow, _ depth: Int, _ room: inout Int) throws -> EvaluatedRow {
+        room -= 1
+        guard depth <= QueryLimits.maxDepth else { throw EvaluationError.limit("maxDepth") }
+        guard room >= 0 else { throw EvaluationError.limit("maxJoinedRows") }
         var result = row
         let own = row.base.flatMap { model.shape($0.typeName) }
         var names = own?.properties.filter { $0.type.primitive != .stream }.map(\.name) ?? []
@@ -276,7 +285,10 @@ public struct Evaluator: Sendable {
         result.properties = (names + made).compactMap { name in
             row.property(name).map { .init(name: name, value: $0) }
         }
-        for name in row.inline { result.expanded[name] = EvaluatedPage(rows: (row.relations[name] ?? []).map(whole)) }
+        for name in row.inline {
+            result.expanded[name] = EvaluatedPage(
+                rows: try (row.relations[name] ?? []).map { try whole($0, depth + 1, &room) })
+        }
         return result
     }
 

@@ -24,13 +24,12 @@ public struct Diagnostics: Sendable {
     public enum TraceLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
         /// Failures only.
         case none
-        /// One line for each request and each response: method, path without query, status, bytes and time.
+        /// One line for each request and each response: method, path without keys and query, status, bytes and
+        /// time.
         case low
-        /// The query and the header fields too. Secrets are left out, and so are the values of fields that the
-        /// app adds, unless they only describe the format of the response.
+        /// The names of the query options and of the header fields too.
         case medium
-        /// Textual bodies too, up to ``Diagnostics/maxLoggedBody`` bytes. Known secrets are left out of them as
-        /// well.
+        /// The sizes of bodies too.
         case high
 
         /// Compares the amount of detail.
@@ -47,7 +46,18 @@ public struct Diagnostics: Sendable {
     public var storedLog: StoredLog?
     /// The amount of detail in the log.
     public var traceLevel: TraceLevel
-    /// The secrets that are left out of logs.
+    /// Whether the log contains values: whole paths, queries and header fields from ``TraceLevel/medium`` on, and
+    /// textual bodies up to ``maxLoggedBody`` bytes and messages of the service at ``TraceLevel/high``.
+    ///
+    /// Such a log contains personal data. Known secrets are left out (``redaction``), but not every secret can be
+    /// recognized. By default, a log contains names and sizes only.
+    ///
+    /// ```swift
+    /// configuration.diagnostics.traceLevel = .high
+    /// configuration.diagnostics.tracesValues = true
+    /// ```
+    public var tracesValues: Bool
+    /// The secrets that are left out of logs with ``tracesValues``.
     public var redaction: SecretRedaction
     /// The prefix of the metric names `…_requests_total`, `…_request_duration_seconds`,
     /// `…_received_bytes_total` and `…_sent_bytes_total`; `nil` records no metrics.
@@ -80,7 +90,7 @@ public struct Diagnostics: Sendable {
     /// Creates diagnostics; by default, everything is off.
     public init(
         logger: Logger? = nil, storedLog: StoredLog? = nil, traceLevel: TraceLevel = .none,
-        redaction: SecretRedaction = SecretRedaction(),
+        tracesValues: Bool = false, redaction: SecretRedaction = SecretRedaction(),
         metricsPrefix: String? = nil, metricsFactory: (any MetricsFactory)? = nil, tracer: (any Tracer)? = nil,
         propagatesTraces: Bool = false,
         correlationID: (@Sendable () -> String)? = nil, onTimings: (@Sendable (RequestTimings) -> Void)? = nil
@@ -88,6 +98,7 @@ public struct Diagnostics: Sendable {
         self.logger = logger
         self.storedLog = storedLog
         self.traceLevel = traceLevel
+        self.tracesValues = tracesValues
         self.redaction = redaction
         self.metricsPrefix = metricsPrefix
         self.metricsFactory = metricsFactory
@@ -113,50 +124,86 @@ public struct Diagnostics: Sendable {
         metadata(requestID, message.headerFields[.correlationID])
     }
 
-    /// - Parameter secrets: The names of the header fields whose values are left out.
-    func log(_ message: HTTPRequest, body: ByteStream?, id: String?, secrets: some Collection<String>) async {
+    /// Returns the path of a message as a log shows it.
+    ///
+    /// - Parameter root: The path of the service root.
+    func shownPath(_ message: HTTPRequest, root: String) -> String {
+        tracesValues
+            ? redaction.redacted(Self.withoutQuery(message.path)) : TracedAddress(message.path, root: root).path
+    }
+
+    /// - Parameters:
+    ///   - root: The path of the service root.
+    ///   - secrets: The names of the header fields whose values are left out.
+    func log(
+        _ message: HTTPRequest, root: String, body: ByteStream?, id: String?, secrets: some Collection<String>
+    ) async {
         guard let logger, traceLevel > .none else { return }
         var metadata = Self.metadata(id, message)
-        let path = message.path ?? "/"
-        let shown = traceLevel >= .medium ? redaction.redacted(path) : Self.withoutQuery(path)
+        var shown = shownPath(message, root: root)
         if traceLevel >= .medium {
-            let secrets = Set(secrets.map { $0.lowercased() })
-            metadata["headers"] = .array(
-                message.headerFields.map { field in
-                    let isSecret = secrets.contains(field.name.canonicalName)
-                    let value = isSecret ? SecretRedaction.mark : field.value
-                    return .string(redaction.redacted("\(field.name): \(value)"))
-                })
+            shown =
+                tracesValues
+                ? redaction.redacted(message.path ?? "/") : TracedAddress(message.path, root: root).pathAndOptions
+            metadata["headers"] = headers(message.headerFields, secrets: Set(secrets.map { $0.lowercased() }))
         }
-        if traceLevel >= .high, let body, let length = body.length,
-            let bytes = body.slice(0..<min(length, Int64(Self.maxLoggedBody)))
-        {
-            metadata["body"] = (try? await bytes.collect(limit: Self.maxLoggedBody)).map { .string(text($0)) }
+        if traceLevel >= .high, let body {
+            if !tracesValues {
+                metadata["body"] = body.length.map { "\($0) bytes" }
+            } else if let length = body.length,
+                let bytes = body.slice(0..<min(length, Int64(Self.maxLoggedBody)))
+            {
+                metadata["body"] = (try? await bytes.collect(limit: Self.maxLoggedBody)).map { .string(text($0)) }
+            }
         }
         logger.debug("→ \(message.method) \(shown)", metadata: metadata)
     }
 
-    func log(_ response: HTTPResponse, to message: HTTPRequest, id: String?) {
+    func log(_ response: HTTPResponse, to message: HTTPRequest, root: String, id: String?) {
         guard let logger, traceLevel > .none else { return }
         var metadata = Self.metadata(id, message)
-        if traceLevel >= .medium {
-            metadata["headers"] = .array(
-                response.headerFields.map { .string(redaction.redacted("\($0.name): \($0.value)")) })
-        }
+        if traceLevel >= .medium { metadata["headers"] = headers(response.headerFields, secrets: []) }
         logger.debug(
-            "← \(response.status.code) \(message.method) \(Self.withoutQuery(message.path))", metadata: metadata)
+            "← \(response.status.code) \(message.method) \(shownPath(message, root: root))", metadata: metadata)
     }
 
-    /// Returns a response body whose first bytes are logged once, when enough of them have arrived.
+    /// Returns the names of header fields, with their values if the log contains values.
+    private func headers(_ fields: HTTPFields, secrets: Set<String>) -> Logger.MetadataValue {
+        .array(
+            fields.map { field in
+                guard tracesValues else { return .string(field.name.rawName) }
+                let value = secrets.contains(field.name.canonicalName) ? SecretRedaction.mark : field.value
+                return .string(redaction.redacted("\(field.name): \(value)"))
+            })
+    }
+
+    /// Returns a response body that is logged once: its first bytes when enough of them have arrived, or its size
+    /// at its end.
     func logged(_ stream: ByteStream, of message: HTTPRequest, id: String?) -> ByteStream {
         guard let logger, traceLevel >= .high else { return stream }
+        @Sendable func tell(_ body: String) {
+            var metadata = Self.metadata(id, message)
+            metadata["body"] = .string(body)
+            logger.debug("← body", metadata: metadata)
+        }
+        guard tracesValues else {
+            let size = BodySize()
+            return ByteStream(length: stream.length) {
+                let chunk: [UInt8]?
+                do {
+                    chunk = try await stream.next()
+                } catch {
+                    if let size = size.end() { tell("\(size) bytes") }
+                    throw error
+                }
+                if let chunk { size.add(chunk.count) } else if let size = size.end() { tell("\(size) bytes") }
+                return chunk
+            }
+        }
         let limit = stream.length.map { min(Int(clamping: $0), Self.maxLoggedBody) } ?? Self.maxLoggedBody
         let beginning = BodyBeginning(limit: limit)
         @Sendable func tell(_ bytes: [UInt8]?) {
-            guard let bytes, !bytes.isEmpty else { return }
-            var metadata = Self.metadata(id, message)
-            metadata["body"] = .string(text(bytes))
-            logger.debug("← body", metadata: metadata)
+            if let bytes, !bytes.isEmpty { tell(text(bytes)) }
         }
         return ByteStream(length: stream.length) {
             do {
@@ -170,20 +217,26 @@ public struct Diagnostics: Sendable {
         }
     }
 
-    func log(_ error: any Error, _ message: HTTPRequest, id: String?) {
+    /// - Parameter root: The path of the service root.
+    func log(_ error: any Error, _ message: HTTPRequest, root: String, id: String?) {
         guard let logger else { return }
-        // A message of the service may quote user input, so it is logged only at the level that shows bodies.
+        let code = ErrorCode(error).rawValue
+        // Messages and codes of the service may quote user input, and errors may quote values of a response.
         let text =
-            if traceLevel < .high, let refusal = error as? ODataError { "\(refusal.status) \(refusal.code)" } else {
+            if tracesValues, traceLevel >= .high || !(error is ODataError) {
                 redaction.redacted("\(error)")
+            } else if let refusal = error as? ODataError {
+                tracesValues ? "\(refusal.status) \(refusal.code)" : "\(refusal.status)"
+            } else {
+                code
             }
         var metadata = Self.metadata(id, message)
-        metadata["error-code"] = "\(ErrorCode(error).rawValue)"
-        logger.warning(
-            "\(message.method) \(Self.withoutQuery(message.path)) failed: \(text)", metadata: metadata)
+        metadata["error-code"] = "\(code)"
+        logger.warning("\(message.method) \(shownPath(message, root: root)) failed: \(text)", metadata: metadata)
     }
 
-    func record(_ timings: RequestTimings) {
+    /// - Parameter shown: The method and the path as a log shows them.
+    func record(_ timings: RequestTimings, as shown: @autoclosure () -> String) {
         onTimings?(timings)
         if let logger, traceLevel > .none {
             var metadata = Self.metadata(timings.requestID, timings.correlationID)
@@ -194,7 +247,7 @@ public struct Diagnostics: Sendable {
             metadata["sent"] = "\(timings.sentBytes)"
             metadata["parsed"] = .array(
                 timings.documents.map { "\($0.kind.rawValue) \($0.bytes) bytes in \($0.duration)" })
-            logger.debug("\(timings.operation) took \(timings.endToEnd)", metadata: metadata)
+            logger.debug("\(shown()) took \(timings.endToEnd)", metadata: metadata)
         }
         guard let metricsPrefix else { return }
         let factory = metricsFactory ?? MetricsSystem.factory
@@ -225,9 +278,10 @@ public struct Diagnostics: Sendable {
     // MARK: Traces
 
     /// Sends a request within a span and adds the trace context. The span records the status of the response;
-    /// from 400 on, the status counts as an error (OpenTelemetry, semantic conventions for HTTP clients).
+    /// from 400 on, the status counts as an error (OpenTelemetry, semantic conventions for HTTP clients). The path
+    /// is the one in logs.
     func traced(
-        _ message: HTTPRequest, _ body: (HTTPRequest) async throws -> (HTTPResponse, ByteStream)
+        _ message: HTTPRequest, root: String, _ body: (HTTPRequest) async throws -> (HTTPResponse, ByteStream)
     ) async throws -> (HTTPResponse, ByteStream) {
         guard propagatesTraces else { return try await body(message) }
         var message = message
@@ -240,7 +294,7 @@ public struct Diagnostics: Sendable {
         }
         return try await tracer.withAnySpan("OData \(message.method)", ofKind: .client) { span in
             span.attributes["http.request.method"] = message.method.rawValue
-            span.attributes["url.path"] = Self.withoutQuery(message.path)
+            span.attributes["url.path"] = shownPath(message, root: root)
             span.attributes["server.address"] = message.authority ?? ""
             if let id = message.headerFields[.correlationID] { span.attributes["correlation.id"] = id }
             tracer.inject(span.context, into: &message.headerFields, using: HeaderFieldInjector())

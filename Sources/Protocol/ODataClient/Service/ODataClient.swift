@@ -180,7 +180,7 @@ public final class ODataClient: ODataProvider {
             model = try await answer.model()
         } catch let error as MetadataError {
             recorder?.parsed(.metadata, since: before)
-            configuration.diagnostics.log(error, message, id: id)
+            configuration.diagnostics.log(error, message, root: serviceRoot.path, id: id)
             throw error
         }
         recorder?.parsed(.metadata, since: before)
@@ -409,11 +409,11 @@ public final class ODataClient: ODataProvider {
             recorder?.finish()
             error.requestID = error.requestID ?? id
             error.correlationID = correlationID
-            configuration.diagnostics.log(error, message, id: error.requestID)
+            configuration.diagnostics.log(error, message, root: serviceRoot.path, id: error.requestID)
             throw error
         } catch {
             recorder?.finish()
-            configuration.diagnostics.log(error, message, id: id)
+            configuration.diagnostics.log(error, message, root: serviceRoot.path, id: id)
             throw error
         }
     }
@@ -533,21 +533,23 @@ public final class ODataClient: ODataProvider {
         started: ContinuousClock.Instant, recorder: ExchangeRecorder?, id: String?, secrets: [String]
     ) async throws -> (HTTPResponse, ByteStream) {
         let diagnostics = configuration.diagnostics
-        return try await diagnostics.traced(message) { message in
+        let root = serviceRoot.path
+        return try await diagnostics.traced(message, root: root) { message in
             // A field that the app adds to each request may contain a key, whatever its name.
-            await diagnostics.log(message, body: body, id: id, secrets: configuration.headers.keys + secrets)
+            await diagnostics.log(
+                message, root: root, body: body, id: id, secrets: configuration.headers.keys + secrets)
             let handed = ContinuousClock.now
             options.departure?.handOver()
             guard let recorder else {
                 let (response, stream) = try await transport.send(message, body: body, options: options)
-                diagnostics.log(response, to: message, id: id)
+                diagnostics.log(response, to: message, root: root, id: id)
                 return (response, diagnostics.logged(stream, of: message, id: id))
             }
             let (response, stream) = try await transport.send(
                 message, body: body.map { recorder.sending($0) },
                 options: options.reporting { recorder.take($0) })
             recorder.update { $0.status = response.status.code }
-            diagnostics.log(response, to: message, id: id)
+            diagnostics.log(response, to: message, root: root, id: id)
             let timed = recorder.receiving(stream, client: started, transport: handed)
             return (response, diagnostics.logged(timed, of: message, id: id))
         }
@@ -611,9 +613,9 @@ public final class ODataClient: ODataProvider {
 
     private func recorder(_ message: HTTPRequest) -> ExchangeRecorder? {
         guard configuration.diagnostics.needsTimings else { return nil }
-        let diagnostics = configuration.diagnostics
+        let (diagnostics, root) = (configuration.diagnostics, serviceRoot.path)
         let recorder = ExchangeRecorder(operation: "\(message.method) \(Diagnostics.withoutQuery(message.path))") {
-            diagnostics.record($0)
+            diagnostics.record($0, as: "\(message.method) \(diagnostics.shownPath(message, root: root))")
         }
         recorder.update { $0.correlationID = message.headerFields[.correlationID] }
         return recorder

@@ -33,11 +33,16 @@ struct PayloadWriter {
 
     /// Returns the JSON of a collection or a delta.
     ///
-    /// - Parameter own: returns the context URL of a single entity if it differs from the page's.
+    /// - Parameters:
+    ///   - budget: the budget of the request, whose memory limits the JSON.
+    ///   - own: returns the context URL of a single entity if it differs from the page's.
+    /// - Throws: ``ODataError`` 413 if the JSON needs more memory than the request has.
     func page(
-        _ page: EntityPage, shape: TypeShape, context: String?, set: String, own: ((ODataEntity) -> String?)? = nil
-    ) -> [UInt8] {
+        _ page: EntityPage, shape: TypeShape, context: String?, set: String, budget: RequestBudget? = nil,
+        own: ((ODataEntity) -> String?)? = nil
+    ) throws(ODataError) -> [UInt8] {
         var writer = CollectionPayloadWriter(entities, type: shape.name)
+        let room = budget?.heldBytesLeft ?? .max
         writer.begin(context: context, count: page.count)
         for item in page.items {
             switch item {
@@ -49,6 +54,7 @@ struct PayloadWriter {
                     DeltaLink(source: link.source, relationship: link.relationship, target: link.target),
                     isDeleted: link.isDeleted, set: set, annotations: link.annotations)
             }
+            if writer.json.bytes.count > room, let budget { throw budget.tooLarge }
         }
         writer.end(nextLink: page.nextLink, deltaLink: page.deltaLink)
         return writer.json.bytes

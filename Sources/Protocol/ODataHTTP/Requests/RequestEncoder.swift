@@ -181,7 +181,7 @@ public struct RequestEncoder: Sendable {
         guard case .entities(let shape, let set) = bound.resource.target else {
             throw ODataError(status: 400, code: "InvalidBody", message: "Changes are sent to a collection.")
         }
-        return PayloadWriter(model: model, format: ResponseFormat(version: .v401))
+        return try PayloadWriter(model: model, format: ResponseFormat(version: .v401))
             .page(page, shape: shape, context: "#$delta", set: set?.name ?? "")
     }
 

@@ -35,11 +35,39 @@ package struct ErrorBody {
     private func content(status: Int) -> ODataError {
         if let payload = try? ODataErrorPayload(json: bytes) { return ODataError(payload, status: status) }
         if let payload = try? ODataErrorPayload(xml: bytes) { return ODataError(payload, status: status) }
+        if let message = Self.otherMessage(bytes) { return ODataError(status: status, code: "", message: message) }
         let text = String(decoding: bytes.prefix(16_384), as: UTF8.self)
         if let title = Self.title(of: text) { return ODataError(status: status, code: "", message: title) }
         // Plain text is the message; other text would be confusing.
         let isText = !text.contains("<") && !text.hasPrefix("{")
         return ODataError(status: status, code: "", message: isText ? String(text.prefix(500)) : "")
+    }
+
+    /// The members of error objects other than those of OData that contain the message, the most detailed first:
+    /// problem details (RFC 9457, 3.1), errors of OAuth 2.0 (RFC 6749, 5.2), and those of common frameworks.
+    private static let messageNames = [
+        "error_description", "detail", "message", "faultstring", "description", "title", "value", "error", "errors",
+        "fault",
+    ]
+
+    /// Returns the message of JSON that is no error object of OData; `nil` if there is none.
+    private static func otherMessage(_ bytes: [UInt8]) -> String? {
+        guard bytes.first == UInt8(ascii: "{") || bytes.first == UInt8(ascii: "["),
+            let object = try? JSONSerialization.jsonObject(with: Data(bytes))
+        else { return nil }
+        return message(in: object, depth: 0)
+    }
+
+    private static func message(in object: Any, depth: Int) -> String? {
+        guard depth < 4 else { return nil }
+        if let text = object as? String { return text.isEmpty ? nil : String(text.prefix(500)) }
+        if let list = object as? [Any] { return list.first.flatMap { message(in: $0, depth: depth + 1) } }
+        guard let members = object as? [String: Any] else { return nil }
+        let known = Dictionary(members.map { ($0.lowercased(), $1) }, uniquingKeysWith: { first, _ in first })
+        for name in messageNames {
+            if let text = known[name].flatMap({ message(in: $0, depth: depth + 1) }) { return text }
+        }
+        return nil
     }
 
     /// Returns the title of a web page.

@@ -4,8 +4,12 @@ import ODataModel
 /// context URL, which is itself relative to the request URL).
 enum LinkResolution {
     /// Returns a link as an absolute URL. Absolute links are returned unchanged.
+    ///
+    /// Services that send a query alone mean another page of the request, and not of the metadata document to which
+    /// the context URL leads.
     static func resolve(_ link: String, context: String?, request: String) -> String {
         if isAbsolute(link) { return link }
+        if link.begins(with: "?") { return resolve(link, base: request) }
         let base = context.map { resolve($0, base: request) } ?? request
         return resolve(link, base: base)
     }

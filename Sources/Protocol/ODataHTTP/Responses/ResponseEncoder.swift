@@ -131,7 +131,9 @@ public struct ResponseEncoder: Sendable {
         var stream: ByteStream
         var contentType: String
 
-        init(_ bytes: [UInt8], _ contentType: String) { self.init(ByteStream(bytes), contentType) }
+        init(_ bytes: [UInt8], _ contentType: String, of incoming: IncomingRequest) throws(ODataError) {
+            self.init(try HeldBody.stream(bytes, incoming.request.context.budget), contentType)
+        }
 
         init(_ stream: ByteStream, _ contentType: String) {
             self.stream = stream
@@ -152,29 +154,30 @@ public struct ResponseEncoder: Sendable {
             let isOfType = declared.map { model.isType(entity.shape.name, $0) } ?? true
             let instance = isOfType ? entity.shape.name : declared
             let bytes = writer.entity(entity, declared: declared, context: context(incoming, of: instance))
-            return Body(bytes, incoming.contentType)
+            return try Body(bytes, incoming.contentType, of: incoming)
         case .page(let page):
-            return Body(try self.page(page, incoming, writer), incoming.contentType)
+            return try Body(self.page(page, incoming, writer), incoming.contentType, of: incoming)
         case .encoded(let stream, let contentType):
             return Body(stream, contentType.hasPrefix("application/json") ? incoming.contentType : contentType)
         case .value(let value, let type):
             if value.isNull { return nil }
             if case .rawValue = incoming.bound.resource.target {
-                return Body(try RawValue(value, type, model: model).bytes, text(RawValue.contentType(type), incoming))
+                return try Body(
+                    RawValue(value, type, model: model).bytes, text(RawValue.contentType(type), incoming), of: incoming)
             }
             let context = context(incoming, owner: response.owner)
-            return Body(writer.value(value, type: type, context: context), incoming.contentType)
-        case .count(let count): return Body(Array(String(count).utf8), text("text/plain", incoming))
+            return try Body(writer.value(value, type: type, context: context), incoming.contentType, of: incoming)
+        case .count(let count): return Body(ByteStream(Array(String(count).utf8)), text("text/plain", incoming))
         case .raw(let stream, let contentType): return Body(stream, contentType)
         case .references(let ids, let isCollection, let count, let nextLink):
             if !isCollection, ids.isEmpty { return nil }
             let bytes = writer.references(
                 ids, isCollection: isCollection, context: context(incoming), count: count, nextLink: nextLink)
-            return Body(bytes, incoming.contentType)
+            return try Body(bytes, incoming.contentType, of: incoming)
         case .metadata(let model):
             let document = metadataDocument(model, incoming)
-            return Body(document.bytes, document.contentType)
-        case .serviceDocument: return Body(writer.serviceDocument(), incoming.contentType)
+            return Body(ByteStream(document.bytes), document.contentType)
+        case .serviceDocument: return Body(ByteStream(writer.serviceDocument()), incoming.contentType)
         case .batch(let results):
             let (stream, contentType) = BatchResponseWriter(encoder: self).write(results, to: incoming)
             return Body(stream, contentType)
@@ -232,11 +235,12 @@ public struct ResponseEncoder: Sendable {
         var isDelta = !page.removed.isEmpty || incoming.request.url.options.deltaToken != nil
         if case .delta = incoming.request.body, incoming.request.method == .update { isDelta = true }
         let context = context(incoming, isDelta: isDelta)
+        let budget = incoming.request.context.budget
         guard case .all = incoming.bound.resource.target, writer.format.metadata != .none else {
-            return writer.page(page, shape: shape, context: context, set: setName)
+            return try writer.page(page, shape: shape, context: context, set: setName, budget: budget)
         }
         // Each entity states its set or singleton (OData Protocol 4.01, 10.19).
-        return writer.page(page, shape: shape, context: context, set: setName) { entity in
+        return try writer.page(page, shape: shape, context: context, set: setName, budget: budget) { entity in
             let url = incoming.resolved.url
             let own = PayloadContext(
                 ofMember: entity, for: url, bound: incoming.bound, model: model, version: incoming.format.version)

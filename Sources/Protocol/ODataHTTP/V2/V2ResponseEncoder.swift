@@ -55,8 +55,8 @@ struct V2ResponseEncoder {
     ) throws -> (stream: ByteStream, contentType: String)? {
         let encoder = PayloadEncoder(
             model: model.visible, format: request.format, updated: .current)
-        func data(_ bytes: [UInt8], _ content: PayloadFormat.Content = .other) -> (ByteStream, String) {
-            (ByteStream(bytes), request.format.contentType(content))
+        func data(_ bytes: [UInt8], _ content: PayloadFormat.Content = .other) throws -> (ByteStream, String) {
+            (try HeldBody.stream(bytes, request.request.context.budget), request.format.contentType(content))
         }
         let isAtom = if case .atom = request.format { true } else { false }
         let entities = V2Entities(addresses, showsActions: isAtom)
@@ -66,7 +66,7 @@ struct V2ResponseEncoder {
             let address =
                 request.request.method == .create
                 ? response.location : ODataURL(path: request.request.url.path).urlEncoded()
-            return data(encoder.entity(entities.visible(entity, at: address)), .entry)
+            return try data(encoder.entity(entities.visible(entity, at: address)), .entry)
         case .page(let page):
             // Only verbose JSON can contain the number of complex values.
             if case .operation(let operation) = request.bound.resource.target, isAtom,
@@ -76,25 +76,26 @@ struct V2ResponseEncoder {
                 values.body = .value(.collection(page.entities.map { .complex($0) }), type)
                 return try body(values, request)
             }
-            return data(feed(page, request, encoder, entities), .feed)
+            return try data(feed(page, request, encoder, entities), .feed)
         case .value(let value, let type):
             if case .rawValue = request.bound.resource.target {
                 return (ByteStream(try RawValue(value, type, model: model.service).bytes), RawValue.contentType(type))
             }
             let visible = entities.values.visible(value, from: type, to: type)
-            return data(encoder.value(ValuePayload(visible), named: name(request), type: visibleType(type, request)))
+            return try data(
+                encoder.value(ValuePayload(visible), named: name(request), type: visibleType(type, request)))
         case .count(let count): return (ByteStream(Array(String(count).utf8)), "text/plain")
         case .raw(let stream, let contentType), .encoded(let stream, let contentType): return (stream, contentType)
         case .references(let ids, let isCollection, _, _):
             if !isCollection, ids.isEmpty { return nil }
             let links = ids.map { addresses.link($0) }
-            return data(encoder.references(ReferencePayload(ids: links, isCollection: isCollection)))
+            return try data(encoder.references(ReferencePayload(ids: links, isCollection: isCollection)))
         case .metadata: return (ByteStream(model.metadata), "application/xml")
         case .serviceDocument:
             if case .atom = request.format {
-                return data(V2Search(addresses: addresses).serviceDocument(), .serviceDocument)
+                return try data(V2Search(addresses: addresses).serviceDocument(), .serviceDocument)
             }
-            return data(
+            return try data(
                 encoder.serviceDocument(baseURL: addresses.serviceRoot.description, context: nil), .serviceDocument)
         case .batch: return nil
         }
@@ -102,7 +103,7 @@ struct V2ResponseEncoder {
 
     private func feed(
         _ page: EntityPage, _ request: V2Request, _ encoder: PayloadEncoder, _ entities: V2Entities
-    ) -> [UInt8] {
+    ) throws -> [UInt8] {
         var type = page.entities.first?.shape.name ?? QualifiedName("Edm", "Untyped")
         var title = name(request)
         if case .entities(let shape, let set) = request.bound.resource.target {
@@ -115,7 +116,12 @@ struct V2ResponseEncoder {
         writer.begin(
             url: address, set: title, context: nil, count: page.count,
             selfLink: isOwn ? addresses.serviceRoot.url(for: request.relativeURL) : nil)
-        for entity in page.entities { writer.entity(entities.visible(entity)) }
+        let budget = request.request.context.budget
+        let room = budget?.heldBytesLeft ?? .max
+        for entity in page.entities {
+            writer.entity(entities.visible(entity))
+            if writer.count > room, let budget { throw budget.tooLarge }
+        }
         for removed in page.removed {
             writer.removed(id: addresses.link(removed.id), reason: removed.reason.rawValue)
         }

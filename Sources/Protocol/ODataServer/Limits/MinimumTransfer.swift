@@ -8,8 +8,7 @@ public struct MinimumTransfer: Hashable, Sendable {
     /// The default of 30 seconds.
     public static let defaultPeriod = Duration.seconds(30)
 
-    /// The minimum number of bytes in one ``period``. On a stream of HTTP/2, a response is written in slices of
-    /// 16 KB. The client must receive at least one slice in each period.
+    /// The minimum number of bytes in one ``period``.
     public var bytes: Int
     /// The time in which the bytes must be transferred.
     public var period: Duration

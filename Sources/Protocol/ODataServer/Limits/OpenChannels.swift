@@ -67,5 +67,9 @@ final class ChannelState: Sendable {
         cancelRequest()
     }
 
-    func close() { channel.close(promise: nil) }
+    /// Closes the channel, even if its response still waits for the client.
+    func close() {
+        channel.triggerUserOutboundEvent(CloseAtOnce(), promise: nil)
+        channel.close(promise: nil)
+    }
 }

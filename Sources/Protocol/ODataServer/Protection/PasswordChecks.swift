@@ -5,16 +5,19 @@ import Secrets
 /// Checks passwords against scrypt digests, a few at a time and outside of the threads that serve requests.
 ///
 /// A digest is slow and needs much memory by design. At most ``maxAtOnce`` checks run at the same time, one for
-/// each user, and users take turns. Guessing the password of one user therefore delays other users by at most
-/// one check. A password that was correct once is later recognized by a keyed digest; its random key never
-/// leaves the process.
+/// each user, and users take turns. Of the users whose last sign-in failed, one is checked at a time, so that
+/// guessing passwords never occupies all places. A password that was correct once is later recognized by a keyed
+/// digest; its random key never leaves the process.
 actor PasswordChecks {
     /// The maximum number of concurrent digests. The maximum memory is this number times
     /// ``PasswordHash/maximumMemory``.
     static let maxAtOnce = 2
+    /// The maximum number of users whose failure is remembered.
+    static let maxFailed = 10_000
 
     private struct Waiting {
         var user: String
+        var hasFailed: Bool
         var continuation: CheckedContinuation<Void, Never>
     }
 
@@ -24,7 +27,10 @@ actor PasswordChecks {
     private let decoy: PasswordHash?
     private let key = SymmetricKey(size: .bits256)
     private var known: [String: SymmetricKey] = [:]
-    private var running: Set<String> = []
+    /// The users whose last sign-in failed.
+    private var failed: Set<String> = []
+    /// The users of the running checks, and whether their last sign-in failed.
+    private var running: [String: Bool] = [:]
     private var waiting: [Waiting] = []
     private var underWay: [String: Task<Bool, Never>] = [:]
 
@@ -49,7 +55,13 @@ actor PasswordChecks {
         underWay[name] = task
         let isRight = await task.value
         underWay[name] = nil
-        if isRight { known[user] = tag }
+        if isRight {
+            known[user] = tag
+            failed.remove(user)
+        } else {
+            if failed.count >= Self.maxFailed { failed.removeAll() }
+            failed.insert(user)
+        }
         return isRight
     }
 
@@ -65,17 +77,28 @@ actor PasswordChecks {
     }
 
     private func enter(_ user: String) async {
-        if running.count < Self.maxAtOnce, running.insert(user).inserted { return }
-        await withCheckedContinuation { waiting.append(Waiting(user: user, continuation: $0)) }
+        let hasFailed = failed.contains(user)
+        if mayRun(user, hasFailed) {
+            running[user] = hasFailed
+            return
+        }
+        await withCheckedContinuation {
+            waiting.append(Waiting(user: user, hasFailed: hasFailed, continuation: $0))
+        }
     }
 
-    /// Passes the place to the first waiting check of a user without a running check.
+    private func mayRun(_ user: String, _ hasFailed: Bool) -> Bool {
+        running.count < Self.maxAtOnce && running[user] == nil && !(hasFailed && running.values.contains(true))
+    }
+
+    /// Passes the free places to the first waiting checks that may run.
     private func leave(_ user: String) {
-        running.remove(user)
-        guard let next = waiting.firstIndex(where: { !running.contains($0.user) }) else { return }
-        let waiter = waiting.remove(at: next)
-        running.insert(waiter.user)
-        waiter.continuation.resume()
+        running[user] = nil
+        while let next = waiting.firstIndex(where: { mayRun($0.user, $0.hasFailed) }) {
+            let waiter = waiting.remove(at: next)
+            running[waiter.user] = waiter.hasFailed
+            waiter.continuation.resume()
+        }
     }
 
     private func tag(_ user: String, _ password: String) -> SymmetricKey {
@@ -89,8 +112,9 @@ actor PasswordChecks {
 extension BasicAuthentication {
     /// Creates an authentication for users with scrypt digests of their passwords.
     ///
-    /// The first sign-in of a user computes one digest, outside of the threads that serve requests. At most two
-    /// digests are computed at a time.
+    /// The first sign-in of a user computes one digest, outside of the threads that serve requests; its cost is
+    /// that of the user's hash. At most two digests are computed at a time, and one of them for users whose last
+    /// sign-in failed.
     ///
     /// - Parameters:
     ///   - realm: The text in the client's password dialogue.

@@ -39,7 +39,7 @@ struct WatchedChannel<Base: ServerChildChannel>: ServerChildChannel {
     func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }
 
-/// Closes a connection without a TLS handshake in time, and adds ``MalformedStreams`` to connections of HTTP/2.
+/// Closes a connection without a TLS handshake in time, and adds the handlers of connections of HTTP/2.
 private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
@@ -65,6 +65,7 @@ private final class HandshakeWatch: ChannelInboundHandler, RemovableChannelHandl
             // data.
             if let http2 = try? pipeline.handler(type: NIOHTTP2Handler.self) {
                 do {
+                    try pipeline.addHandler(SentFrames(), position: .before(http2))
                     try pipeline.addHandler(MalformedStreams(), position: .after(http2))
                     try pipeline.addHandler(ClosedInput(), position: .after(http2))
                 } catch {

@@ -304,8 +304,8 @@ public final class StoreProvider: ODataProvider {
         _ function: ODataOperation, _ resource: BoundResource, request: ODataRequest
     ) async throws -> ODataResponse {
         let budget = budget(of: request)
-        return try await database.read { [self] database in
-            try budget.running(on: database) { try call(function, resource, request: request, in: database) }
+        return try await budget.reading(from: database) { [self] database in
+            try call(function, resource, request: request, in: database)
         }
     }
 

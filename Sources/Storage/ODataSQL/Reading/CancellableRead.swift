@@ -60,7 +60,7 @@ extension RequestBudget? {
     /// immediately when the task is cancelled.
     ///
     /// - Throws: `CancellationError`; the errors of ``RequestBudget/running(on:unless:_:)`` and of `body`.
-    func reading<Value: Sendable>(
+    package func reading<Value: Sendable>(
         from reader: any DatabaseReader, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         guard let budget = self else { return try await reader.read(body) }

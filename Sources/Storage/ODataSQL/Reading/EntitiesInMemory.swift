@@ -36,6 +36,14 @@ package struct EntitiesInMemory: EvaluationSource {
         if let left = budget.timeLeft, RequestBudget.threadTime - start > left { throw budget.tooSlow }
     }
 
+    /// The number of rows that fit into the memory of the request.
+    package var maxRows: Int {
+        min(Evaluator.maxJoinedRows, max(1000, (budget?.heldBytesLeft ?? .max) / Self.rowSize))
+    }
+
+    /// The approximate number of bytes of a row without its values.
+    private static let rowSize = 512
+
     // MARK: Narrowing
 
     /// Removes the entities that do not satisfy a condition.

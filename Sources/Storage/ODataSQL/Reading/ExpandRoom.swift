@@ -41,6 +41,14 @@ final class ExpandRoom {
         if size > treeSize { throw IsFull() }
     }
 
+    /// Takes memory for an encoded entity.
+    ///
+    /// - Throws: ``ODataError`` 413 if the request's budget is exceeded.
+    func hold(_ bytes: Int, _ budget: RequestBudget?) throws(ODataError) {
+        try budget?.hold(bytes)
+        held += bytes
+    }
+
     /// Returns the rows of a discarded tree to the budget.
     func undo(_ budget: RequestBudget?) { budget?.giveBackRows(rows) }
 

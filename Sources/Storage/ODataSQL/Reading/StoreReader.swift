@@ -355,6 +355,7 @@ extension DatabaseError {
         return [
             "parser stack overflow", "Expression tree is too large", "too many terms in", "too many SQL variables",
             "tables in a join", "too many columns in", "too many arguments on",
+            "too many references to",
         ].contains { message.contains($0) }
     }
 }

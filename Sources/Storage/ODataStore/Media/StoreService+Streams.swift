@@ -13,7 +13,8 @@ extension StoreService {
         _ bound: BoundURL, _ request: ODataRequest, provider: StoreProvider
     ) async throws -> ODataResponse? {
         guard let property = bound.resource.target.stream else { return nil }
-        let found = try await database.read { [self] database -> (StreamInfo?, ODataEntity) in
+        let found = try await request.context.budget.reading(from: database) {
+            [self] database -> (StreamInfo?, ODataEntity) in
             let (owner, row) = try owner(of: bound, property, provider, in: database)
             return (try streams.info(owner, in: database), row.entity)
         }
@@ -217,7 +218,7 @@ extension StoreService {
         }
         let candidates = sets.intersection(core.streamSets)
         guard !candidates.isEmpty else { return false }
-        return try await database.read { database in
+        return try await RequestBudget.current.reading(from: database) { database in
             try candidates.contains { try StreamStore.hasAny($0, in: database) }
         }
     }
@@ -230,12 +231,12 @@ extension StoreService {
         switch body {
         case .entity(let entity):
             return .entity(
-                try await database.read { [self] database in
+                try await RequestBudget.current.reading(from: database) { [self] database in
                     try withStreams(entity, selection, in: database)
                 })
         case .page(let page):
             var result = page
-            result.entities = try await database.read { [self] database in
+            result.entities = try await RequestBudget.current.reading(from: database) { [self] database in
                 try page.entities.map { try withStreams($0, selection, in: database) }
             }
             if let next = page.nextLink, !next.hasPrefix(root) { result.nextLink = root + next }

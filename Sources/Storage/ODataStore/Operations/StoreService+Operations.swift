@@ -15,10 +15,8 @@ extension StoreService {
         guard let (operation, position) = bound.resource.operation else { throw ODataError.notFound("the operation") }
         guard operation.kind == .function else { throw ODataError.methodNotAllowed(.read, allowed: ["POST"]) }
         let result = try await StoreReader.translating {
-            try await database.read { [self] database in
-                try request.context.budget.running(on: database) {
-                    try call(operation, at: position, of: bound, request, in: database).0
-                }
+            try await request.context.budget.reading(from: database) { [self] database in
+                try call(operation, at: position, of: bound, request, in: database).0
             }
         }
         return try await answer(result, operation, at: position, of: bound, request: request, provider: provider)
@@ -202,16 +200,14 @@ extension StoreService {
         let (query, steps) = (all.query, all.resource.steps)
         guard let query else { throw ODataError.notImplemented("This result") }
         let entities = try await StoreReader.translating {
-            try await database.read { [core] database in
-                try request.context.budget.running(on: database) {
-                    let (compiled, options) = try provider.reader.prepare(
-                        query, steps, now: core.options.now(), in: database)
-                    var paging = ExpandPaging()
-                    paging.budget = request.context.budget
-                    return try StoreReader.entities(
-                        compiled, query, mapping: core.mapping, options: options, in: database, limit: .max,
-                        paging: paging)
-                }
+            try await request.context.budget.reading(from: database) { [core] database in
+                let (compiled, options) = try provider.reader.prepare(
+                    query, steps, now: core.options.now(), in: database)
+                var paging = ExpandPaging()
+                paging.budget = request.context.budget
+                return try StoreReader.entities(
+                    compiled, query, mapping: core.mapping, options: options, in: database, limit: .max,
+                    paging: paging)
             }
         }
         let positions = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })

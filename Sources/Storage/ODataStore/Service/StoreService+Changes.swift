@@ -382,10 +382,8 @@ extension StoreService {
             case .response(let response, _): made = response
             case .result(let result, _):
                 made = try await StoreReader.translating {
-                    try await database.read { [self] database in
-                        try request.context.budget.running(on: database) {
-                            try self.response(to: result, request, in: database)
-                        }
+                    try await request.context.budget.reading(from: database) { [self] database in
+                        try self.response(to: result, request, in: database)
                     }
                 }
             }

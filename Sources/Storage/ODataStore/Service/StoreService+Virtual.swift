@@ -38,14 +38,11 @@ extension StoreService {
         guard let (set, rows) = virtualSet(bound) else { return nil }
         var key: EntityKey?
         if case .key(let given)? = bound.resource.steps.dropFirst().first { key = given }
-        let entities = try await database.read { [core, key] database in
-            try request.context.budget.running(on: database) {
-                try rows(
-                    VirtualRead(
-                        request: request, key: key,
-                        transaction: ServiceTransaction(core: core, database: database, request: request))
-                )
-            }
+        let entities = try await request.context.budget.reading(from: database) { [core, key] database in
+            try rows(
+                VirtualRead(
+                    request: request, key: key,
+                    transaction: ServiceTransaction(core: core, database: database, request: request)))
         }
         var virtual = VirtualEntities(
             entities, of: set, model: model, now: options.now(), maxPageSize: options.serving.pageBound)

@@ -43,7 +43,7 @@ extension StoreService: ChangeSource {
         var fixed: Int64?
         if case .deltaPage(let last, let row) = token.stage { (fixed, after) = (last, row) }
         try await forgetOldChanges()
-        return try await database.read { [after, fixed] database in
+        return try await RequestBudget.current.reading(from: database) { [after, fixed] database in
             let position = try ChangeLog.position(in: database)
             try position.check(token)
             let last = min(fixed ?? position.version, position.version)

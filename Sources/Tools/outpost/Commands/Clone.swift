@@ -111,7 +111,7 @@ struct Clone: AsyncParsableCommand, CloneCommand, ServiceCommand {
         }
         let values = try parameters.values
         if !dryRun { try CloneFile.requireNone(in: target) }
-        let connector = try service.connector(amount)
+        let connector = try service.connector(to: url, amount)
         do {
             let client = try connector.client(root: url)
             let survey = try await ProgressLine.during("Asking \(url) how much there is") { _ in

@@ -398,7 +398,7 @@ struct MetadataSource {
     }
 
     private func fetch(_ address: String) async throws -> [UInt8] {
-        let connector = try service.connector()
+        let connector = try service.connector(to: isURL(text) ? text : "")
         do {
             let bytes = try await connector.document(at: address, named: isURL(text) ? text : nil)
             try await connector.close()

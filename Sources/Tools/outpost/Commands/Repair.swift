@@ -90,7 +90,7 @@ struct Repair: AsyncParsableCommand, StoreCommand, ServiceCommand {
 
     private func origin() async throws -> StoreOrigin? {
         guard let serviceRoot else { return nil }
-        let connector = try service.connector()
+        let connector = try service.connector(to: serviceRoot)
         do {
             let client = try connector.client(root: serviceRoot)
             let origin = StoreOrigin(serviceRoot: client.serviceRoot.url(for: ""), model: try await client.model)

@@ -48,9 +48,14 @@ struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write requests and responses to standard error, without secrets: none, low (one line each), medium "
-                + "(with header fields) or high (with bodies).", valueName: "level"))
+            "Write requests and responses to standard error, without values: none, low (one line each), medium "
+                + "(with names of fields and options) or high (with sizes of bodies).", valueName: "level"))
     var trace: TraceChoice = .none
+
+    @Flag(
+        name: .customLong("trace-values"),
+        help: "Write values to the trace too: keys, queries, header fields and bodies. Show such a trace to nobody.")
+    var tracesValues = false
 
     @Option(
         name: .customLong("follow"),
@@ -76,6 +81,9 @@ struct ServiceOptions: ParsableArguments {
         guard user == nil || tokenFile == nil else {
             throw ValidationError("--user and --token-file exclude each other.")
         }
+        guard trace != .none || !tracesValues else {
+            throw ValidationError("--trace-values needs --trace with a level, such as high.")
+        }
         _ = try (headers, requestOptions)
         for host in followed where host.isEmpty || host.contains("/") {
             throw ValidationError("--follow takes a host, such as data.example.com or data.example.com:8443.")
@@ -84,10 +92,12 @@ struct ServiceOptions: ParsableArguments {
 
     /// Creates a connector with these options.
     ///
-    /// - Parameter download: the limits of downloads.
-    func connector(_ download: DownloadOptions? = nil) throws -> Connector {
+    /// - Parameters:
+    ///   - url: the address of the service.
+    ///   - download: the limits of downloads.
+    func connector(to url: String, _ download: DownloadOptions? = nil) throws -> Connector {
         var connector = try anonymousConnector(download)
-        try signIn(&connector)
+        try signIn(&connector, at: url)
         return connector
     }
 
@@ -104,7 +114,14 @@ struct ServiceOptions: ParsableArguments {
     }
 
     /// Adds the header fields and credentials to a connector; a password may be asked for.
-    func signIn(_ connector: inout Connector) throws {
+    ///
+    /// - Throws: `TransportError.plainHTTP` before a password is asked for that could not be sent.
+    func signIn(_ connector: inout Connector, at url: String) throws {
+        if user != nil, !allowsPlainHTTP, let scheme = url.firstRange(of: "://") {
+            let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
+            let origin = Origin(scheme: String(url[..<scheme.lowerBound]), authority: String(authority))
+            if let origin, origin.isPlain { throw TransportError.plainHTTP(host: origin.description) }
+        }
         connector.authentication = try authentication(connector.transport)
         connector.user = user
         connector.configuration = try clientConfiguration()
@@ -138,6 +155,12 @@ struct ServiceOptions: ParsableArguments {
             logger.logLevel = .debug
             diagnostics.logger = logger
             diagnostics.traceLevel = trace.level
+            diagnostics.tracesValues = tracesValues
+            if tracesValues {
+                Terminal.error(
+                    "\(Terminal.yellow("warning:", on: .error)) The trace contains confidential values. "
+                        + "Not every secret is left out.")
+            }
         }
         return ODataClient.Configuration(
             headers: try headers, options: try requestOptions,

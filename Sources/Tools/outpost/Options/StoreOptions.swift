@@ -26,7 +26,7 @@ struct StoreOptions: ParsableArguments {
             let store = try await OfflineStore.open(
                 at: directory, protection: protection, options: connector.storeOptions,
                 connecting: { basis in
-                    try keeping.completed(service, in: basis).signIn(&connector)
+                    try keeping.completed(service, in: basis).signIn(&connector, at: basis.serviceRoot)
                     return try connector.client(root: basis.serviceRoot, model: basis.model)
                 })
             if keeping.keepsOptions {

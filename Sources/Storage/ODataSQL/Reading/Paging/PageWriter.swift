@@ -294,10 +294,11 @@ package actor PageWriter {
                 renderer: entityRenderer, mapping: mapping, options: options, database: database, paging: paging)
             runner.room = room
             try runner.expand(&entities, sources, expand: run.compiled.expand, of: plan.set)
-            return entities.map { entity in
+            return try entities.map { entity in
                 var (entity, writer) = (entity, JSONWriter(reservingCapacity: 512))
                 if renderer.omitsNulls { entity.omitNulls() }
                 renderer.entities.write(entity, declared: plan.shape.name, to: &writer)
+                try room.hold(writer.bytes.count, paging.budget)
                 return writer.bytes
             }
         }

@@ -18,6 +18,8 @@ package final class ExpressionCompiler {
     private var aliasCount = 0
     /// The number of bytes of all conditions and values so far.
     private var length = 0
+    /// The number of collections that transformations nest in rows.
+    var nested = 0
     /// Whether the statement depends on the current time.
     var usesNow = false
     /// Whether there is a search that can use a full-text index.
@@ -84,6 +86,30 @@ package final class ExpressionCompiler {
     /// Defines a recursive common table expression.
     func addRecursive(_ name: String, _ columns: SQLFragment, select: SQLFragment) {
         common.append("\(name: name)(\(columns)) AS (\(select))")
+    }
+
+    /// The maximum number of references to common table expressions, including those within the referenced ones.
+    ///
+    /// SQLite compiles a common table expression again for each reference, with about 20 KB of memory. A chain of
+    /// transformations that read their input twice doubles the number of references with each step.
+    private static let maxReferences = 4096
+
+    /// Checks the number of references to common table expressions.
+    ///
+    /// - Throws: ``ODataError`` 400 beyond ``maxReferences``.
+    func checkReferences() throws {
+        var weights: [Int] = []
+        for (index, fragment) in common.enumerated() {
+            var weight = 1
+            for part in fragment.sql.split(separator: "\"") {
+                guard part.utf8.first == UInt8(ascii: "w"), let other = Int(part.dropFirst()), other < index else {
+                    continue
+                }
+                weight += weights[other]
+                guard weight <= Self.maxReferences else { throw ODataError.tooComplex }
+            }
+            weights.append(weight)
+        }
     }
 
     // MARK: Conditions

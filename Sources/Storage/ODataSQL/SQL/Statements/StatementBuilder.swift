@@ -212,6 +212,7 @@ package final class StatementBuilder {
     }
 
     private func finish(_ query: BoundQuery) throws -> CompiledQuery {
+        try compiler.checkReferences()
         var select = SelectList()
         var plan = try ResultPlanBuilder(builder: self, declared: query.shape).plan(query, &select)
         let keys = keyTerms

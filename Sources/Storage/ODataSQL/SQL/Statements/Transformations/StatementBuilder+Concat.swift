@@ -19,7 +19,12 @@ extension StatementBuilder {
         try unite(branches)
     }
 
+    /// The maximum number of variants of rows in a statement.
+    private static let maxVariants = 256
+
     /// Replaces the rows with the concatenated rows of several builders.
+    ///
+    /// - Throws: ``ODataError`` 400 if the rows have more than ``maxVariants`` variants.
     private func unite(_ branches: [StatementBuilder]) throws {
         var columns: [[SQLFragment]] = branches.map { _ in [] }
         let template = try united(branches.map(\.scope), prefix: "", &columns)
@@ -33,6 +38,10 @@ extension StatementBuilder {
                 columns.append("\(operand.sortable) AS \(name: "$p.\(position)")")
             }
             let lacking = attached.subtracting(branch.scope.attachments.map(\.name))
+            // A chain of `concat` multiplies the variants of its steps.
+            guard kinds.count + (branch.variants?.kinds.count ?? 1) <= Self.maxVariants else {
+                throw ODataError.tooComplex
+            }
             if let (column, own) = branch.variants {
                 columns.append("(\(column) + \(.number(kinds.count))) AS \(name: "$v")")
                 kinds += own.map {

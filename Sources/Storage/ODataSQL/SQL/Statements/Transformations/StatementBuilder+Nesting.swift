@@ -49,8 +49,15 @@ extension StatementBuilder {
         changeKinds { $0.names += items.map(\.name) }
     }
 
+    /// The maximum number of collections that one statement nests, which bounds the depth of their JSON.
+    private static let maxNested = 32
+
     /// Returns the rows of each partition as a JSON array with the name `$a`.
+    ///
+    /// - Throws: ``ODataError`` 400 beyond ``maxNested``.
     private func gathered(_ transformations: [BoundTransformation]) throws -> (SQLFragment, Operand) {
+        compiler.nested += 1
+        guard compiler.nested <= Self.maxNested else { throw ODataError.tooComplex }
         for transformation in transformations { try apply(transformation) }
         try settle()
         var columns = partition.enumerated().map { "\($1.sortable) AS \(name: "$p.\($0)")" as SQLFragment }
