@@ -27,6 +27,13 @@ struct PackageDatabaseTests {
         crm = try await CrmDatabase.open(at: path, DatabaseProfile(protection: .unencrypted))
         #expect(try await crm.refresh(ada).objectState.pendingChange == .create)
         #expect(try await crm.store.observe.status().held.count == 1)
+        #expect {
+            try CrmDatabase.delete(at: path)
+        } throws: { error in
+            guard case OfflineError.stillOpen(path) = error else { return false }
+            return "\(error)".contains("Close the store")
+        }
+        #expect(try await crm.refresh(ada).objectState.pendingChange == .create)
         try crm.close()
         try CrmDatabase.delete(at: path)
         #expect(!CrmDatabase.exists(at: path))
