@@ -26,7 +26,7 @@ struct LockedEntityTests {
         #expect(pending.first?.failure?.message == Editor.message)
         #expect(try await store.changes.archived().isEmpty)
         #expect(try await store.rows("ErrorArchive").isEmpty)
-        #expect(try await store.observe.events().contains { $0.type == "Waiting" && $0.text.contains("423") })
+        #expect(try await store.observe.events().contains { $0.kind == "waiting" && $0.text.contains("423") })
 
         #expect(try await store.upload().waiting.map(\.failure?.code) == [Editor.code, nil])
         #expect(try await shop.count("SELECT Stock FROM Products WHERE ProductID = 1") != 6)
