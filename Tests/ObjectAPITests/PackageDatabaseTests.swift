@@ -1,5 +1,6 @@
 import Foundation
 import ODataModel
+import ODataQuery
 import ODataSQL
 import ODataService
 import ObjectAPI
@@ -59,7 +60,7 @@ struct PackageDatabaseTests {
         let crm = try await service.synchronized()
         let smith = try #require(try await crm.customers.filter(\.lastName == "Smith").first())
         let jones = try #require(try await crm.customers.filter(\.lastName == "Jones").first())
-        for amount in [5, 50, 500] {
+        for amount: Int64 in [5, 50, 500] {
             try await crm.create(SalesOrder(amount: ODataDecimal(amount)), in: \.salesOrders, of: smith)
         }
         try await crm.create(SalesOrder(amount: 1), in: \.salesOrders, of: jones)

@@ -102,7 +102,7 @@ struct ObjectGoldenTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(place == "mine.xml, line 3, column 1")
+        #expect(place.hasPrefix("mine.xml, line 3, column "))
         #expect(reason.contains("Crm.Custmer"))
     }
 
