@@ -4,7 +4,8 @@ import PackagePlugin
 /// Generates the Swift code of a service before a target is built.
 ///
 /// The target's folder holds the metadata as `odata-metadata.xml` (or `.json`), and may hold a configuration as
-/// `odata-generator.json`. The code is built with the target and stands in no folder of the package.
+/// `odata-generator.json` and annotations of the metadata as `odata-annotations.xml` (or `.json`). The code is built
+/// with the target and stands in no folder of the package.
 @main
 struct ODataGeneratorPlugin: BuildToolPlugin {
     /// How many files hold the types: a build system wants to know them before they are made.
@@ -22,6 +23,11 @@ struct ODataGeneratorPlugin: BuildToolPlugin {
         let configuration = folder.appending(path: "odata-generator.json")
         var arguments = [metadata.path, "--output", output.path, "--files", String(Self.files)]
         var inputs = [metadata]
+        let annotations = ["odata-annotations.xml", "odata-annotations.json"].map { folder.appending(path: $0) }
+        if let file = annotations.first(where: { FileManager.default.fileExists(atPath: $0.path) }) {
+            arguments += ["--annotations", file.path]
+            inputs.append(file)
+        }
         var name = ""
         var isOfObjects = false
         if FileManager.default.fileExists(atPath: configuration.path) {

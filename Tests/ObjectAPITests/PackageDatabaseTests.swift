@@ -1,8 +1,11 @@
 import Foundation
 import ODataModel
+import ODataQuery
+import ODataSQL
 import ODataService
 import ObjectAPI
 import OfflineOData
+import Secrets
 import Testing
 
 @Suite("A package database")
@@ -27,6 +30,13 @@ struct PackageDatabaseTests {
         crm = try await CrmDatabase.open(at: path, DatabaseProfile(protection: .unencrypted))
         #expect(try await crm.refresh(ada).objectState.pendingChange == .create)
         #expect(try await crm.store.observe.status().held.count == 1)
+        #expect {
+            try CrmDatabase.delete(at: path)
+        } throws: { error in
+            guard case OfflineError.stillOpen(path) = error else { return false }
+            return "\(error)".contains("Close the store")
+        }
+        #expect(try await crm.refresh(ada).objectState.pendingChange == .create)
         try crm.close()
         try CrmDatabase.delete(at: path)
         #expect(!CrmDatabase.exists(at: path))
@@ -42,6 +52,44 @@ struct PackageDatabaseTests {
         var read: [String] = []
         for try await customer in try crm.customers.rows() { read.append(customer.lastName) }
         #expect(read.sorted() == ["Jones", "Smith"])
+    }
+
+    @Test("finds the parts of an object, some of them, and the object of a part")
+    func relations() async throws {
+        let service = try await CrmService()
+        let crm = try await service.synchronized()
+        let smith = try #require(try await crm.customers.filter(\.lastName == "Smith").first())
+        let jones = try #require(try await crm.customers.filter(\.lastName == "Jones").first())
+        for amount: Int64 in [5, 50, 500] {
+            try await crm.create(SalesOrder(amount: ODataDecimal(amount)), in: \.salesOrders, of: smith)
+        }
+        try await crm.create(SalesOrder(amount: 1), in: \.salesOrders, of: jones)
+        let id = try #require(smith.id)
+        let parts = try await crm.salesOrders.filter { $0.customerID == id }.all()
+        #expect(parts.map(\.amount).sorted() == [5, 50, 500])
+        let large = try await crm.salesOrders.filter { $0.customer.lastName == "Smith" && $0.amount > 10 }.all()
+        #expect(large.map(\.amount).sorted() == [50, 500])
+        let owner = try await crm.customers.filter { $0.salesOrders.any { $0.amount == 500 } }.all()
+        #expect(owner.map(\.lastName) == ["Smith"])
+    }
+
+    @Test("is encrypted by a key that can be replaced, and opens with no other")
+    func encryption() async throws {
+        let service = try await CrmService()
+        let path = service.path("encrypted")
+        let (first, second) = (KeySource.key(.generate()), KeySource.key(.generate()))
+        let crm = try await CrmDatabase.open(at: path, DatabaseProfile(protection: .encrypted(first)))
+        try await crm.create(Customer(lastName: "Lovelace", region: "West"))
+        try crm.close()
+        await #expect(throws: StoreError.self) {
+            try await CrmDatabase.open(at: path, DatabaseProfile(protection: .encrypted(second)))
+        }
+        try CrmDatabase.rekey(at: path, from: first, to: second)
+        await #expect(throws: StoreError.self) {
+            try await CrmDatabase.open(at: path, DatabaseProfile(protection: .encrypted(first)))
+        }
+        let again = try await CrmDatabase.open(at: path, DatabaseProfile(protection: .encrypted(second)))
+        #expect(try await again.customers.all().map(\.lastName) == ["Lovelace"])
     }
 
     @Test("rolls a transaction back when its closure throws")

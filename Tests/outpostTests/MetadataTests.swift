@@ -96,6 +96,52 @@ struct MetadataTests {
         #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
     }
 
+    @Test("metadata vocabulary prints the vocabulary of object packages, which validate accepts")
+    func vocabulary() async throws {
+        let path = site.path("objects-v1.xml")
+        let printed = try await tool.run("metadata", "vocabulary")
+        #expect(printed.code == 0 && printed.output.contains("Namespace=\"Outpost.Objects.V1\""))
+        #expect(try await tool.run("metadata", "vocabulary", "--output", path).code == 0)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == printed.output)
+        let valid = try await tool.run("metadata", "validate", path, "--strict")
+        #expect(valid.code == 0 && valid.output.contains("0 warnings"), "\(valid.output)")
+        let json = try await tool.run("metadata", "vocabulary", "--json")
+        #expect(json.code == 0 && json.output.contains("\"$Kind\""))
+    }
+
+    @Test("validate and convert take annotations from a file of their own")
+    func annotations() async throws {
+        let metadata = try write("plain.xml", Self.model)
+        let annotations = site.path("objects.xml")
+        func annotate(_ target: String) throws {
+            let text = """
+                <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+                <Schema Namespace="Mine" xmlns="http://docs.oasis-open.org/odata/ns/edm"><Annotations Target="\(target)">
+                <Annotation Term="Outpost.Objects.V1.SynchronizationGroup" String="house"/></Annotations></Schema>
+                </edmx:DataServices></edmx:Edmx>
+                """
+            try Data(text.utf8).write(to: URL(fileURLWithPath: annotations))
+        }
+        try annotate("S.C/Rooms")
+        let valid = try await tool.run("metadata", "validate", metadata, "--annotations", annotations)
+        #expect(valid.code == 0 && valid.output.contains("0 warnings"), "\(valid.output)")
+        let merged = try await tool.run("metadata", "convert", metadata, "--annotations", annotations, "--to", "4.0")
+        #expect(merged.code == 0 && merged.output.contains("String=\"house\""))
+        try annotate("S.C/Rms")
+        let warned = try await tool.run("metadata", "validate", metadata, "--annotations", annotations)
+        #expect(warned.code == 0 && warned.output.contains("S.C/Rms") && warned.output.contains("objects.xml, line 2"))
+        let refused = try await tool.run(
+            "generate", metadata, "--objects", "--annotations", annotations, "--output", site.path("code"))
+        #expect(refused.code != 0 && refused.errors.contains("S.C/Rms") && refused.errors.contains("line 2"))
+        #expect(!FileManager.default.fileExists(atPath: site.path("code")))
+        try annotate("S.C/Rooms")
+        let generated = try await tool.run(
+            "generate", metadata, "--objects", "--annotations", annotations, "--output", site.path("code"))
+        #expect(generated.code == 0, "\(generated.errors)")
+        let code = try String(contentsOfFile: site.path("code/CPackage.swift"), encoding: .utf8)
+        #expect(code.contains("house"))
+    }
+
     @Test("metadata diff reports breaking changes, also by its exit code")
     func diff() async throws {
         let base = try write("base.xml", Self.model)

@@ -20,6 +20,21 @@ public struct Generator {
         self.configuration = configuration
     }
 
+    /// Creates a generator for metadata with annotations from documents of their own, such as those of a service that
+    /// cannot be changed (``/ODataModel/CSDLReaderOptions/annotationDocuments``).
+    ///
+    /// - Throws: ``GeneratorError/package(place:reason:)`` for the first fault of such a document.
+    public init(
+        _ metadata: CSDLReader.Result, annotations: [CSDLReaderOptions.AnnotationDocument],
+        _ configuration: GeneratorConfiguration = GeneratorConfiguration()
+    ) throws(GeneratorError) {
+        for fault in metadata.warnings {
+            guard let source = fault.source, annotations.contains(where: { $0.source == source }) else { continue }
+            throw .package(place: "\(source), line \(fault.line), column \(fault.column)", reason: fault.message)
+        }
+        self.init(metadata.model, configuration)
+    }
+
     /// Generates all files.
     ///
     /// - Throws: ``GeneratorError`` if the configuration does not fit the metadata.

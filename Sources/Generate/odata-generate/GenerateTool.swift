@@ -6,7 +6,8 @@ import ODataModel
 /// more, but includes a network client.
 @main
 struct GenerateTool {
-    static let usage = "usage: odata-generate METADATA --output DIR [--config FILE] [--files N] [--objects]"
+    static let usage =
+        "usage: odata-generate METADATA --output DIR [--annotations FILE] [--config FILE] [--files N] [--objects]"
 
     static func main() {
         do {
@@ -24,7 +25,7 @@ struct GenerateTool {
         var source: String?
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            if ["--output", "--config", "--files"].contains(argument), let value = rest.popFirst() {
+            if ["--output", "--annotations", "--config", "--files"].contains(argument), let value = rest.popFirst() {
                 options[argument] = value
             } else if argument == "--objects" {
                 options[argument] = ""
@@ -50,9 +51,14 @@ struct GenerateTool {
         }
         let code: GeneratedCode
         do {
-            code = try Generator(try CSDLReader.read([UInt8](try contents(source))), configuration).generate()
+            var reading = CSDLReaderOptions()
+            if let file = options["--annotations"] {
+                reading.annotationDocuments = [.init([UInt8](try contents(file)), source: file)]
+            }
+            let metadata = try CSDLReader.parse([UInt8](try contents(source)), options: reading)
+            code = try Generator(metadata, annotations: reading.annotationDocuments, configuration).generate()
         } catch let error as CSDLError {
-            throw ToolError(message: "\(source): \(error)")
+            throw ToolError(message: error.source == nil ? "\(source): \(error)" : "\(error)")
         } catch let error as GeneratorError {
             throw ToolError(message: "\(source): \(error)")
         }

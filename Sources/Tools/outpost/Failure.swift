@@ -327,6 +327,7 @@ struct Failure: Error {
         case .storeExists(let path): advice = "Bring it up to date with: outpost pull \(path.shellQuoted)"
         case .noStore: advice = "Make one with: outpost clone URL DIR"
         case .busy: advice = "Wait for the other command. Reading and editing work meanwhile."
+        case .stillOpen: advice = "End the other commands that use the store, such as serve or watch."
         case .queryExists(let name):
             advice =
                 "Choose another name, or remove the other query first: outpost remove-query DIR \(name.shellQuoted)"

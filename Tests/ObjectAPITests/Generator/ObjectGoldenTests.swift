@@ -55,6 +55,57 @@ struct ObjectGoldenTests {
                 .filter { !$0.path.contains("Metadata") } == types)
     }
 
+    @Test("is the same if the annotations are in a file of their own, for a service that cannot be changed")
+    func annotationFile() throws {
+        let document = try String(
+            contentsOf: Self.folder.appendingPathComponent("Documents/crm.xml"), encoding: .utf8)
+        // The service itself says nothing of objects.
+        let metadata = document.replacing(
+            #/<Annotation Term="Objects\.[A-Za-z]+"([^>\/]*\/>|>.*?<\/Annotation>)/#.dotMatchesNewlines()
+        ) { _ in "" }
+        #expect(!metadata.contains("Term=\"Objects."))
+        let file = Self.folder.appendingPathComponent("Documents/crm-annotations.xml")
+        var options = CSDLReaderOptions()
+        options.annotationDocuments = [.init([UInt8](try Data(contentsOf: file)), source: "crm-annotations.xml")]
+        let result = try CSDLReader.parse(Array(metadata.utf8), options: options)
+        let code = try Generator(
+            result, annotations: options.annotationDocuments,
+            GeneratorConfiguration(access: .internal, files: 1, objects: true)
+        ).generate()
+        for file in code.files where file.path != "CrmMetadata.swift" {
+            let golden = try String(
+                contentsOf: Self.folder.appendingPathComponent("Crm/\(file.path)"), encoding: .utf8)
+            #expect(file.text == golden, "\(file.path) differs")
+        }
+        let (own, other) = (PackageModel(try Self.model()), PackageModel(result.model))
+        #expect(own.numbers == other.numbers && own.queries == other.queries && own.composites == other.composites)
+        #expect(own.keys == other.keys && own.name == other.name && own.version == other.version)
+        #expect(own.sets.mapValues(\.filter) == other.sets.mapValues(\.filter))
+    }
+
+    @Test("has the place of a fault in the file of annotations")
+    func annotationFault() throws {
+        let text = """
+            <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+            <Schema Namespace="Mine" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+            <Annotations Target="Crm.Custmer"><Annotation Term="Outpost.Objects.V1.EntityTypeNumber" Int="9"/></Annotations>
+            </Schema></edmx:DataServices></edmx:Edmx>
+            """
+        var options = CSDLReaderOptions()
+        options.annotationDocuments = [.init(Array(text.utf8), source: "mine.xml")]
+        let document = try Data(contentsOf: Self.folder.appendingPathComponent("Documents/crm.xml"))
+        let result = try CSDLReader.parse([UInt8](document), options: options)
+        let error = #expect(throws: GeneratorError.self) {
+            try Generator(result, annotations: options.annotationDocuments)
+        }
+        guard case .package(let place, let reason) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(place.hasPrefix("mine.xml, line 3, column "))
+        #expect(reason.contains("Crm.Custmer"))
+    }
+
     @Test("of plain metadata has every set, its verbs and stable numbers", arguments: ["harbour.xml", "hostile.xml"])
     func plain(name: String) throws {
         let file = Self.folder.deletingLastPathComponent().appendingPathComponent(

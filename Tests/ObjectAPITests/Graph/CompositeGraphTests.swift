@@ -134,6 +134,34 @@ struct CompositeGraphTests {
         #expect(try await service.rows("Customers?$filter=City eq 'Sligo'").count == 1)
     }
 
+    @Test("is submitted or cancelled with all others of its type or group")
+    func wholeTypes() async throws {
+        let service = try await CrmService()
+        let crm = try await service.synchronized()
+        func edit() async throws {
+            for var customer in try await crm.customers.all() {
+                customer.city = "Galway"
+                try await crm.save(customer)
+            }
+            try await crm.create(SalesOrder(amount: 1))
+        }
+        try await edit()
+        try await crm.cancelPending(Customer.self)
+        #expect(try await crm.customers.filter { $0.objectState(.newOrUpdated) }.count() == 0)
+        #expect(try await crm.customers.filter(\.city == "Galway").count() == 0)
+        #expect(try await crm.salesOrders.count() == 1, "another type keeps its changes")
+        try await crm.cancelAllPending()
+        #expect(try await crm.hasPendingChanges() == false)
+        try await edit()
+        try await crm.submitPending(in: "moon")
+        #expect(try await crm.store.changes.held().count == 3)
+        try await crm.submitPending(in: .sales)
+        #expect(try await crm.store.changes.held().isEmpty)
+        try await crm.synchronize()
+        #expect(try await service.rows("Customers?$filter=City eq 'Galway'").count == 2)
+        #expect(try await service.rows("SalesOrders").count == 1)
+    }
+
     @Test("cannot be cancelled while it is on its way, but a later edit can")
     func sending() async throws {
         let service = try await CrmService()

@@ -165,6 +165,26 @@ struct StoreProcessTests {
         #expect(report.losses == [:])
     }
 
+    @Test("A store that another process has open is not removed", Patience.limit, arguments: [false, true])
+    func removing(isEncrypted: Bool) async throws {
+        let shop = try await Shop()
+        let shared = try await SharedStore(shop, isEncrypted: isEncrypted)
+        let directory = shared.store.directory
+        try shared.store.close()
+        let probe = try Probe(shared, "edit", "R", "100000")
+        _ = probe.read()
+        #expect {
+            try OfflineStore.remove(at: directory)
+        } throws: { error in
+            guard case OfflineError.stillOpen(directory) = error else { return false }
+            return true
+        }
+        _ = try probe.kill()
+        #expect(OfflineStore.exists(at: directory))
+        try OfflineStore.remove(at: directory)
+        #expect(!OfflineStore.exists(at: directory))
+    }
+
     @Test(
         "A process that is killed while it edits leaves every edit that it was told of", Patience.limit,
         arguments: [false, true])

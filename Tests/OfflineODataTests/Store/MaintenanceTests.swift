@@ -5,6 +5,7 @@ import ODataModel
 import ODataQuery
 import ODataService
 import OfflineOData
+import Secrets
 import Testing
 
 @Suite("Looking after a store")
@@ -125,6 +126,30 @@ struct MaintenanceTests {
         try OfflineStore.remove(at: directory)
         let again = try await shop.clone()
         #expect(try await again.observe.status().pending.isEmpty)
+    }
+
+    @Test(
+        "a store that is open in this process is not removed, and keeps what waits in it", arguments: [true, false])
+    func removalWhileOpen(isEncrypted: Bool) async throws {
+        let shop = try await Shop()
+        let directory = shop.directory.appendingPathComponent("open").path
+        let store = try await OfflineStore.create(
+            at: directory, protection: isEncrypted ? .encrypted(.passphrase(Secret("correct horse"))) : .unencrypted,
+            serviceRoot: Shop.serviceRoot, remote: shop.client())
+        try await store.download()
+        try await store.update("Products(1)", ["Stock": 7])
+        do {
+            try OfflineStore.remove(at: directory)
+            Issue.record("The open store was removed.")
+        } catch {
+            guard case .stillOpen(let path) = error else { throw error }
+            #expect(path == directory)
+            #expect(error.description.contains("Close the store"))
+        }
+        #expect(try await store.observe.status().pending.count == 1)
+        try store.close()
+        try OfflineStore.remove(at: directory)
+        #expect(!OfflineStore.exists(at: directory))
     }
 
     @Test("a delegate hears of progress and of each request that failed")

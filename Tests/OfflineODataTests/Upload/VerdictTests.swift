@@ -18,14 +18,17 @@ struct VerdictTests {
             "501 rejected": .refused(error(501, result: .rejected)),
             "412 accepted": .refused(error(412, result: .accepted)),
             "422 accepted": .refused(error(422, result: .accepted)),
+            "423 accepted": .refused(error(423, result: .accepted)),
             "503 later": .refused(error(503, retryAfter: 5)),
             "batch 404 without code": .batchRefused(error(404, code: "")),
             "batch 415 without code": .batchRefused(error(415, code: "")),
         ]
-        for status in [400, 401, 404, 405, 407, 408, 409, 410, 412, 413, 415, 422, 428, 429, 500, 501, 502, 503, 504] {
+        for status in [
+            400, 401, 404, 405, 407, 408, 409, 410, 412, 413, 415, 422, 423, 428, 429, 500, 501, 502, 503, 504,
+        ] {
             answers[String(status)] = .refused(error(status))
         }
-        for status in [404, 405, 415, 422, 500, 501, 502] {
+        for status in [404, 405, 415, 422, 423, 500, 501, 502] {
             answers["batch \(status)"] = .batchRefused(error(status))
         }
         return answers
@@ -86,6 +89,9 @@ struct VerdictTests {
             412 rejected            | *                   | unknown          | *          | first | again: without identification
             412 rejected            | *                   | ignored          | *          | first | in doubt: forgotten
             412 rejected            | *                   | *                | *          | again | in doubt: forgotten
+
+            423, 423 accepted       | *                   | *                | *          | *     | waits
+            batch 423               | *                   | *                | *          | *     | waits
 
             400, 409                | create, call        | recognised       | *          | again | look for traces
             400, 409                | create, call        | recognised       | *          | first | refused
@@ -395,6 +401,7 @@ extension Verdict {
         case .accepted: "accepted"
         case .alreadySo: "already so"
         case .refused: "refused"
+        case .waits: "waits"
         case .conflict: "conflict"
         case .lookForTraces: "look for traces"
         case .lookAtVersions: "look at versions"

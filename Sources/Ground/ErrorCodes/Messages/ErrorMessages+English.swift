@@ -131,6 +131,7 @@ private let ownWords: [String: String] = [
     "object.invalid-package.recovery": "Generate the code again.",
     "object.invalid-query.recovery": "Generate the code again.",
     "offline.busy.recovery": "Wait until it is done; reading and editing work meanwhile.",
+    "offline.still-open.recovery": "Close the store in this app and in every other program, then try again.",
     "offline.store-exists.recovery": "Open the existing store.",
     "offline.no-store.recovery": "Create a store first.",
     "offline.invalid-query.recovery": "Correct the query, or give its parameter a value.",
@@ -217,7 +218,7 @@ private let levels: [String: String] = [
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
     in-change-set key-needed invalid-client-model not-connected connection-outdated model-outdated cannot-attach \
     without-place option-differs option-fixed origin-lost damaged-queue queue-held query-refused changes-wait \
-    local-entities-remain upload-failed endless
+    local-entities-remain upload-failed endless still-open
     """,
 ]
 

@@ -97,6 +97,7 @@ let german: [String: String] = [
     "object.invalid-package": "Das Paket im erzeugten Code ist ungültig.",
     "object.invalid-query": "Eine Abfrage im erzeugten Code ist ungültig.",
     "offline.busy": "Dieser Bestand wird gerade von einem anderen Prozess abgeglichen.",
+    "offline.still-open": "Der Bestand ist noch geöffnet und wurde nicht entfernt.",
     "offline.queue-held":
         "Der Bestand wurde kopiert oder zurückgesetzt: seine Änderungen wurden vielleicht schon gesendet.",
     "offline.not-connected": "Der Bestand wurde ohne Verbindung zu seinem Dienst geöffnet.",
@@ -140,6 +141,8 @@ let german: [String: String] = [
     "object.invalid-package.recovery": "Erzeugen Sie den Code neu.",
     "object.invalid-query.recovery": "Erzeugen Sie den Code neu.",
     "offline.busy.recovery": "Warten Sie, bis das beendet ist; lesen und ändern geht inzwischen.",
+    "offline.still-open.recovery":
+        "Schließen Sie den Bestand hier und in anderen Programmen; dann noch einmal versuchen.",
     "offline.store-exists.recovery": "Öffnen Sie ihn, statt einen anzulegen.",
     "offline.no-store.recovery": "Legen Sie zuerst einen an.",
     "offline.invalid-query.recovery": "Berichtigen Sie die Abfrage, oder geben Sie ihrem Parameter einen Wert.",

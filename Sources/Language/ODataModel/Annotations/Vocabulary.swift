@@ -18,7 +18,7 @@ package enum Vocabulary {
     package static let validation = standard + "Validation.V1."
 
     /// The vocabulary of object packages.
-    package static let objects = "Outpost.Objects.V1."
+    package static let objects = ObjectsVocabulary.namespace + "."
 
     package static let analytics = sap + "Analytics.v1."
     package static let common = sap + "Common.v1."

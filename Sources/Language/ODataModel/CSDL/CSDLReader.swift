@@ -56,7 +56,7 @@ public enum CSDLReader {
     ) throws(CSDLError) -> Result {
         var reader = CSDLDocumentReader(limit: maxBytes)
         try reader.append(bytes)
-        var builder = CSDLBuilder(document: document(try reader.finish(), options), options: options)
+        var builder = CSDLBuilder(document: try document(try reader.finish(), options), options: options)
         return try builder.build(originalText: options.keepsOriginalText ? bytes : nil)
     }
 
@@ -73,10 +73,17 @@ public enum CSDLReader {
         return try parse(bytes, options: options)
     }
 
-    /// Returns the document without the elements that the options exclude.
-    private static func document(_ content: CSDLContent, _ options: CSDLReaderOptions) -> CSDLDocument {
-        guard options.excludesServerOnlyElements || !options.readsMixedVersions else { return CSDLDocument(content) }
+    /// Returns the document with the documents of annotations, without the elements that the options exclude.
+    private static func document(
+        _ content: CSDLContent, _ options: CSDLReaderOptions
+    ) throws(CSDLError) -> CSDLDocument {
         var content = content
+        for annotations in options.annotationDocuments {
+            var reader = CSDLDocumentReader(limit: maxBytes, behind: content.take(), source: annotations.source)
+            try reader.append(annotations.bytes)
+            content = try reader.finish()
+        }
+        guard options.excludesServerOnlyElements || !options.readsMixedVersions else { return CSDLDocument(content) }
         content.exclude(options)
         return CSDLDocument(content)
     }
@@ -165,7 +172,7 @@ extension CSDLReader {
     ) async throws -> Result where Chunks.Element: Collection<UInt8> {
         let limit = min(maxBytes, Self.maxBytes)
         let first = try await content(of: chunks, limit: limit, keepsText: options.keepsOriginalText)
-        var builder = CSDLBuilder(document: document(first.content, options), options: options)
+        var builder = CSDLBuilder(document: try document(first.content, options), options: options)
         return try builder.build(originalText: first.text)
     }
 
@@ -229,12 +236,12 @@ extension CSDLReader {
             originalText: [UInt8]?, _ loader: (CSDLReference) async throws -> [UInt8]?
         ) async throws -> Result {
             try await follow(CSDLReader.references(of: content, root: 0, options), loader)
-            var builder = CSDLBuilder(document: CSDLReader.document(content, options), options: options)
+            var builder = CSDLBuilder(document: try CSDLReader.document(content, options), options: options)
             var result = try builder.build(uses: uses, originalText: originalText)
             let vocabularies = builder.missingVocabularies
             if options.terms == .resolved, !vocabularies.isEmpty {
                 try await follow(vocabularies, loader)
-                builder = CSDLBuilder(document: CSDLReader.document(content, options), options: options)
+                builder = CSDLBuilder(document: try CSDLReader.document(content, options), options: options)
                 result = try builder.build(uses: uses, originalText: originalText)
             }
             for uri in missing {
@@ -283,6 +290,8 @@ extension CSDLReader {
     ) throws(CSDLError) -> [CSDLReference] {
         guard options.references != .ignored else { return [] }
         var builder = CSDLBuilder(document: CSDLDocument(content), options: options)
-        return try builder.readReferences(root: root).filter { options.references.contains($0.origin(options)) }
+        return try builder.readReferences(root: root).filter { reference in
+            !reference.isEmbedded && options.references.contains(reference.origin(options))
+        }
     }
 }

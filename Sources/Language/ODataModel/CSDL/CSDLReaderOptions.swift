@@ -87,8 +87,29 @@ public struct CSDLReaderOptions: Hashable, Sendable {
         case strict
     }
 
+    /// A document of annotations for elements of the document that is read, such as the metadata of a service that
+    /// cannot be changed (`Annotations` with `Target`, OData CSDL 4.01, 14.2).
+    public struct AnnotationDocument: Hashable, Sendable {
+        /// The name of the document in errors and warnings, such as a path.
+        public var source: String
+        /// The document in XML or JSON.
+        public var bytes: [UInt8]
+
+        /// Creates a document.
+        public init(_ bytes: [UInt8], source: String) {
+            self.source = source
+            self.bytes = bytes
+        }
+    }
+
     /// The kinds of references to follow.
     public var references: References
+    /// Documents whose annotations are added to the elements of the document that is read. An annotation with the same
+    /// term in that document counts first.
+    ///
+    /// A target that no document declares, a term that `Outpost.Objects.V1` does not have, and everything but
+    /// annotations cause warnings with the source.
+    public var annotationDocuments: [AnnotationDocument] = []
     /// The URL of the document, which identifies references within the same service; `nil` if unknown. Without the
     /// URL, only relative references count as the service's own.
     public var documentURL: String?

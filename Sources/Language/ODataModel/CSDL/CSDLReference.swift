@@ -64,6 +64,12 @@ extension CSDLReference {
         return options.documentURL.flatMap(Self.origin(of:)) == origin ? .sameOrigin : .otherOrigin
     }
 
+    /// Whether the reference leads only to the vocabulary of object packages, which is part of the code.
+    var isEmbedded: Bool {
+        let namespaces = includes.map(\.namespace) + includedAnnotations.map(\.termNamespace)
+        return !namespaces.isEmpty && namespaces.allSatisfy { $0 == ObjectsVocabulary.namespace }
+    }
+
     /// Whether the reference leads only to OASIS or SAP vocabularies.
     private var isStandard: Bool {
         if uri.hasPrefix("http://docs.oasis-open.org/odata/") || uri.hasPrefix("https://docs.oasis-open.org/odata/") {

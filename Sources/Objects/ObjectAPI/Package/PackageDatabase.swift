@@ -42,9 +42,10 @@ public final class PackageDatabase<Package: ObjectPackage>: Sendable {
     /// Returns whether there is a database in a directory.
     public static func exists(at directory: String) -> Bool { OfflineStore.exists(at: directory) }
 
-    /// Deletes a database with all changes that wait in it. It must not be open in this process.
+    /// Deletes a closed database with all changes that wait in it.
     ///
-    /// - Throws: `OfflineError.busy(processID:)` while another process synchronizes it;
+    /// - Throws: `OfflineError.stillOpen(path:)` while the database is open in this process or another one;
+    ///   `OfflineError.busy(processID:)` while another process synchronizes it;
     ///   `OfflineError.fileAccess(path:reason:)`.
     public static func delete(at directory: String) throws { try OfflineStore.remove(at: directory) }
 

@@ -4,7 +4,7 @@ extension PackageDatabase {
     /// Sends the submitted changes, then brings the changes of others.
     ///
     /// - Parameter groups: the synchronization groups; all if empty.
-    /// - Returns: the number of accepted changes, and the failures.
+    /// - Returns: the number of accepted changes, the failures, and the changes of locked entities.
     /// - Throws: ``ObjectError/packageMismatch(place:reason:)`` on the first connection; `OfflineError.notConnected`
     ///   without a ``SynchronizationProfile``; errors of the connection. The changes that were not answered stay
     ///   submitted.
@@ -23,6 +23,7 @@ extension PackageDatabase {
         var report = SyncReport()
         report.accepted = upload.accepted.count
         report.failures = upload.failed.map(ReplayFailure.init)
+        report.waiting = upload.waiting.filter { $0.failure != nil }.map(ReplayFailure.init)
         return report
     }
 }

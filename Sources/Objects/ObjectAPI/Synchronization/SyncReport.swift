@@ -6,12 +6,15 @@ public struct SyncReport: Sendable {
     public var accepted = 0
     /// The changes that the service refused, or that have an unknown outcome.
     public var failures: [ReplayFailure] = []
+    /// The changes of locked entities, which somebody else edits (status 423), with the reasons. They stay submitted,
+    /// and the next synchronization sends them again.
+    public var waiting: [ReplayFailure] = []
 
     /// Creates an empty report.
     public init() {}
 }
 
-/// A change that the service refused, or that has an unknown outcome.
+/// A change that the service refused or does not take for now, or that has an unknown outcome.
 public struct ReplayFailure: Hashable, Sendable {
     /// The recommended recovery.
     public enum Recovery: Hashable, Sendable {
@@ -37,7 +40,7 @@ public struct ReplayFailure: Hashable, Sendable {
     /// The recommended recovery for the code.
     public var recovery: Recovery {
         switch code {
-        case 409, 429, 502, 503, 504: .retry
+        case 409, 423, 429, 502, 503, 504: .retry
         case 401: .signIn
         default: .repair
         }

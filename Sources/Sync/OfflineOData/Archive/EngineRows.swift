@@ -15,7 +15,9 @@ struct EngineRows {
         let methods = try methods(in: database)
         var dependents: [Int64: [QueuedRequest]] = [:]
         for request in requests { for id in request.dependsOn { dependents[id, default: []].append(request) } }
-        return requests.filter { set == .requestQueue || $0.failure != nil }.map { request in
+        let shown =
+            set == .requestQueue ? requests : requests.filter { QueuedRequest.State.ofArchive.contains($0.state) }
+        return shown.map { request in
             var entity =
                 set == .requestQueue
                 ? queued(request, shape, methods: methods) : failed(request, shape, methods: methods)

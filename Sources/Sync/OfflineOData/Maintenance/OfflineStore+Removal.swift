@@ -19,15 +19,15 @@ extension OfflineStore {
 
     /// Removes a store with all its pending changes. Other files in the directory stay.
     ///
-    /// The store must not be open in this process. ``status()`` shows beforehand which changes would be lost.
+    /// The store must not be open in any process. ``status()`` shows beforehand which changes would be lost.
     ///
     /// ```swift
     /// try store.close()
     /// try OfflineStore.remove(at: directory)
     /// ```
     /// - Parameter directory: the directory of the store. Nothing happens if it contains none.
-    /// - Throws: ``OfflineError/busy(processID:)`` while another process is synchronising it;
-    ///   ``OfflineError/fileAccess(path:reason:)``.
+    /// - Throws: ``OfflineError/stillOpen(path:)`` while the store is open; ``OfflineError/busy(processID:)`` while
+    ///   another process is synchronising it; ``OfflineError/fileAccess(path:reason:)``.
     public static func remove(at directory: String) throws(OfflineError) {
         try remove(at: directory, withDirectory: false)
     }
@@ -37,7 +37,8 @@ extension OfflineStore {
         let database = StoreFiles.database(in: directory)
         guard FileManager.default.fileExists(atPath: withDirectory ? directory : database) else { return }
         let lock = try SyncLock(path: StoreFiles.lock(in: directory))
-        defer { withExtendedLifetime(lock) {} }
+        let closed = try closed(database, in: directory)
+        defer { withExtendedLifetime((lock, closed)) {} }
         let notes = IncarnationNotes.standard
         if let file = notes.identity(of: database) { notes.incarnations(in: file).forEach(notes.remove) }
         for path in StoreFiles.databaseFiles(in: directory) {
@@ -50,6 +51,18 @@ extension OfflineStore {
             try FileManager.default.removeItem(atPath: directory)
         } catch {
             throw .fileAccess(path: directory, reason: error.localizedDescription)
+        }
+    }
+
+    /// Takes the lock that no process has while a connection to the database is open.
+    ///
+    /// - Returns: `nil` if the file cannot be locked for another reason: it is removed all the same.
+    private static func closed(_ database: String, in directory: String) throws(OfflineError) -> ExclusiveDatabase? {
+        do throws(EncryptedDatabaseError) {
+            return try ExclusiveDatabase(path: database)
+        } catch {
+            if case .busy = error { throw .stillOpen(path: directory) }
+            return nil
         }
     }
 }

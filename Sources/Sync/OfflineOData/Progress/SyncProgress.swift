@@ -66,8 +66,9 @@ public struct UploadReport: Sendable {
     public var givenUp: [QueuedRequest] = []
     /// Requests that are in the error archive now, with their reason.
     public var failed: [QueuedRequest] = []
-    /// Requests of the selected categories that are still pending: behind an archived request, or because the
-    /// upload was to stop at the first failure.
+    /// Requests of the selected categories that are still pending: behind an archived request, because the upload was
+    /// to stop at the first failure, or because their entities are locked (status 423). Those of locked entities have
+    /// the reason in ``QueuedRequest/failure``, and the next upload sends them again.
     public var waiting: [QueuedRequest] = []
     /// The keys that the service gave to created entities, by the numbers of their requests in ``accepted``. Those
     /// requests have the temporary keys.

@@ -62,7 +62,7 @@ public struct QueuedRequest: Sendable, Identifiable {
         static let releasable: [Self] = [.held, .refused]
     }
 
-    /// The reason for which a request is in the error archive.
+    /// The reason for which a request is in the error archive, or waits in the queue.
     ///
     /// ```swift
     /// for change in try await store.changes.archived() {
@@ -156,7 +156,8 @@ public struct QueuedRequest: Sendable, Identifiable {
     public let createdAt: ODataDateTimeOffset?
     /// The treatment of the change.
     public let options: ChangeOptions
-    /// The reason for which it is in the error archive.
+    /// The reason for which it is in the error archive, or for which the service does not take it for now (423): then it
+    /// is ``State/pending``, or ``State/sending`` with an unknown outcome, and the next upload sends it again.
     public internal(set) var failure: Failure?
     /// The subject: an entity, a stream, a relation or a call.
     public let subject: Subject

@@ -21,6 +21,8 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
     case noStore(path: String)
     /// Another process is synchronising this store.
     case busy(processID: Int32?)
+    /// The store is open in this process or in another one, and was not removed.
+    case stillOpen(path: String)
     /// A file cannot be opened or created.
     case fileAccess(path: String, reason: String)
     /// A defining query is invalid, or cannot be kept offline.
@@ -75,6 +77,11 @@ public enum OfflineError: Error, Sendable, CustomStringConvertible {
         case .noStore(let path): "\(path) contains no store."
         case .busy(let process?): "Another process (\(process)) is syncing this store."
         case .busy(nil): "Another process is syncing this store."
+        case .stillOpen(let path):
+            """
+            \(path) was not removed, because the store is open in this process or in another one. Close the store \
+            everywhere, then remove it again.
+            """
         case .fileAccess(let path, let reason): "\(path): \(reason)"
         case .invalidDefiningQuery(let name, let reason): "The defining query \(name) cannot be kept offline: \(reason)"
         case .queryExists(let name): "There is a defining query \(name) already."
@@ -128,6 +135,7 @@ extension OfflineError: CodedError {
             case .storeExists: "store-exists"
             case .noStore: "no-store"
             case .busy: "busy"
+            case .stillOpen: "still-open"
             case .fileAccess: "file-access"
             case .invalidDefiningQuery: "invalid-query"
             case .queryExists: "query-exists"
@@ -157,7 +165,7 @@ extension OfflineError: CodedError {
         switch self {
         case .noStore, .unknown: .missing
         case .queriesRefused(let refusals, _): refusals.first?.error.failureKind ?? .request
-        case .busy: .transient
+        case .busy, .stillOpen: .transient
         case .endless: .answer
         case .fileAccess: .device
         case .notConnected: .connection

@@ -66,7 +66,7 @@ extension UploadOutcomes {
         // Without an ETag, only the values of pending changes were compared before. Other clients may have
         // changed the same values for changes in the archive.
         let isMade = !isRepeated || next?.base.map(theirs.matches) ?? true
-        if let next, isMade, request.etag != nil || next.failure == nil {
+        if let next, isMade, request.etag != nil || !QueuedRequest.State.ofArchive.contains(next.state) {
             try put(next, on: version, table, in: database)
         }
         let rest = try queue.requests(set: bound.set, rowID: bound.rowID, in: database)

@@ -37,6 +37,7 @@ extension UploadStep {
                         takesReferences: facts.references == .untried)))
         case .alreadySo: return .done(try await acceptAsDone(look.done, of: unit, wasSent: mayHaveActed))
         case .refused: return .done(try await archive(unit, .refused, answers))
+        case .waits: return .done(try await uploader.setAside(unit, error ?? uploader.doubt, wasSent: mayHaveActed))
         case .inDoubt(let doubt): return .done(try await archive(unit, .inDoubt, answers, doubt))
         case .interrupted(let acted):
             if !acted { try await uploader.putBack(unit, wasSent: mayHaveActed) }
@@ -184,7 +185,8 @@ extension Verdict {
         switch self {
         case .lookAtVersions, .lookForRelation, .conflict, .sendAgain(.withWholeEntities), .sendAgain(.withAnyVersion):
             true
-        case .accepted, .alreadySo, .refused, .inDoubt, .interrupted, .sendAgain, .sendIndividually, .lookForTraces:
+        case .accepted, .alreadySo, .refused, .waits, .inDoubt, .interrupted, .sendAgain, .sendIndividually,
+            .lookForTraces:
             false
         }
     }

@@ -92,13 +92,15 @@ struct UploadStep: Sendable {
         return try await take(answers, to: sent)
     }
 
-    /// Puts a unit into the archive that the service or its model refuses, so that trying again will not change it.
+    /// Puts a unit into the archive that the service or its model refuses, so that trying again will not change it. A
+    /// unit with a locked entity stays in the queue.
     ///
     /// - Throws: any other error.
     private func archive(
         _ error: any Error, of unit: UploadUnit, wasSent: Bool
     ) async throws -> Uploader.Outcome {
         guard let refusal = uploader.refusal(error, of: unit) else { throw error }
+        if refusal.isLocked { return try await uploader.setAside(unit, refusal, wasSent: wasSent) }
         return try await uploader.archive(unit, wasSent ? .inDoubt : .refused, refusal, message: refusal.message)
     }
 }

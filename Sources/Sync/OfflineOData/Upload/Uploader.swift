@@ -63,8 +63,11 @@ struct Uploader: Sendable {
         var tries: [Int64: Int] = [:]
         var selection: QueueSelection?
         var usesChangeSets = true
+        var setAside: Set<Int64> = []
         while !options.stopOnFirstFailure || report.failed.isEmpty {
-            guard let unit = try await next(&selection, usesChangeSets: usesChangeSets) else { break }
+            guard let unit = try await next(&selection, besides: setAside, usesChangeSets: usesChangeSets) else {
+                break
+            }
             try Task.checkCancellation()
             let done = report.accepted.count + report.failed.count + report.givenUp.count
             progress.step(.processingRequests, [String(done + 1), String(total)])
@@ -96,6 +99,9 @@ struct Uploader: Sendable {
                 report.failed += failed
                 for request in failed { progress.reportFailure(request) }
             case .requeued: continue
+            case .setAside:
+                setAside.formUnion(unit.requests.map(\.id))
+                continue
             case .sendIndividually:
                 usesChangeSets = false
                 continue
@@ -105,9 +111,9 @@ struct Uploader: Sendable {
                     phase: .uploading, done: report.accepted.count + report.failed.count + report.givenUp.count,
                     total: total))
         }
-        report.waiting = try await database.read { database in
-            let waiting = Set(try outcomes.queue.ids([.pending], in: options.categories, in: database))
-            return try outcomes.queue.requests([.pending], in: database).filter { waiting.contains($0.id) }
+        report.waiting = try await database.read { [setAside] database in
+            let waiting = setAside.union(try outcomes.queue.ids([.pending], in: options.categories, in: database))
+            return try outcomes.queue.requests([.pending, .sending], in: database).filter { waiting.contains($0.id) }
         }
     }
 
@@ -130,16 +136,19 @@ struct Uploader: Sendable {
     /// The first unit that waits for no other. A unit that was on its way when the process ended comes first: its
     /// answer decides over everything behind it.
     ///
-    /// - Parameter usesChangeSets: whether change sets are sent as such, unless the service is known to have
-    ///   none.
-    private func next(_ selection: inout QueueSelection?, usesChangeSets: Bool) async throws -> UploadUnit? {
+    /// - Parameters:
+    ///   - setAside: the requests that the service does not take for now.
+    ///   - usesChangeSets: whether change sets are sent as such, unless the service is known to have none.
+    private func next(
+        _ selection: inout QueueSelection?, besides setAside: Set<Int64>, usesChangeSets: Bool
+    ) async throws -> UploadUnit? {
         let known = selection
         let (requests, present) = try await database.read { database -> ([QueuedRequest], QueueSelection?) in
             var selection = known
             let usesChangeSets =
                 try usesChangeSets && ServiceKnowledge.hasChangeSets(model: mapping.model, in: database)
             let requests = try outcomes.queue.next(
-                in: options.categories, &selection, usesChangeSets: usesChangeSets, in: database)
+                in: options.categories, &selection, besides: setAside, usesChangeSets: usesChangeSets, in: database)
             return (requests, selection)
         }
         selection = present
@@ -154,6 +163,8 @@ struct Uploader: Sendable {
         case failed
         /// The server version counts: these requests left the queue.
         case givenUp([QueuedRequest])
+        /// The unit is back in the queue with the reason for which the service does not take it for now.
+        case setAside
         /// The unit is back in the queue in another form, or was undone.
         case requeued
         /// Change sets do not reach the service: for the rest of this upload, their requests are sent one by one.
@@ -206,6 +217,26 @@ struct Uploader: Sendable {
             }
         }
         return .failed
+    }
+
+    /// Leaves a unit in the queue that the service does not take for now, with the reason. The service has answered, so
+    /// that the unit is sent with another identification the next time.
+    ///
+    /// - Parameter wasSent: whether the unit may have acted in an earlier transmission. Its outcome is still unknown
+    ///   then, and it keeps its identification.
+    func setAside(_ unit: UploadUnit, _ error: ODataError, wasSent: Bool) async throws -> Outcome {
+        let failure = QueuedRequest.Failure(
+            status: error.status, code: error.code, message: error.message, target: error.target,
+            details: error.details, innerError: error.innerError, at: environment.instant)
+        try await write { [environment, outcomes] database in
+            for request in unit.requests {
+                try outcomes.queue.markWaiting(request.id, failure, mayHaveActed: wasSent, in: database)
+                try Events.add(
+                    "waiting", "\(request.kind.rawValue) \(request.entityText): \(error.status) \(error.code)",
+                    environment: environment, in: database)
+            }
+        }
+        return .setAside
     }
 
     /// Stores an answer, also when the task was cancelled since it arrived: the result must not get lost.

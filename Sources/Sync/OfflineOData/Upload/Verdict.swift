@@ -12,6 +12,9 @@ enum Verdict: Hashable, Sendable {
     case alreadySo
     /// The changes go to the error archive. They did not act.
     case refused
+    /// The service does not take the changes for now (RFC 4918, 11.3). They stay in the queue with the reason, and a
+    /// later upload sends them again. The rest of this upload goes on without them.
+    case waits
     /// The changes go to the error archive with an unknown outcome.
     case inDoubt(Doubt)
     /// The upload ends with the error of the service. The requests stay marked as sent if they may have acted,
@@ -200,6 +203,8 @@ extension Verdict {
 
     /// Decides over a refusal by the service.
     private static func of(refusal error: ODataError, _ facts: Facts) -> Verdict {
+        // A unit that may have acted stays marked as sent: the next transmission tells.
+        if error.isLocked { return .waits }
         if facts.mayHaveActed(beside: error), facts.isRepeatable == true, facts.isHarmfulTwice, !error.isRepeatInDoubt {
             // The service recognises repeats and does not say that it recognised this one. Something on the way
             // may have refused it, or the service before it looked.
@@ -328,6 +333,9 @@ extension ODataError {
 
     /// Whether nothing was decided: the way to the service or its gate was closed for now.
     var isOfCommunication: Bool { [401, 407, 408, 429, 502, 503, 504].contains(status) }
+
+    /// Whether somebody else has locked an entity for now, such as a user who edits it.
+    var isLocked: Bool { status == 423 }
 
     /// Whether something on the way answered for a service that may have acted all the same. A service that names
     /// a time to come again did not let the request in.

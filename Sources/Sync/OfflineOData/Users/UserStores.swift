@@ -33,8 +33,7 @@ public struct UserStores: Sendable {
         FileManager.default.fileExists(atPath: StoreFiles.database(in: directory(ofUser: user)))
     }
 
-    /// Removes a user's store with all its pending changes, and its whole directory. It must not be open in this
-    /// process.
+    /// Removes a user's store with all its pending changes, and its whole directory. It must not be open.
     ///
     /// - Throws: as ``OfflineStore/remove(at:)``.
     public func remove(_ user: String) throws(OfflineError) {

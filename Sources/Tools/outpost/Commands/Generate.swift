@@ -23,6 +23,8 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
                 --sets Orders --sets Customers
               outpost generate metadata.xml --output Shop \\
                 --config generator.json --access internal
+              outpost generate metadata.xml --output Crm --objects \\
+                --annotations objects.xml
             """)
 
     @Argument(help: "A file or an address.") var source: String
@@ -37,6 +39,8 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
             "An entity set, singleton or operation to generate, with the types that it needs. Separate several by "
                 + "commas, or repeat the option; the default is all.", valueName: "names"))
     var sets: [String] = []
+
+    @OptionGroup var annotations: AnnotationOptions
 
     @Option(name: .customLong("config"), help: "A configuration file.", completion: .file())
     var configurationFile: String?
@@ -57,9 +61,12 @@ struct Generate: AsyncParsableCommand, ServiceCommand {
     func run() async throws {
         let configuration = try merged()
         let (result, code) = try await ProgressLine.during("Reading metadata") { line in
-            let result = try await MetadataSource(source, service).read(CSDLReaderOptions(references: .custom))
+            var options = CSDLReaderOptions(references: .custom)
+            options.annotationDocuments = try annotations.documents()
+            let result = try await MetadataSource(source, service).read(options)
             line.update("Generating")
-            return (result, try Generator(result.model, configuration).generate())
+            let generator = try Generator(result, annotations: options.annotationDocuments, configuration)
+            return (result, try generator.generate())
         }
         let written: GeneratedCode.Written
         do {

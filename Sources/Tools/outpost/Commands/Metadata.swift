@@ -24,8 +24,9 @@ struct Metadata: AsyncParsableCommand {
               outpost metadata diff old.xml new.xml
               outpost metadata show shop Orders
               outpost metadata diff shop https://host/service/
+              outpost metadata vocabulary
             """,
-        subcommands: [Show.self, Validate.self, Convert.self, Diff.self])
+        subcommands: [Show.self, Validate.self, Convert.self, Diff.self, MetadataVocabulary.self])
 
     struct Show: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
@@ -147,6 +148,7 @@ struct Metadata: AsyncParsableCommand {
                 EXAMPLE
                   outpost metadata validate metadata.xml
                   outpost metadata validate metadata.xml --strict --references
+                  outpost metadata validate metadata.xml --annotations objects.xml
                 """)
 
         @Argument(help: "A file, an address, or the directory of a clone.") var source: String
@@ -155,6 +157,7 @@ struct Metadata: AsyncParsableCommand {
         @Flag(help: "Refuse facets that cannot be, names that are none, and names that differ in case alone.")
         var strict = false
         @Flag(help: "Read the documents it refers to as well.") var references = false
+        @OptionGroup var annotations: AnnotationOptions
         @Flag(help: "Report as JSON.") var json = false
 
         func run() async throws {
@@ -166,6 +169,7 @@ struct Metadata: AsyncParsableCommand {
                 options.facets = .strict
             }
             options.references = references ? .all : .ignored
+            options.annotationDocuments = try annotations.documents()
             let result = try await MetadataSource(source, service, key: key).read(options)
             if json {
                 print(JSONText(Report(result)).text)
@@ -208,7 +212,8 @@ struct Metadata: AsyncParsableCommand {
             commandName: "convert",
             abstract: "Write metadata in another version or format.",
             discussion: """
-                What the version or format cannot say is left out, and named on standard error.
+                What the version or format cannot say is left out, and named on standard error. Annotations of a file \
+                become part of the document.
 
                 EXAMPLE
                   outpost metadata convert metadata.xml --to json
@@ -220,6 +225,7 @@ struct Metadata: AsyncParsableCommand {
         @Option(name: .shortAndLong, help: "The file to write; standard output when left out.", completion: .file())
         var output: String?
         @OptionGroup var service: ServiceOptions
+        @OptionGroup var annotations: AnnotationOptions
         @OptionGroup var key: KeyOptions
         @Flag(help: "Report warnings and omissions as JSON; needs --output.") var json = false
 
@@ -241,7 +247,9 @@ struct Metadata: AsyncParsableCommand {
 
         func run() async throws {
             guard let format = Self.format(to) else { return }
-            let result = try await MetadataSource(source, service, key: key).read()
+            var options = CSDLReaderOptions(references: .ignored)
+            options.annotationDocuments = try annotations.documents()
+            let result = try await MetadataSource(source, service, key: key).read(options)
             let document = CSDLWriter.document(result.model, as: format)
             if !json {
                 for warning in result.warnings {

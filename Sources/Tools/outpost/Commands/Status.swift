@@ -160,8 +160,13 @@ struct RequestLine: Encodable {
         if let category = line.category { text += Terminal.dim(" in \(category)") }
         if request.state == .sending, !isSettled { text += Terminal.dim(" on its way") }
         if let failure = request.failure {
-            let kind = request.state == .inDoubt ? "in doubt" : failure.isConflict ? "conflict" : "refused"
-            text += " \(Terminal.red(kind)): \(failure.message)"
+            let kind: TerminalText =
+                switch request.state {
+                case .inDoubt: Terminal.red("in doubt")
+                case .held, .pending, .sending: Terminal.yellow("locked")
+                case .refused: Terminal.red(failure.isConflict ? "conflict" : "refused")
+                }
+            text += " \(kind): \(failure.message)"
         }
         return text
     }

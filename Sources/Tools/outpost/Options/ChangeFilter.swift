@@ -36,7 +36,7 @@ struct ChangeFilter: Sendable {
     func includes(_ state: ChangeList.State) -> Bool {
         guard !parts.isEmpty else { return true }
         return switch state {
-        case .pending: parts.contains(.pending)
+        case .pending, .locked: parts.contains(.pending)
         case .sent: parts.contains(.sent)
         case .held, .notSubmitted, .waiting: parts.contains(.held)
         case .refused: parts.contains(.failed)

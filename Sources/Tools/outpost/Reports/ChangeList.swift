@@ -8,6 +8,8 @@ struct ChangeList: Sendable {
     enum State: Hashable, Sendable {
         /// The next push sends the change.
         case pending
+        /// The service does not take the change for now. The next push sends it again.
+        case locked
         /// The request is on its way.
         case sent
         /// The queue is held, since the clone may be a copy.
@@ -28,6 +30,7 @@ struct ChangeList: Sendable {
             case .waiting(let id): "waits for #\(id)"
             case .doubt: "in doubt"
             case .pending: "pending"
+            case .locked: "locked"
             case .held: "held"
             case .notSubmitted: "not submitted"
             case .refused: "refused"
@@ -59,7 +62,11 @@ struct ChangeList: Sendable {
             if let blocker { waiting[request.id] = blocker }
             let state: State =
                 request.state == .sending
-                ? .sent : hold != nil ? .held : blocker.map { .waiting(for: $0) } ?? .pending
+                ? .sent
+                : hold != nil
+                    ? .held
+                    : blocker.map { .waiting(for: $0) }
+                        ?? (request.failure == nil ? .pending : .locked)
             items.append(Item(request: request, state: state))
         }
         items += status.held.map { Item(request: $0, state: .notSubmitted) }

@@ -49,6 +49,10 @@ struct PushReport: Encodable {
             "Pushed \(Terminal.plural(report.accepted.count, "change")), "
                 + "\(Terminal.number(refused.count)) refused, \(inDoubt)"
                 + "\(Terminal.number(report.waiting.count)) waiting\(givenUp).")
+        if report.waiting.contains(where: { $0.failure != nil }) {
+            lines.append(
+                Terminal.dim("The service does not take a locked change for now. The next push sends it again."))
+        }
         if refused.contains(where: { !$0.isConflict }) {
             lines.append(
                 Terminal.dim("Mend a refused change by editing its entity again, or see: \(changes) --failed"))

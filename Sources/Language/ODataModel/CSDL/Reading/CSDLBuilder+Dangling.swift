@@ -233,8 +233,11 @@ extension CSDLBuilder {
     // MARK: Annotations
 
     /// Checks targets within declared elements. Targets with an undeclared first segment have a warning already.
-    private mutating func checkTargets(_ finder: CSDLPathFinder) {
-        for (group, index, _, node) in targets where !targeted.entries[index].isTaken {
+    ///
+    /// - Parameter first: the element from which on targets are checked; `nil` for all.
+    mutating func checkTargets(_ finder: CSDLPathFinder, from first: Node? = nil) {
+        for (group, index, _, node) in targets
+        where !targeted.entries[index].isTaken && node.index >= first?.index ?? 0 {
             let root = targeted.root(group)
             let rest = targeted.path(targeted.entries[index].rest, texts: document.texts)
             guard !isTarget(root, rest, finder: finder) else { continue }

@@ -3,6 +3,7 @@ extension CSDLBuilder {
     /// Collects all `Annotations` elements before anything is built, so that each element finds its own.
     mutating func collectTargetedAnnotations(_ part: Part, isMain: Bool) throws(CSDLError) {
         guard options.annotations == .all || options.annotations == .elements else { return }
+        guard !part.isAnnotations else { return try collectAll(of: part) }
         for schema in part.schemas {
             if isMain {
                 let count = document.childCounts(schema).annotations
@@ -25,6 +26,33 @@ extension CSDLBuilder {
                 }
             }
         }
+    }
+
+    /// Collects the annotations of a document that has nothing else (``CSDLReaderOptions/annotationDocuments``).
+    private mutating func collectAll(of part: Part) throws(CSDLError) {
+        for schema in try allSchemas(part.root) {
+            for node in document.children(schema) {
+                switch document.name(node) {
+                case .annotations:
+                    for child in document.children(node) { warnOfUnknownObjectsTerm(of: child) }
+                    do throws(CSDLError) { try collect(node, isMain: true) } catch { try leaveOut(node, error) }
+                case .annotation, .documentation, .using: break
+                default:
+                    let name = document.attribute(node, .name).map { " \($0)" } ?? ""
+                    warn(
+                        "\(document.localName(node))\(name) was left out, because only annotations are read from this "
+                            + "document.", at: node)
+                }
+            }
+        }
+    }
+
+    /// Warns of an annotation with a term that the vocabulary of object packages does not have.
+    private mutating func warnOfUnknownObjectsTerm(of node: Node) {
+        guard let text = document.attributeText(node, .term) else { return }
+        let term = resolver.fullName(text: text)
+        guard term.hasPrefix(Vocabulary.objects), !ObjectsVocabulary.declares(term) else { return }
+        warn("The vocabulary \(ObjectsVocabulary.namespace) has no term \(term).", at: node)
     }
 
     private func allSchemas(_ root: Node) throws(CSDLError) -> [Node] {

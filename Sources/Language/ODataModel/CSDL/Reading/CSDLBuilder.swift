@@ -75,6 +75,8 @@ struct CSDLBuilder {
         var schemas: [Node]
         /// The annotations to use from a document that is included only for its annotations.
         var includedAnnotations: [CSDLReference.IncludeAnnotations]
+        /// Whether only the annotations are used, all of them (``CSDLReaderOptions/annotationDocuments``).
+        var isAnnotations = false
     }
 
     /// Returns the references in the document with this root.
@@ -89,7 +91,8 @@ struct CSDLBuilder {
     /// Builds the model.
     ///
     /// - Parameters:
-    ///   - uses: for each further root, the reference for which the document was loaded.
+    ///   - uses: for each further root, the reference for which the document was loaded. The roots behind these are
+    ///     documents of annotations.
     ///   - originalText: the document, which the model keeps.
     mutating func build(uses: [CSDLReference] = [], originalText: [UInt8]? = nil) throws(CSDLError) -> CSDLReader.Result
     {
@@ -109,6 +112,9 @@ struct CSDLBuilder {
                 let namespaces = uses[index - 1].includes.map(\.namespace)
                 part.schemas = nodes.filter { namespaces.contains(document.attribute($0, .namespace) ?? "") }
                 part.includedAnnotations = uses[index - 1].includedAnnotations
+            } else if index > 0 {
+                part.schemas = []
+                part.isAnnotations = true
             }
             parts.append(part)
         }
@@ -157,7 +163,11 @@ struct CSDLBuilder {
             let model = try EntityDataModel(
                 schemas: schemas, version: version(root) ?? fallback, includedSchemas: included,
                 references: references, originalText: originalText, setsOfUnknownTypes: setsOfUnknownTypes)
-            if options.warnsOfDanglingReferences { checkReferences(parts, uses, model: model) }
+            if options.warnsOfDanglingReferences {
+                checkReferences(parts, uses, model: model)
+            } else if let first = parts.first(where: \.isAnnotations) {
+                checkTargets(CSDLPathFinder(model: model), from: first.root)
+            }
             return CSDLReader.Result(model: model, references: references, warnings: document.ordered(warnings))
         } catch {
             let name: String =

@@ -33,6 +33,7 @@ struct CSDLKnownTerms {
         if declared.contains(term) { return true }
         guard let namespace = term.halves(atLast: ".").map({ String($0.before) }) else { return false }
         guard !declaredNamespaces.contains(namespace) else { return false }
+        if namespace == ObjectsVocabulary.namespace { return ObjectsVocabulary.declares(term) }
         if CSDLReference.isStandard(namespace) {
             if resolvesStandard, !missingVocabularies.contains(namespace) { missingVocabularies.append(namespace) }
             return true

@@ -8,22 +8,25 @@ extension QueueTable {
     /// - Parameters:
     ///   - categories: only requests of these categories and their dependencies; `nil` for all.
     ///   - selection: the earlier selection of these requests, and then the current one.
+    ///   - setAside: requests that are not sent, and for which others wait.
     ///   - usesChangeSets: whether the service accepts change sets. If not, the requests of a change set are sent
     ///     one after the other, each waiting for the earlier ones.
     /// - Returns: an empty list if nothing can be sent any more.
     func next(
-        in categories: Set<String>?, _ selection: inout QueueSelection?, usesChangeSets: Bool, in database: Database
+        in categories: Set<String>?, _ selection: inout QueueSelection?, besides setAside: Set<Int64> = [],
+        usesChangeSets: Bool, in database: Database
     ) throws -> [QueuedRequest] {
-        if let unit = try underWay(usesChangeSets: usesChangeSets, in: database) { return unit }
+        if let unit = try underWay(besides: setAside, usesChangeSets: usesChangeSets, in: database) { return unit }
         // Each change set is examined once, however many requests it has.
         var seen: Set<String> = []
         let sendable = { (row: Row) throws -> [QueuedRequest]? in
             let changeSet: String? = row["change_set"]
             if let changeSet {
                 guard seen.insert(changeSet).inserted else { return nil }
-                return try unit(changeSet, usesChangeSets: usesChangeSets, in: database)
+                let unit = try unit(changeSet, usesChangeSets: usesChangeSets, in: database)
+                return unit.flatMap { $0.contains { setAside.contains($0.id) } ? nil : $0 }
             }
-            guard row["waits"] == false else { return nil }
+            guard row["waits"] == false, !setAside.contains(row["id"]) else { return nil }
             return try request(row["id"], in: database).map { [$0] }
         }
         if let categories { return try next(in: categories, &selection, in: database, sendable) ?? [] }
@@ -40,9 +43,11 @@ extension QueueTable {
     }
 
     /// The requests that were sent when an upload ended, and are sent again.
-    private func underWay(usesChangeSets: Bool, in database: Database) throws -> [QueuedRequest]? {
-        let sent = try fetch("WHERE state = 'sending' ORDER BY priority DESC, id LIMIT 1", [], in: database)
-        guard let first = sent.first else { return nil }
+    private func underWay(
+        besides setAside: Set<Int64>, usesChangeSets: Bool, in database: Database
+    ) throws -> [QueuedRequest]? {
+        let sent = try ids([.sending], in: nil, in: database).first { !setAside.contains($0) }
+        guard let first = try sent.flatMap({ try request($0, in: database) }) else { return nil }
         guard let changeSet = first.options.changeSet, usesChangeSets else { return [first] }
         let members = Self.inOrder(try requests(ofChangeSet: changeSet, in: database))
         guard Self.fitIntoBatch(members) else { return [first] }

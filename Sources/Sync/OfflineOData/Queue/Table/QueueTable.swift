@@ -130,12 +130,13 @@ struct QueueTable {
     }
 
     /// Marks a request as sent, before its first byte leaves (rule 3). A repeat keeps the identification and the
-    /// time of the first transmission (rule 2).
+    /// time of the first transmission (rule 2). The reason for which it waited is forgotten.
     func markSending(_ id: Int64, firstSent: String, in database: Database) throws {
         try database.execute(
             sql: """
                 UPDATE outpost_queue SET state = 'sending', attempts = attempts + 1,
-                    request_id = coalesce(request_id, ?), first_sent = coalesce(first_sent, ?)
+                    request_id = coalesce(request_id, ?), first_sent = coalesce(first_sent, ?), status = NULL,
+                    code = NULL, message = NULL, target = NULL, inner_error = NULL, failed_at = NULL, errors = NULL
                 WHERE id = ?
                 """, arguments: [newGuid().description, firstSent, id])
     }
@@ -193,7 +194,18 @@ struct QueueTable {
             arguments: [instant, id])
     }
 
-    /// Puts a request into the error archive.
+    /// Leaves a request in the queue that the service does not take for now, with the reason.
+    ///
+    /// - Parameter mayHaveActed: whether an earlier transmission may have acted. Otherwise, the next transmission is a
+    ///   new request for the service.
+    func markWaiting(
+        _ id: Int64, _ failure: QueuedRequest.Failure, mayHaveActed: Bool, in database: Database
+    ) throws {
+        try markFailed(id, mayHaveActed ? .sending : .pending, failure, in: database)
+        if !mayHaveActed { try markUnacted(id, in: database) }
+    }
+
+    /// Puts a request into the error archive, or stores the reason for which it stays in the queue.
     func markFailed(
         _ id: Int64, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure, in database: Database
     ) throws {
