@@ -45,6 +45,23 @@ struct CollectionPayloadTests {
         #expect(all.last == .finished(CollectionSummary(context: "c", count: 3, nextLink: "n")))
     }
 
+    @Test(arguments: [1, 2, 3, 7, 64])
+    func `numbers that JSON does not have cost a forgiving reader their value, and a strict one all`(size: Int) throws {
+        let text = Array(
+            #"{"value":[{"ID":1,"Freight":NaN,"ShipTo":{"Zip":Infinity}},{"ID":2,"Freight": -Infinity ,"Tags":[]}]}"#
+                .utf8)
+        let all = try elements(text, chunk: size, model: model, type: order, strictness: .forgiving)
+        let lost = all.compactMap { element -> [String]? in
+            if case .entity(let entity) = element { entity.control.unreadable.keys.sorted() } else { nil }
+        }
+        #expect(lost == [["Freight"], ["Freight"]])
+        #expect(throws: PayloadError.self) { try elements(text, chunk: size, model: model, type: order) }
+        let others = Array(#"{"value":[{"ID":1,"Freight":Nan}]}"#.utf8)
+        #expect(throws: PayloadError.self) {
+            try elements(others, chunk: size, model: model, type: order, strictness: .forgiving)
+        }
+    }
+
     @Test("elements come out as soon as they are there")
     func early() throws {
         var reader = CollectionPayloadReader(model: model, type: order)

@@ -159,6 +159,16 @@ import Testing
         #expect(budget.heldBytesLeft == 0)
     }
 
+    @Test func `a nested collection whose decoded values do not fit into the memory is refused`() async throws {
+        try await addOrders(2000)
+        let url = "Orders?$apply=nest(identity as All)"
+        let error = await #expect(throws: ODataError.self) {
+            _ = try await stream(url, RequestBudget(.init(heldBytes: 2 << 20))).collect(limit: 1 << 26)
+        }
+        #expect(error?.status == 413 && error?.code == "ResponseTooLarge")
+        #expect(try await stream(url, RequestBudget(.served)).collect(limit: 1 << 26).count > 200_000)
+    }
+
     @Test(
         arguments: [
             ("concat(identity,identity)", 30), ("concat(identity,identity)", 200),

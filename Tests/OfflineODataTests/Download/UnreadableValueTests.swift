@@ -30,7 +30,8 @@ struct UnreadableValueTests {
             (#""D":"nonsense""#, "D"), (#""M":12.505"#, "M"), (#""M":"12,5""#, "M"), (#""T":"yesterday""#, "T"),
             (#""F":"many""#, "F"), (#""B":"perhaps""#, "B"), (#""I":99999999999"#, "I"), (#""I":1.5"#, "I"),
             (#""G":"x""#, "G"), (#""E":"B""#, "E"), (#""D":{"year":1}"#, "D"), (#""Name2":1,"L":[1,"x"]"#, "L"),
-            (#""A":{"City":"x","Zip":"none"}"#, "A/Zip"), (#""A":"Paris""#, "A"),
+            (#""A":{"City":"x","Zip":"none"}"#, "A/Zip"), (#""A":"Paris""#, "A"), (#""I":NaN"#, "I"),
+            (#""A":{"City":"x","Zip":-Infinity}"#, "A/Zip"),
         ])
     func unreadable(_ members: String, _ property: String) async throws {
         let service = service(members)
@@ -50,6 +51,7 @@ struct UnreadableValueTests {
     private static let forms: [(String, String, ODataValue)] = [
         (#""Name":5"#, "Name", ODataValue.string("5")), (#""Name":true"#, "Name", .string("true")),
         (#""F":"Infinity""#, "F", .double(.infinity)), (#""F":"-Infinity""#, "F", .double(-.infinity)),
+        (#""F":Infinity"#, "F", .double(.infinity)), (#""F":-INF"#, "F", .double(-.infinity)),
         (#""B":"true""#, "B", .boolean(true)), (#""B":"FALSE""#, "B", .boolean(false)),
         (#""I":" 7 ""#, "I", .integer(7)), (#""D":"0000-00-00""#, "D", .null), ("\"D\":\"\"", "D", .null),
         ("\"M\":\"\"", "M", .null), ("\"T\":\"\"", "T", .null), (#""T":"0000-00-00T00:00:00Z""#, "T", .null),
@@ -69,7 +71,7 @@ struct UnreadableValueTests {
     func older() async throws {
         let properties = #"<Property Name="B" Type="Edm.Boolean"/><Property Name="M" Type="Edm.Decimal"/>"#
         let service = OddService(
-            OddService.olderSchema(properties), rows: [1: #"{"ID":1,"Name":5,"B":"true","M":"x"}"#])
+            OddService.olderSchema(properties), rows: [1: #"{"ID":1,"Name":5,"B":"true","M":NaN}"#])
         let store = try await service.clone()
         let row = try #require(try await store.rows("Items(1)").first)
         #expect(row["B"] == .boolean(true))

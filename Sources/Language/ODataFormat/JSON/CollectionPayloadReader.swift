@@ -50,6 +50,7 @@ public struct CollectionPayloadReader: Sendable {
     ) {
         progress = CollectionProgress(
             reader: EntityPayloadReader(model: model, strictness: strictness), type: type, dialect: dialect)
+        chunks.takesBareNumbers = strictness == .forgiving
     }
 
     /// Adds the next chunk.

@@ -58,6 +58,7 @@ public struct EntityPayloadReader: JSONValueReading, Sendable {
         var serviceError: ODataErrorPayload?
         do throws(JSONError) {
             let payload = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> EntityPayload? in
+                scanner.takesBareNumbers = isForgiving
                 serviceError = try Self.takeError(&scanner, shape)
                 if serviceError != nil { return nil }
                 let entity = try readInstance(&scanner, declared: type)

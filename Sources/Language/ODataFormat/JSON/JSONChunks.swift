@@ -13,6 +13,8 @@ struct JSONChunks: Sendable {
     /// The position of the bytes in the whole text.
     private(set) var origin = JSONPosition()
     private(set) var isComplete = false
+    /// Whether the scanners take numbers that JSON does not have.
+    var takesBareNumbers = false
     /// The finder of the end of an incomplete element, and the position up to which it has searched.
     private var finder: JSONBoundaryFinder?
     private var searched = 0
@@ -82,9 +84,11 @@ struct JSONChunks: Sendable {
 
     /// Returns a scanner over the bytes that continues at the end of the last scan.
     func scanner(over buffer: UnsafeBufferPointer<UInt8>, _ state: JSONScanner.State) -> JSONScanner {
-        JSONScanner(
+        var scanner = JSONScanner(
             UnsafeRawBufferPointer(buffer), isComplete: isComplete, origin: origin, startingAt: consumed,
             resuming: state)
+        scanner.takesBareNumbers = takesBareNumbers
+        return scanner
     }
 
     /// Continues after the bytes that have been read.

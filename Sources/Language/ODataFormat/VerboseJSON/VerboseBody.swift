@@ -7,12 +7,15 @@ enum VerboseBody {
     /// - Parameters:
     ///   - bytes: the whole body.
     ///   - shape: the type of the content, whose property names are not envelopes.
+    ///   - takesBareNumbers: whether numbers that JSON does not have are taken for strings.
     static func read<Result>(
-        _ bytes: [UInt8], _ shape: TypeShape, read: (inout JSONScanner) throws(JSONError) -> Result
+        _ bytes: [UInt8], _ shape: TypeShape, takesBareNumbers: Bool = false,
+        read: (inout JSONScanner) throws(JSONError) -> Result
     ) throws(PayloadError) -> Result {
         var serviceError: ODataErrorPayload?
         do throws(JSONError) {
             let result = try JSONScanner.scan(bytes) { (scanner) throws(JSONError) -> Result? in
+                scanner.takesBareNumbers = takesBareNumbers
                 serviceError = try EntityPayloadReader.takeError(&scanner, shape)
                 if serviceError != nil { return nil }
                 let result = try unwrapped(&scanner, shape, read: read)

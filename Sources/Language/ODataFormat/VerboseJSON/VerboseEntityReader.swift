@@ -28,7 +28,7 @@ public struct VerboseEntityReader: JSONValueReading, Sendable {
     /// - Throws: ``PayloadError`` with the position and the property path, or with the service's error object.
     public func read(_ bytes: [UInt8], type: QualifiedName) throws(PayloadError) -> EntityPayload {
         guard let shape = model.shape(type) else { throw .unknownType(type) }
-        return try VerboseBody.read(bytes, shape) { (scanner) throws(JSONError) in
+        return try VerboseBody.read(bytes, shape, takesBareNumbers: isForgiving) { (scanner) throws(JSONError) in
             EntityPayload(entity: try readInstance(&scanner, declared: type), context: nil)
         }
     }

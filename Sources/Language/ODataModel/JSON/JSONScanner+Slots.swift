@@ -42,7 +42,7 @@ extension JSONScanner {
             let start = offset
             return .boolean(try readBoolean(), offset: start)
         case UInt8(ascii: "{"), UInt8(ascii: "["): return .nested(try skipValue())
-        default: return .number(try readNumber())
+        default: return isAtBareNumber ? .string(try readBareNumber()) : .number(try readNumber())
         }
     }
 

@@ -4,7 +4,10 @@ extension JSONScanner {
 
     /// Reads a string without copying it.
     public mutating func readStringView() throws(JSONError) -> JSONString {
-        guard try peekByte("a string") == UInt8(ascii: "\"") else { throw unexpected("a string") }
+        guard try peekByte("a string") == UInt8(ascii: "\"") else {
+            if isAtBareNumber { return try readBareNumber() }
+            throw unexpected("a string")
+        }
         let string = try scanString()
         needsComma = true
         return string

@@ -57,6 +57,9 @@ public struct JSONScanner {
     /// Whether the next member or element must follow a comma. One flag is enough for all levels: an opening
     /// bracket clears the flag, and the end of any value sets it.
     var needsComma = false
+    /// Whether `NaN`, `Infinity` and `INF` without quotation marks, with a minus sign or without, are taken for
+    /// strings. Some libraries write them although JSON does not have them.
+    package var takesBareNumbers = false
 
     /// Creates a scanner over memory that the caller must keep alive and unchanged during scanning.
     ///
@@ -109,6 +112,7 @@ public struct JSONScanner {
         case UInt8(ascii: "{"): .object
         case UInt8(ascii: "["): .array
         case UInt8(ascii: "\""): .string
+        case _ where isAtBareNumber: .string
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): .number
         case UInt8(ascii: "t"), UInt8(ascii: "f"): .boolean
         case UInt8(ascii: "n"): .null

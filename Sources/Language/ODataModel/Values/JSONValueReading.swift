@@ -81,10 +81,9 @@ extension JSONValueReading {
         } catch {
             guard !error.needsMoreData else { throw error }
             scanner = start
-            let isString = try scanner.peekKind() == .string
-            let range = try scanner.skipValue()
-            let text = String(
-                decoding: scanner.rawBytes(isString ? range.dropFirst().dropLast() : range), as: UTF8.self)
+            let raw = scanner.rawBytes(try scanner.skipValue())
+            let isQuoted = raw.first == UInt8(ascii: "\"")
+            let text = String(decoding: isQuoted ? raw.dropFirst().dropLast() : raw[...], as: UTF8.self)
             if property.isNullable, let type = property.type.primitive, ODataValue.isInitial(text, of: type) {
                 return .value(.null)
             }

@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import ODataModel
+import ODataService
 
 /// The current row of a statement, from which values are read on demand.
 ///
@@ -89,9 +90,28 @@ struct StoredRow {
         return plan.variants.indices.contains(kind) && plan.variants[kind].isEntity
     }
 
+    /// The approximate memory of decoded JSON in relation to its text.
+    private static let decodedFactor = 16
+    /// The length limit of SQLite for connections without a smaller one.
+    private static let standardLimit = 1_000_000_000
+
+    /// Checks that a JSON text can be decoded. The length limit of the connection is the memory of the request while
+    /// a request with a budget runs.
+    ///
+    /// - Throws: ``ODataError`` 413 if the request has less memory than the decoded text needs.
+    private func requireRoom(toDecode index: Int) throws(ODataError) {
+        let limit = Int(sqlite3_limit(sqlite3_db_handle(statement), SQLITE_LIMIT_LENGTH, -1))
+        guard limit < Self.standardLimit, size(index) > limit / Self.decodedFactor else { return }
+        throw ODataError(
+            status: 413, code: "ResponseTooLarge",
+            message: "A nested collection of the response needs more than \(limit) bytes of memory. "
+                + "Ask for less with $filter, $select or top.")
+    }
+
     /// Decodes the value of a slot.
     ///
-    /// - Throws: ``StoredValueError`` with table, column and row.
+    /// - Throws: ``StoredValueError`` with table, column and row; ``ODataError`` 413 for JSON that does not fit into
+    ///   the memory of the request.
     func decode(_ slot: ResultPlan.Slot, _ plan: ResultPlan, model: EntityDataModel) throws -> ODataValue {
         // The most common cases do not need a `DatabaseValue`.
         switch (kind(slot.index), slot.storage.codec) {
@@ -101,6 +121,7 @@ struct StoredRow {
         case (SQLITE_INTEGER, .integer):
             if case .enumeration = slot.storage.type { return .enumeration(integer(slot.index)) }
             return .integer(integer(slot.index))
+        case (SQLITE_TEXT, .json): try requireRoom(toDecode: slot.index)
         default: break
         }
         do {
