@@ -1,5 +1,4 @@
-// The JSON form of dynamic queries: read, bound to the model that payloads are read with, written, and read again to an equal
-// query.
+// The JSON form of dynamic queries: read, bound to the model of the payloads, written, and read again to an equal query.
 import ODataModel
 import ODataQuery
 

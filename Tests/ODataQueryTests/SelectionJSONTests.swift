@@ -69,7 +69,7 @@ struct SelectionJSONTests {
     ]
 
     @Test("A fault is an error that names its place", arguments: faults)
-    func faults(text: String, place: String) {
+    func eachFault(text: String, place: String) {
         let error = #expect(throws: SelectionError.self) { try read(text) }
         #expect(error?.place == place, "\(error.map(\.description) ?? "")")
     }
