@@ -4,8 +4,22 @@ extension BoundTree {
     package var entitySets: Set<String> {
         children.reduce(into: []) { sets, child in
             if let set = child.entitySet { sets.insert(set) }
+            if case .selection(let selection) = child { sets.formUnion(selection.sourceSets) }
             sets.formUnion(child.entitySets)
         }
+    }
+}
+
+extension BoundSelection {
+    /// The names of the entity sets that the query and all queries within it read.
+    package var allEntitySets: Set<String> { sourceSets.union(entitySets) }
+
+    /// The names of the entity sets among the sources.
+    fileprivate var sourceSets: Set<String> {
+        Set(
+            sources.compactMap { source in
+                if case .entities(let set, _) = source.rows { set.name } else { nil }
+            })
     }
 }
 
@@ -17,7 +31,7 @@ extension BoundNode {
         case .step(.entitySet(let set, _)): set.name
         case .step(.singleton(let singleton, _)): singleton.name
         case .query(let query): query.set?.name
-        case .step, .expression, .condition, .path, .aggregate, .hierarchy, .transformation, .expand: nil
+        case .step, .expression, .condition, .path, .aggregate, .hierarchy, .transformation, .expand, .selection: nil
         }
     }
 
@@ -25,7 +39,7 @@ extension BoundNode {
     fileprivate var expression: BoundExpression? {
         switch self {
         case .expression(let expression), .condition(let expression, _): expression
-        case .path, .step, .aggregate, .hierarchy, .transformation, .expand, .query: nil
+        case .path, .step, .aggregate, .hierarchy, .transformation, .expand, .query, .selection: nil
         }
     }
 }

@@ -1,0 +1,5 @@
+// Expected: no dynamic member 'photo'
+// A dynamic query tests a large attribute.
+import ObjectAPI
+
+func wrong(_ c: QueryAlias<Customer>) -> DynamicQuery { DynamicQuery.from(c).where(c.photo.isNull) }
