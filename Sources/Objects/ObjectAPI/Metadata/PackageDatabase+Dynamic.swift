@@ -1,4 +1,5 @@
 import ODataModel
+import ODataQuery
 import ODataService
 import OfflineOData
 

@@ -1,4 +1,5 @@
 import ODataModel
+import ODataQuery
 import ODataService
 
 /// Changes by an action of the service with arguments of its own. Generated code calls them.
