@@ -3,8 +3,8 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// A million orders, and the customers that placed them, in the layout of an offline store, without the store's encryption, which is measured
-/// elsewhere.
+/// A million orders, and the customers that placed them, in the layout of an offline store, without the store's
+/// encryption, which is measured elsewhere.
 struct Orders {
     let model: EntityDataModel
     let layout: OfflineLayout

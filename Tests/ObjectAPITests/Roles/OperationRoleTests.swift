@@ -59,7 +59,7 @@ struct OperationRoleTests {
         #expect(service.remarks == ["SPRING"])
     }
 
-    @Test("changes an object by an action whose parameters are all attributes")
+    @Test("changes an object by an action if attributes fill all parameters")
     func update() async throws {
         let service = try await DepotService()
         try await service.add("Parcels", ["Title": "Books", "Shelf": "A1"])
@@ -129,7 +129,7 @@ struct OperationRoleTests {
         #expect(try await depot.refresh(truck).color == "rust")
     }
 
-    @Test("whose answer is lost is not called twice")
+    @Test("is not called twice after a lost answer")
     func lostAnswer() async throws {
         let service = try await DepotService()
         let depot = try await service.synchronized()

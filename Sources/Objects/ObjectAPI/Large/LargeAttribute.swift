@@ -22,7 +22,8 @@ public actor LargeAttribute {
     private let place: LargePlace
     private let contentType: String
     private var state = State.closed
-    /// The number of times that the attribute was opened, by which old readers and writers are told from the present one.
+    /// The number of times that the attribute was opened, by which old readers and writers are told from the present
+    /// one.
     private var session = 0
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -69,7 +70,8 @@ public actor LargeAttribute {
     /// Loads the value from the service. An interrupted load resumes.
     ///
     /// - Returns: whether it was loaded; `false` if the database has it already and it has not changed.
-    /// - Throws: ``ObjectError/notSaved(type:)``; `OfflineError.notConnected`; `ODataError` 404 if the attribute is null.
+    /// - Throws: ``ObjectError/notSaved(type:)``; `OfflineError.notConnected`; `ODataError` 404 if the attribute is
+    ///   null.
     @discardableResult
     public func load() async throws -> Bool { try await place.store.streams.load(place.url()) }
 
@@ -88,8 +90,8 @@ public actor LargeAttribute {
     /// Opens the value for reading, at its beginning. If it is open for reading, nothing happens; if it is open for
     /// writing, the written value is published first.
     ///
-    /// - Throws: ``ObjectError/notSaved(type:)``; ``ObjectError/objectNotFound(type:object:)`` if the attribute is null;
-    ///   `ODataError` if it was not loaded.
+    /// - Throws: ``ObjectError/notSaved(type:)``; ``ObjectError/objectNotFound(type:object:)`` if the attribute is
+    ///   null; `ODataError` if it was not loaded.
     public func openForReading() async throws -> LargeAttributeReader {
         try await exclusively {
             switch state {
@@ -137,8 +139,8 @@ public actor LargeAttribute {
     /// ```swift
     /// try await photo.write(byteCount: 3) { writer in try await writer.write([1, 2, 3]) }
     /// ```
-    /// - Throws: as ``openForWriting(byteCount:contentType:)``; ``ObjectError/overLength(attribute:announced:)``; the error
-    ///   of the closure. The former value stays then.
+    /// - Throws: as ``openForWriting(byteCount:contentType:)``; ``ObjectError/overLength(attribute:announced:)``; the
+    ///   error of the closure. The former value stays then.
     public func write(
         byteCount: Int64? = nil, contentType: String? = nil,
         _ body: @Sendable (LargeAttributeWriter) async throws -> Void

@@ -16,7 +16,8 @@ public struct LargeAttributeReader: Sendable {
     /// Returns the next bytes; `nil` at the end.
     ///
     /// - Parameter count: the number of bytes at most, 1 or more. At the end, there are fewer.
-    /// - Throws: ``ObjectError/streamNotOpen(attribute:)`` after ``close()``; `ODataError` 410 if the value was replaced.
+    /// - Throws: ``ObjectError/streamNotOpen(attribute:)`` after ``close()``; `ODataError` 410 if the value was
+    ///   replaced.
     public func read(upTo count: Int) async throws -> [UInt8]? {
         try await attribute.read(upTo: count, .bytes, session)
     }

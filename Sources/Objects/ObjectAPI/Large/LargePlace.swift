@@ -38,7 +38,8 @@ struct LargePlace: Sendable {
 
     /// The bytes, which are read on demand.
     ///
-    /// - Throws: ``ObjectError/objectNotFound(type:object:)`` if the attribute is null; `ODataError` if it was not loaded.
+    /// - Throws: ``ObjectError/objectNotFound(type:object:)`` if the attribute is null; `ODataError` if it was not
+    ///   loaded.
     func bytes() async throws -> ByteStream {
         let url = try await url()
         guard case .raw(let bytes, _) = try await store.execute(ODataRequest(.read, url)).body else {

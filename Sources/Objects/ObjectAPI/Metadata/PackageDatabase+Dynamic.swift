@@ -23,8 +23,8 @@ extension PackageDatabase {
 
     /// Returns a large attribute.
     ///
-    /// - Throws: ``ObjectError/noSuchAttribute(name:of:)``; ``ObjectError/invalidType(name:expected:)`` for an attribute
-    ///   that is not large.
+    /// - Throws: ``ObjectError/noSuchAttribute(name:of:)``; ``ObjectError/invalidType(name:expected:)`` for an
+    ///   attribute that is not large.
     public func large(_ attribute: String, of object: DynamicObject) throws(ObjectError) -> LargeAttribute {
         guard let property = object.entity.shape.property(attribute) else {
             throw .noSuchAttribute(name: attribute, of: object.typeName.description)
@@ -90,8 +90,8 @@ extension PackageDatabase {
 
     // MARK: Operations
 
-    /// Calls an operation: `create`, `update` or `delete`, an action with one of these roles, or another action, which is
-    /// held until it is submitted.
+    /// Calls an operation: `create`, `update` or `delete`, an action with one of these roles, or another action, which
+    /// is held until it is submitted.
     ///
     /// ```swift
     /// try await crm.invoke("ChangeLastName", on: customer, ["OldName": "Smith", "NewName": "Jones"])

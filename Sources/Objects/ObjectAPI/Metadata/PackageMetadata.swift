@@ -74,7 +74,8 @@ public struct PackageMetadata: Sendable {
 
     /// An operation.
     public struct Operation: Hashable, Sendable {
-        /// The name: that of the action or its import, or `create`, `update` and `delete` for the verbs of the entity set.
+        /// The name: that of the action or its import, or `create`, `update` and `delete` for the verbs of the entity
+        /// set.
         public var name: String
         /// The action; `nil` for a verb of the entity set.
         public var action: QualifiedName?

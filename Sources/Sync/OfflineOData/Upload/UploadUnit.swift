@@ -46,7 +46,8 @@ struct UploadUnit: Sendable {
 }
 
 extension QueuedRequest {
-    /// Whether a second execution has another effect than the first one. Only the service knows the effect of an action.
+    /// Whether a second execution has another effect than the first one. Only the service knows the effect of an
+    /// action.
     var isHarmfulTwice: Bool { kind.isHarmfulTwice || options.action != nil }
 
     /// The same request, as if never sent.
