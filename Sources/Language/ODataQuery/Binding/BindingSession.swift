@@ -92,6 +92,12 @@ final class BindingSession {
         return RangeVariable(name: name, identifier: lastVariable, shape: shape(of: type), type: type)
     }
 
+    /// Creates a range variable for rows of a shape that the model does not have.
+    func makeVariable(_ name: String, shape: TypeShape) -> RangeVariable {
+        lastVariable += 1
+        return RangeVariable(name: name, identifier: lastVariable, shape: shape, type: .complex(shape.name))
+    }
+
     /// Adds the name of the query option to errors that do not have one.
     func part<Value>(_ name: String, _ body: () throws(QueryError) -> Value) throws(QueryError) -> Value {
         do throws(QueryError) {

@@ -38,6 +38,8 @@ public indirect enum BoundExpression: Hashable, Sendable {
     case custom(ScalarFunction, [BoundExpression])
     /// A test of a node's place in a recursive hierarchy.
     case hierarchyTest(BoundHierarchyTest)
+    /// A query within a ``BoundSelection``; never part of a URL.
+    case subquery(BoundSubquery)
 
     /// The type of the value.
     public var type: TypeReference {
@@ -51,6 +53,7 @@ public indirect enum BoundExpression: Hashable, Sendable {
         case .list(_, let element): .collection(element)
         case .aggregate(_, let aggregate): aggregate.type
         case .custom(let function, _): function.returnType
+        case .subquery(let subquery): subquery.type
         }
     }
 }

@@ -17,7 +17,7 @@ extension BoundNode {
         case .step(.entitySet(let set, _)): set.name
         case .step(.singleton(let singleton, _)): singleton.name
         case .query(let query): query.set?.name
-        case .step, .expression, .condition, .path, .aggregate, .hierarchy, .transformation, .expand: nil
+        case .step, .expression, .condition, .path, .aggregate, .hierarchy, .transformation, .expand, .selection: nil
         }
     }
 
@@ -25,7 +25,7 @@ extension BoundNode {
     fileprivate var expression: BoundExpression? {
         switch self {
         case .expression(let expression), .condition(let expression, _): expression
-        case .path, .step, .aggregate, .hierarchy, .transformation, .expand, .query: nil
+        case .path, .step, .aggregate, .hierarchy, .transformation, .expand, .query, .selection: nil
         }
     }
 }

@@ -80,7 +80,7 @@ extension Evaluator {
         }
     }
 
-    private func aggregate(
+    func aggregate(
         _ values: [ODataValue], by method: BoundAggregate.Method, _ function: AggregateFunction?
     ) throws -> ODataValue {
         let known = values.filter { !$0.isNull }

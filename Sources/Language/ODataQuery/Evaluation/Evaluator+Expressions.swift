@@ -46,6 +46,7 @@ extension Evaluator {
         case .list(let items, _): return .collection(try items.map { try value($0, in: environment) })
         case .aggregate(_, let item): return try aggregate(item, over: [environment])
         case .hierarchyTest: return try test(expression, in: environment)
+        case .subquery(let subquery): return try value(of: subquery, in: environment)
         case .custom(let function, let arguments): return try function(arguments.map { try value($0, in: environment) })
         }
     }
@@ -109,7 +110,7 @@ extension Evaluator {
     }
 
     /// Compares with `eq`. Entities are equal if they have the same identity.
-    private func isEqual(
+    func isEqual(
         _ left: BoundExpression, _ right: BoundExpression, in environment: Environment
     ) throws -> Bool {
         let (first, second) = (try operand(left, in: environment), try operand(right, in: environment))

@@ -12,6 +12,7 @@ extension BoundExpression: BoundTree {
         case .all(let path, let variable, let condition): [path.node, .condition(condition, variable)]
         case .aggregate(let path, let aggregate): [path.node, aggregate.node]
         case .hierarchyTest(let test): [test.reference.node, test.node.node] + test.other.nodes
+        case .subquery(let subquery): subquery.children
         }
     }
 
@@ -50,6 +51,7 @@ extension BoundExpression: BoundTree {
             test.node = try test.node.mapped(transform)
             test.other = try test.other.mapped(transform)
             return .hierarchyTest(test)
+        case .subquery(let subquery): return .subquery(try subquery.mapChildren(transform))
         }
     }
 }

@@ -11,6 +11,7 @@ package indirect enum BoundNode: Hashable, Sendable {
     case transformation(BoundTransformation)
     case expand(BoundExpand)
     case query(BoundQuery)
+    case selection(BoundSelection)
 }
 
 /// A part of a bound request.
@@ -49,6 +50,7 @@ extension BoundNode: BoundTree {
         case .transformation(let transformation): transformation.children
         case .expand(let item): item.children
         case .query(let query): query.children
+        case .selection(let selection): selection.children
         }
     }
 
@@ -65,6 +67,7 @@ extension BoundNode: BoundTree {
         case .transformation(let transformation): .transformation(try transformation.mapChildren(transform))
         case .expand(let item): .expand(try item.mapChildren(transform))
         case .query(let query): .query(try query.mapChildren(transform))
+        case .selection(let selection): .selection(try selection.mapChildren(transform))
         }
     }
 }

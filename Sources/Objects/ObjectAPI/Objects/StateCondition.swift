@@ -16,7 +16,7 @@ public enum StateCondition: String, Hashable, Sendable, CaseIterable {
     /// The object was created or changed here.
     case newOrUpdated
 
-    fileprivate var functions: [String] {
+    var functions: [String] {
         switch self {
         case .pending: ["hasPendingChanges"]
         case .created: ["isCreated"]

@@ -161,7 +161,8 @@ package struct AccessRestriction {
             case .expression, .aggregate: try checkPaths(in: child, scopes)
             // The names in a hierarchy are those of its nodes.
             case .hierarchy(let hierarchy): _ = try check(hierarchy.nodes, scopes)
-            case .step, .transformation, .expand, .query: break
+            // Dynamic queries are checked as a whole.
+            case .step, .transformation, .expand, .query, .selection: break
             }
         }
     }

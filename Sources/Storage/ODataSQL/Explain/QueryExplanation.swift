@@ -102,7 +102,7 @@ extension StoreReader {
         }
     }
 
-    private static func statement(
+    static func statement(
         _ purpose: String, _ fragment: SQLFragment, in database: Database
     ) throws -> QueryExplanation.Statement {
         let rows = try Row.fetchAll(

@@ -94,11 +94,11 @@ struct QueryOutline {
 
     // MARK: Expressions
 
-    private static func text(_ items: [BoundOrder]) -> String {
+    static func text(_ items: [BoundOrder]) -> String {
         items.map { "\(text($0.expression))\($0.isDescending ? " desc" : "")" }.joined(separator: ", ")
     }
 
-    private static func text(_ items: [BoundAggregate]) -> String {
+    static func text(_ items: [BoundAggregate]) -> String {
         items.map { item in
             let operand = item.expression.map(text) ?? "rows"
             let members =
@@ -129,6 +129,14 @@ struct QueryOutline {
         expressions.map(text).joined(separator: ", ")
     }
 
+    private static func text(_ subquery: BoundSubquery) -> String {
+        switch subquery {
+        case .exists(let selection): "exists(\(SelectionOutline(selection).line))"
+        case .value(let selection): "(\(SelectionOutline(selection).line))"
+        case .contains(let value, _, let selection): "\(text(value)) in (\(SelectionOutline(selection).line))"
+        }
+    }
+
     static func text(_ expression: BoundExpression) -> String {
         switch expression {
         case .constant(let value, let type):
@@ -153,6 +161,7 @@ struct QueryOutline {
         case .hierarchyTest(let test):
             "\(test.kind.rawValue)(\(text(test.reference.nodes)),\(test.reference.qualifier),"
                 + "\(text([test.node] + (test.other.map { [$0] } ?? []))))"
+        case .subquery(let subquery): text(subquery)
         }
     }
 }

@@ -49,7 +49,7 @@ extension TrackedQuery {
             switch child {
             case .expression(let inner), .condition(let inner, _): used = Self.columns(inner, of: table)
             case .path(let path): used = Self.columns(path, of: table)
-            case .step, .aggregate, .hierarchy, .transformation, .expand, .query: used = nil
+            case .step, .aggregate, .hierarchy, .transformation, .expand, .query, .selection: used = nil
             }
             guard let used else { return nil }
             columns.formUnion(used)

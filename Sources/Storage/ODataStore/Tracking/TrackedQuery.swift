@@ -180,7 +180,7 @@ package struct TrackedQuery: Sendable {
                 var inner = variables
                 inner[variable] = members
                 guard follow(condition, from: node, variables: inner) else { return false }
-            case .step, .aggregate, .hierarchy, .transformation, .expand, .query: return false
+            case .step, .aggregate, .hierarchy, .transformation, .expand, .query, .selection: return false
             }
         }
         return true

@@ -197,6 +197,7 @@ package final class ExpressionCompiler {
         case .aggregate(let path, let item): return try aggregate(path, item)
         case .custom(let function, let arguments): return try call(function, arguments)
         case .hierarchyTest: return try test(expression)
+        case .subquery(let subquery): return try value(of: subquery)
         }
     }
 
@@ -330,8 +331,12 @@ package final class ExpressionCompiler {
     }
 
     private func call(_ function: ScalarFunction, _ arguments: [BoundExpression]) throws -> Operand {
-        if arguments.isEmpty, let condition = mapping.rowConditions[function.name] {
-            guard let scope = scopes[0], let table = scope.table, let sql = condition.fragment(of: table, in: scope)
+        if let condition = mapping.rowConditions[function.name] {
+            // A dynamic query names the row.
+            var variable = 0
+            if case .path(let path)? = arguments.first { variable = path.variable.identifier }
+            guard let scope = scopes[variable], let table = scope.table,
+                let sql = condition.fragment(of: table, in: scope)
             else { throw Self.unsupported("\(function.name) here") }
             return boolean(sql)
         }

@@ -52,8 +52,14 @@ package final class SQLScope {
 
     /// The scope whose FROM contains this scope's joins, because all joins of a SELECT are in one place.
     private let root: SQLScope?
+    /// Whether a left join may have found no row, so that every column may be NULL.
+    private let isOptional: Bool
 
-    package init(alias: String, source: Source, from: SQLFragment, root: SQLScope? = nil, prefix: String = "") {
+    package init(
+        alias: String, source: Source, from: SQLFragment, root: SQLScope? = nil, prefix: String = "",
+        isOptional: Bool? = nil
+    ) {
+        self.isOptional = isOptional ?? (root != nil)
         self.alias = alias
         self.prefix = prefix
         self.root = root
@@ -150,6 +156,6 @@ package final class SQLScope {
     /// NULL is possible if the property is nullable, a left join may have found no row, or the column may not be
     /// loaded.
     func holdsNull(_ storage: ColumnStorage, isNullable: Bool) -> Bool {
-        isNullable || owner !== self || storage.isOptionallyLoaded
+        isNullable || isOptional || storage.isOptionallyLoaded
     }
 }

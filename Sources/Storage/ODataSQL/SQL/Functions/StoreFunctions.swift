@@ -226,6 +226,8 @@ enum FunctionError: Error {
     case stored(StoredValueError)
     /// A hierarchy that is too deep or cyclic.
     case depth
+    /// A query as a value that has several rows.
+    case severalRows
     /// An error of a registered function; the message starts with ``mark``.
     case app(String)
 
@@ -240,6 +242,7 @@ enum FunctionError: Error {
         case .stored(let error): "\(Self.mark)\(error)"
         case .depth:
             "\(Self.mark)The hierarchy is deeper than \(StatementBuilder.maxDepth) levels, or goes in circles."
+        case .severalRows: "\(Self.mark)The result of a query is something else than one row."
         case .app(let message): message
         }
     }

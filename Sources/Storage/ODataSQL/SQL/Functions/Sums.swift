@@ -13,7 +13,7 @@ enum Sums {
         ("outpost_dec_avg", 1, { DecimalAverage() }), ("outpost_number_sum", 2, { NumberSum() }),
         ("outpost_number_avg", 2, { NumberAverage() }), ("outpost_real_sum", 1, { RealSum() }),
         ("outpost_real_avg", 1, { RealAverage() }), ("outpost_duration_sum", 1, { DurationSum() }),
-        ("outpost_duration_avg", 1, { DurationAverage() }),
+        ("outpost_duration_avg", 1, { DurationAverage() }), ("outpost_only", 2, { OnlyRow() }),
     ]
 
     static func decimal(_ value: ODataDecimal) -> DatabaseValue { Data(DecimalKey.encode(value)).databaseValue }

@@ -81,6 +81,18 @@ public struct SQLCompiler: Sendable {
         try compile(query, at: segments, literals: [])
     }
 
+    /// Compiles a dynamic query.
+    ///
+    /// - Throws: ``ODataError`` 501 with the name of a construct that has no SQL.
+    public func compile(_ selection: BoundSelection) throws -> CompiledQuery {
+        let compiler = ExpressionCompiler(mapping: mapping, options: options)
+        do {
+            return try SelectionCompiler(compiler: compiler).statement(of: selection)
+        } catch let error as StoredValueError {
+            throw ODataError(status: 400, code: "InvalidQuery", message: error.description)
+        }
+    }
+
     /// Compiles a query whose statement other requests may share.
     ///
     /// - Parameter literals: the literals of the request; empty if the statement is not shared.
