@@ -223,7 +223,9 @@ private let levels: [String: String] = [
     "log": "system key-missing wrong-key not-encrypted unknown-format busy unwritable limits",
     "rights": "unknown-set filter unknown-value filter-of-all-sets filter-of-operation verbs-of-operation",
     "object": """
-    not-found attribute-missing not-saved already-submitted package-mismatch invalid-package invalid-query
+    not-found attribute-missing not-saved already-submitted package-mismatch invalid-package invalid-query \
+    no-such-entity abstract-entity no-such-attribute no-such-operation no-such-parameter missing-argument \
+    invalid-type stream-not-open stream-not-closed append-only over-length not-at-character
     """,
     "offline": """
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \
