@@ -26,13 +26,17 @@ cleanup() {
 }
 trap cleanup EXIT
 
-check() { # check PACKAGE PRODUCT ARGUMENT…: the program must print Examples/PACKAGE/expected.txt
-    local package=$1 product=$2 bin
+# check PACKAGE PRODUCT COMMAND…: the runs of the program, one for each command, must print Examples/PACKAGE/expected.txt
+check() {
+    local package=$1 product=$2 bin arguments
     shift 2
     plan_anew
     swift build --package-path "Examples/$package" "${configuration[@]}" --product "$product"
     bin=$(swift build --package-path "Examples/$package" "${configuration[@]}" --show-bin-path)
-    diff <("$bin/$product" "$@") "Examples/$package/expected.txt"
+    diff <(for arguments in "${@:-}"; do
+        # shellcheck disable=SC2086 # a command is words
+        "$bin/$product" $arguments
+    done) "Examples/$package/expected.txt"
     echo "Examples/$package: as expected"
 }
 
@@ -45,4 +49,5 @@ for _ in $(seq 100); do
     kill -0 "$process" || { echo "examples.sh: the reference service ended" >&2; exit 1; }
     sleep 0.1
 done
-check Crm crm "$(sed 's/.*"url":"\([^"]*\)".*/\1/' "$address")"
+root=$(sed 's/.*"url":"\([^"]*\)".*/\1/' "$address")
+check Crm crm "$root" "report $root"

@@ -3,8 +3,8 @@ import GRDB
 import ODataModel
 import ODataSQL
 
-/// A million orders in the layout of an offline store, without the store's encryption, which is measured
-/// elsewhere.
+/// A million orders, and the customers that placed them, in the layout of an offline store, without the store's
+/// encryption, which is measured elsewhere.
 struct Orders {
     let model: EntityDataModel
     let layout: OfflineLayout
@@ -33,6 +33,12 @@ struct Orders {
                         i * 7919 % 100000, i % 3 = 0, i * 7919 % 1000003
                     FROM n
                     """, arguments: [rows])
+            try database.execute(
+                sql: """
+                    INSERT INTO "Customers" ("CustomerID", "City")
+                    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
+                    SELECT printf('C%04d', i), 'city ' || (i % 20) FROM n
+                    """)
             try database.execute(sql: "CREATE INDEX by_placed ON \"Orders\" (\"Placed\")")
         }
     }
@@ -48,7 +54,12 @@ struct Orders {
         <Property Name="Shipped" Type="Edm.Boolean"/>
         <Property Name="Placed" Type="Edm.Int64"/>
         </EntityType>
-        <EntityContainer Name="Container"><EntitySet Name="Orders" EntityType="Bench.Order"/></EntityContainer>
+        <EntityType Name="Customer"><Key><PropertyRef Name="CustomerID"/></Key>
+        <Property Name="CustomerID" Type="Edm.String" MaxLength="5" Nullable="false"/>
+        <Property Name="City" Type="Edm.String"/>
+        </EntityType>
+        <EntityContainer Name="Container"><EntitySet Name="Orders" EntityType="Bench.Order"/>
+        <EntitySet Name="Customers" EntityType="Bench.Customer"/></EntityContainer>
         </Schema></edmx:DataServices></edmx:Edmx>
         """
 }

@@ -12,7 +12,7 @@ import SampleOrders
 
 // Queries beside the same SQL written by hand (see the table in the design):
 //
-//     QueryBenchmarks [--quick] [--only compile|find|page|groups] [--profile [--hand]]
+//     QueryBenchmarks [--quick] [--only compile|find|page|groups|join] [--profile [--hand]]
 //
 // With --profile the store's side runs alone, for a profiler that counts instructions; with --hand the other side.
 
@@ -127,6 +127,60 @@ if isWanted("groups") {
             bytes.append(contentsOf: "{\"\(name)\":\"\(key)\",\"Total\":\(decimal(total)),\"N\":\(count)}".utf8)
         }
     }
+}
+
+if isWanted("join") { try await joining() }
+
+/// A dynamic query that joins each order with its customer and adds up the freight by city, beside the same SQL.
+func joining() async throws {
+    let totals = Selection.from("Orders", as: "o")
+        .join("Customers", as: "c", on: .attribute("o.CustomerID", .equal, .attribute("c.CustomerID")))
+        .groupBy("c.City").select(
+            Selection.Column(.attribute("c.City")), Selection.Column(.sum("o.Freight"), as: "Total")
+        )
+        .orderBy(.operand(.attribute("c.City")))
+    @Sendable func asked() async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for row in try await provider.select(totals).rows {
+            let (city, total) = (try row.value("City", as: String.self), try row.value("Total", as: ODataDecimal.self))
+            bytes.append(contentsOf: "\(city): \(total)\n".utf8)
+        }
+        return bytes
+    }
+    @Sendable func written() async throws -> [UInt8] {
+        try await orders.queue.read { database in
+            var bytes: [UInt8] = []
+            let sql = """
+                SELECT c."City", SUM(o."Freight") FROM "Orders" AS o JOIN "Customers" AS c
+                ON o."CustomerID" = c."CustomerID" GROUP BY c."City" ORDER BY c."City"
+                """
+            let cursor = try Row.fetchCursor(try database.cachedStatement(sql: sql))
+            while let row = try cursor.next() {
+                let (city, total): (String, Int64) = (row[0], row[1])
+                bytes.append(contentsOf: "\(city): \(decimal(total))\n".utf8)
+            }
+            return bytes
+        }
+    }
+    if isProfiled {
+        for _ in 0..<3 { _ = isHandProfiled ? try await written() : try await asked() }
+        return
+    }
+    let title = "a dynamic query that joins \(rows) rows and groups them"
+    let (expected, found) = (try await written(), try await asked())
+    guard expected == found else {
+        print("\(title): different answers, so that nothing was measured")
+        print(String(decoding: expected.prefix(300), as: UTF8.self))
+        print(String(decoding: found.prefix(300), as: UTF8.self))
+        exit(2)
+    }
+    let (store, hand) = try await best(rounds: quick ? 3 : 7) {
+        _ = try await asked()
+    } _: {
+        _ = try await written()
+    }
+    print("\(title): \(Int(store * 1e6)) µs beside \(Int(hand * 1e6)) µs")
+    Figure(title, store / hand).print(atMost: 1.2)
 }
 
 /// Parsing, binding and compiling beside the preparation of the SQL that comes out.

@@ -36,6 +36,9 @@ enum CrmDefinition {
             {"FirstName": "Ann", "LastName": "Smith", "City": "Dublin", "Region": "West"},
             {"FirstName": "Bob", "LastName": "Jones", "City": "Cork", "Region": "West"},
             {"FirstName": "Cid", "LastName": "Byrne", "City": "Galway", "Region": "North"}
+        ], "SalesOrders": [
+            {"CustomerID": 1, "Amount": 12.50}, {"CustomerID": 1, "Amount": 7.25}, {"CustomerID": 2, "Amount": 40},
+            {"CustomerID": 3, "Amount": 99}
         ]}
         """
 }

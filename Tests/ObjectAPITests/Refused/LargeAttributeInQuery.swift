@@ -1,5 +1,4 @@
-// Expected: no dynamic member 'photo'
-// A dynamic query tests a large attribute.
+// A large attribute in a dynamic query. Expected: StreamPath
 import ObjectAPI
 
 func wrong(_ c: QueryAlias<Customer>) -> DynamicQuery { DynamicQuery.from(c).where(c.photo.isNull) }

@@ -29,12 +29,16 @@ enum ReservedNames {
 
     /// The types of the object library that generated code uses.
     static let objectLibraryTypes: Set<String> = [
-        "BusinessObject", "ChangeScope", "Creatable", "DatabaseProfile", "Deletable", "GroupName", "NoPersonalization",
-        "ObjectAPI", "ObjectError", "ObjectOperation", "ObjectPackage", "ObjectReference", "ObjectSet", "ObjectState",
-        "ObjectTransaction", "ObjectType", "OfflineStore", "OperationParameters", "Package", "PackageDatabase",
-        "PendingChange", "PendingOperation", "PersonalizationKeys", "PersonalizationValues", "QueryArgument",
-        "ReplayFailure", "RequiredInitialValues", "Savable", "StateCondition", "SubscriptionArgument",
-        "SubscriptionParameters", "SurrogateKey", "SyncReport", "SynchronizationProfile", "Updatable",
+        "AttributeOperand", "BusinessObject", "ChangeScope", "Creatable", "DatabaseProfile", "Deletable",
+        "DynamicObject", "DynamicObjects", "DynamicQuery", "GroupName", "Invocation", "LargeAttribute",
+        "LargeAttributeReader", "LargeAttributeWriter", "LargeText", "LargeTextPath", "LargeTextReader",
+        "LargeTextWriter", "NoPersonalization", "ObjectAPI", "ObjectError", "ObjectOperation", "ObjectPackage",
+        "ObjectReference", "ObjectSet", "ObjectState", "ObjectTransaction", "ObjectType", "OfflineStore",
+        "OperationParameters", "OrderedQueryValue", "Package", "PackageDatabase", "PackageMetadata", "PendingChange",
+        "PendingOperation", "PersonalizationKeys", "PersonalizationValues", "QueryAlias", "QueryArgument",
+        "QueryPath", "ReplayFailure", "RequiredInitialValues", "ResultOperand", "Savable", "SelectableColumn",
+        "StateCondition", "SubscriptionArgument", "SubscriptionParameters", "SummableQueryValue", "SurrogateKey",
+        "SyncReport", "SynchronizationProfile", "TypedQueryOperand", "Updatable",
     ]
 
     /// The members of every generated enumeration. `none` and `some` would be confused with those of

@@ -145,25 +145,34 @@ struct PackageCheck {
         return found
     }
 
-    /// Checks that the role of an action names its parameters and the attributes of its object.
+    /// Checks that the role of an action is about a type, and that it maps parameters to attributes of their types.
     private func check(_ operation: ODataOperation) throws(GeneratorError) {
         let role = PackageModel.role(of: operation)
-        for (parameter, attribute) in role.mapping.sorted(by: { $0.key < $1.key }) {
-            guard operation.parameters.contains(where: { $0.name == parameter }) else {
-                throw .package(
-                    place: operation.name.description,
-                    reason: "Its role maps the parameter \(parameter), which it does not have.")
-            }
-            let type: QualifiedName? =
-                switch (role.kind, operation.parameters.first?.type, operation.returnType) {
-                case (.create, _, .entity(let name)?): name
-                case (_, .entity(let name)?, _) where operation.isBound: name
-                default: nil
-                }
-            guard let type, model.property(attribute, of: type) == nil else { continue }
+        let place = operation.name.description
+        guard role.kind != .other else { return }
+        guard let type = PackageModel.roleType(of: operation) else {
+            let remedy =
+                role.kind == .create
+                ? "Bind it to a collection of entities, or let it return one." : "Bind it to an entity."
             throw .package(
-                place: operation.name.description,
-                reason: "Its role maps \(parameter) to \(attribute), which \(type) does not have.")
+                place: place, reason: "Its role is \(role.kind.rawValue), but it has no entity type. \(remedy)")
+        }
+        for (parameter, attribute) in role.mapping.sorted(by: { $0.key < $1.key }) {
+            guard let found = operation.parameters.first(where: { $0.name == parameter }) else {
+                throw .package(
+                    place: place, reason: "Its role maps the parameter \(parameter), which it does not have.")
+            }
+            guard let property = model.property(attribute, of: type) else {
+                throw .package(
+                    place: place, reason: "Its role maps \(parameter) to \(attribute), which \(type) does not have.")
+            }
+            guard property.type == found.type else {
+                throw .package(
+                    place: place,
+                    reason:
+                        "Its role maps \(parameter), which is \(found.type), to \(attribute), which is \(property.type)."
+                )
+            }
         }
     }
 }

@@ -169,7 +169,11 @@ extension Translator {
                         name: names.member(name, of: type.name), type: pathType,
                         body: .computed("\(pathType)(self, \(Self.literal(name)))"))))
         }
-        for property in type.properties { add(property.name, pathType(property.type)) }
+        for property in type.properties {
+            // Texts are streams of characters for business objects alone.
+            let isText = package != nil && property.isLargeText
+            add(property.name, isText ? "LargeTextPath" : pathType(property.type))
+        }
         for property in type.navigationProperties where subset.contains(property.target) {
             let path = property.isCollection ? "NavigationCollectionPath" : "NavigationEntityPath"
             add(property.name, "\(path)<\(names.type(property.target))>")

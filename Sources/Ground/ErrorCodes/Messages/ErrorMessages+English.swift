@@ -130,6 +130,18 @@ private let ownWords: [String: String] = [
     "object.package-mismatch.recovery": "Install the version of the app that fits the service.",
     "object.invalid-package.recovery": "Generate the code again.",
     "object.invalid-query.recovery": "Generate the code again.",
+    "object.no-such-entity.recovery": "Check the name against the metadata of the package.",
+    "object.abstract-entity.recovery": "Name a type that derives from it.",
+    "object.no-such-attribute.recovery": "Check the name against the metadata of the package.",
+    "object.no-such-operation.recovery": "Check the name against the metadata of the package.",
+    "object.no-such-parameter.recovery": "Check the name against the metadata of the package.",
+    "object.missing-argument.recovery": "Give the argument a value.",
+    "object.invalid-type.recovery": "Give a value of the type of the attribute.",
+    "object.stream-not-open.recovery": "Open the value first.",
+    "object.stream-not-closed.recovery": "Close the value first.",
+    "object.append-only.recovery": "Write the whole value again.",
+    "object.over-length.recovery": "Announce the number of bytes that are written, or none.",
+    "object.not-at-character.recovery": "Use the position at which a character begins.",
     "offline.busy.recovery": "Wait until it is done; reading and editing work meanwhile.",
     "offline.still-open.recovery": "Close the store in this app and in every other program, then try again.",
     "offline.store-exists.recovery": "Open the existing store.",
@@ -212,7 +224,9 @@ private let levels: [String: String] = [
     "log": "system key-missing wrong-key not-encrypted unknown-format busy unwritable limits",
     "rights": "unknown-set filter unknown-value filter-of-all-sets filter-of-operation verbs-of-operation",
     "object": """
-    not-found attribute-missing not-saved already-submitted package-mismatch invalid-package invalid-query
+    not-found attribute-missing not-saved already-submitted package-mismatch invalid-package invalid-query \
+    no-such-entity abstract-entity no-such-attribute no-such-operation no-such-parameter missing-argument \
+    invalid-type stream-not-open stream-not-closed append-only over-length not-at-character
     """,
     "offline": """
     store-exists no-store busy file-access invalid-query query-exists unknown-name already-sent \

@@ -19,6 +19,36 @@ public enum ObjectError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A query in the generated code cannot be read.
     case invalidQuery(String)
 
+    // MARK: Names
+
+    /// The package has no entity type with the name.
+    case noSuchEntity(name: String)
+    /// The entity type is abstract, so that it has no objects of its own.
+    case abstractEntity(name: String)
+    /// The type has no attribute with the name.
+    case noSuchAttribute(name: String, of: String)
+    /// The type, or the package, has no operation with the name.
+    case noSuchOperation(name: String, of: String)
+    /// The operation, or the query, has no parameter with the name.
+    case noSuchParameter(name: String, of: String)
+    /// An argument is missing that must have a value.
+    case missingArgument(name: String, of: String)
+    /// A value has another type than the attribute or parameter.
+    case invalidType(name: String, expected: String)
+
+    // MARK: Large attributes
+
+    /// A large attribute is not open for the step: reading and seeking need a reader, writing needs a writer.
+    case streamNotOpen(attribute: String)
+    /// A large attribute is open, although the step needs a closed one.
+    case streamNotClosed(attribute: String)
+    /// Bytes were written before the end of the value. The database never throws it; a platform of the predecessor did.
+    case appendOnly(attribute: String)
+    /// More or fewer bytes were written than announced.
+    case overLength(attribute: String, announced: Int64)
+    /// A position in a large text is within a character.
+    case notAtCharacter(attribute: String, position: Int64)
+
     /// The reason and the recovery.
     public var description: String {
         switch self {
@@ -36,6 +66,24 @@ public enum ObjectError: Error, Hashable, Sendable, CustomStringConvertible {
             "The package in the generated code is invalid: \(reason) Generate the code again."
         case .invalidQuery(let reason):
             "The query in the generated code is invalid: \(reason) Generate the code again."
+        case .noSuchEntity(let name): "The package has no entity type \(name). Check the name against the metadata."
+        case .abstractEntity(let name): "The entity type \(name) is abstract. Name a type that derives from it."
+        case .noSuchAttribute(let name, let type):
+            "\(type) has no attribute \(name). Check the name against the metadata."
+        case .noSuchOperation(let name, let type):
+            "\(type) has no operation \(name). Check the name against the metadata."
+        case .noSuchParameter(let name, let operation):
+            "\(operation) has no parameter \(name). Check the name against the metadata."
+        case .missingArgument(let name, let operation):
+            "\(operation) needs a value for \(name). Give it one."
+        case .invalidType(let name, let expected): "The value of \(name) is no \(expected). Give a value of that type."
+        case .streamNotOpen(let attribute): "\(attribute) is not open for this. Open it first."
+        case .streamNotClosed(let attribute): "\(attribute) is open. Close it first."
+        case .appendOnly(let attribute): "Bytes can only be appended to \(attribute). Write the whole value again."
+        case .overLength(let attribute, let announced):
+            "\(attribute) was announced with \(announced) bytes, and gets another number. Announce the right number, or none."
+        case .notAtCharacter(let attribute, let position):
+            "No character of \(attribute) begins at byte \(position). Use a position that a read ended at."
         }
     }
 
@@ -58,6 +106,18 @@ extension ObjectError: CodedError {
             case .packageMismatch: "package-mismatch"
             case .invalidPackage: "invalid-package"
             case .invalidQuery: "invalid-query"
+            case .noSuchEntity: "no-such-entity"
+            case .abstractEntity: "abstract-entity"
+            case .noSuchAttribute: "no-such-attribute"
+            case .noSuchOperation: "no-such-operation"
+            case .noSuchParameter: "no-such-parameter"
+            case .missingArgument: "missing-argument"
+            case .invalidType: "invalid-type"
+            case .streamNotOpen: "stream-not-open"
+            case .streamNotClosed: "stream-not-closed"
+            case .appendOnly: "append-only"
+            case .overLength: "over-length"
+            case .notAtCharacter: "not-at-character"
             }
         return ErrorCode(rawValue: "object.\(name)")
     }
@@ -67,7 +127,11 @@ extension ObjectError: CodedError {
         switch self {
         case .objectNotFound: .missing
         case .attributeMissing: .answer
-        case .notSaved, .invalidPackage, .invalidQuery: .request
+        case .notSaved, .invalidPackage, .invalidQuery, .noSuchEntity, .abstractEntity, .noSuchAttribute,
+            .noSuchOperation, .noSuchParameter, .missingArgument, .invalidType, .streamNotOpen, .streamNotClosed,
+            .overLength, .notAtCharacter:
+            .request
+        case .appendOnly: .unsupported
         case .alreadySubmitted: .transient
         case .packageMismatch: .unsupported
         }
@@ -77,7 +141,20 @@ extension ObjectError: CodedError {
     public var legacyName: String? {
         switch self {
         case .objectNotFound: "SUPObjectNotFoundException"
-        case .attributeMissing, .notSaved: "SUPPersistenceException"
+        case .notSaved: "SUPObjectNotSavedException"
+        case .attributeMissing: "SUPPersistenceException"
+        case .noSuchEntity: "SUPNoSuchClassException"
+        case .abstractEntity: "SUPAbstractClassException"
+        case .noSuchAttribute: "SUPNoSuchAttributeException"
+        case .noSuchOperation: "SUPNoSuchOperationException"
+        case .noSuchParameter: "SUPNoSuchParameterException"
+        case .invalidType: "SUPInvalidDataTypeException"
+        case .missingArgument: "SUPSynchronizeException"
+        case .streamNotOpen: "SUPStreamNotOpenException"
+        case .streamNotClosed: "SUPStreamNotClosedException"
+        case .appendOnly: "SUPWriteAppendOnlyException"
+        case .overLength: "SUPWriteOverLengthException"
+        case .notAtCharacter: nil
         case .alreadySubmitted, .packageMismatch, .invalidPackage, .invalidQuery: nil
         }
     }

@@ -25,6 +25,18 @@ public struct ObjectReference: Hashable, Sendable, CustomStringConvertible {
         description = object.odataEntity.control.id ?? entitySet
     }
 
+    /// Creates a reference to an object of a type that is known by name alone.
+    ///
+    /// - Throws: ``ObjectError/notSaved(type:)``.
+    init(_ object: DynamicObject) throws(ObjectError) {
+        let row = try object.requiredRow()
+        type = object.typeName
+        entitySet = row.set
+        self.row = row
+        surrogateKey = SurrogateKey(rawValue: row.rowID)
+        description = object.entity.control.id ?? row.set
+    }
+
     /// Creates a reference to the entity of a queued request.
     init(_ request: QueuedRequest) {
         type = request.changes.shape.name

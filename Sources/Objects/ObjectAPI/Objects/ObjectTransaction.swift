@@ -22,7 +22,7 @@ public final class ObjectTransaction<Package: ObjectPackage> {
     /// Creates an object; see ``PackageDatabase/create(_:)``.
     @discardableResult
     public func create<Object: Creatable>(_ object: Object) throws -> Object where Object.Package == Package {
-        try read(insert(object.odataEntity, at: ODataURL(set: Object.objectType.entitySet)), of: object)
+        try read(insert(object.odataEntity, at: ODataURL(set: Object.objectType.entitySet), by: nil), of: object)
     }
 
     /// Creates an object as a related object of another one; see ``PackageDatabase/create(_:in:of:)``.
@@ -30,16 +30,16 @@ public final class ObjectTransaction<Package: ObjectPackage> {
     public func create<Parent: BusinessObject, Object: Creatable>(
         _ object: Object, in path: KeyPath<Parent.Paths, NavigationCollectionPath<Object>>, of parent: Parent
     ) throws -> Object where Object.Package == Package, Parent.Package == Package {
-        var url = try url(of: parent)
+        var url = try url(of: parent.odataEntity, try parent.requiredRow())
         url.path.segments.append(.name(Identifier(Parent.Paths(odataPath: "")[keyPath: path].odataPath), .none))
-        return try read(insert(object.odataEntity, at: url), of: object)
+        return try read(insert(object.odataEntity, at: url, by: nil), of: object)
     }
 
     /// Changes an object; see ``PackageDatabase/update(_:)``.
     @discardableResult
     public func update<Object: Updatable>(_ object: Object) throws -> Object where Object.Package == Package {
         let row = try object.requiredRow()
-        try change(object.odataEntity, row)
+        try change(object.odataEntity, row, by: nil)
         return try read(row, of: object)
     }
 
@@ -52,15 +52,8 @@ public final class ObjectTransaction<Package: ObjectPackage> {
     /// Deletes an object; see ``PackageDatabase/delete(_:)``.
     @discardableResult
     public func delete<Object: Deletable>(_ object: Object) throws -> Object where Object.Package == Package {
-        let row = try object.requiredRow()
-        var request = ODataRequest(.delete, try url(of: object))
-        request.context.changeOptions = options(ofSet: row.set)
-        try local.perform(request)
         var deleted = object
-        var state = try local.replayState(of: row)
-        state.isDeleted = true
-        deleted.odataEntity.replayState = state
-        deleted.odataEntity.markUnchanged()
+        deleted.odataEntity = try delete(object.odataEntity, try object.requiredRow(), by: nil)
         return deleted
     }
 
@@ -71,9 +64,17 @@ public final class ObjectTransaction<Package: ObjectPackage> {
     ) throws -> PendingOperation<Package> where Operation.Package == Package {
         var parameters = OperationParameters()
         operation.write(to: &parameters)
+        let name = operation.target == nil ? Operation.importName : Operation.operationName.description
+        return try call(name, on: operation.target, parameters)
+    }
+
+    /// Queues the call of an action.
+    func call(
+        _ urlName: String, on target: ObjectReference?, _ parameters: OperationParameters
+    ) throws -> PendingOperation<Package> {
         var url = ODataURL()
         var set: String?
-        if let target = operation.target {
+        if let target {
             guard let row = target.row else { throw ObjectError.notSaved(type: target.type) }
             guard let own = try local.url(of: row) else {
                 throw ObjectError.objectNotFound(type: target.type, object: target.description)
@@ -81,38 +82,41 @@ public final class ObjectTransaction<Package: ObjectPackage> {
             url = own
             set = row.set
         }
-        let name = operation.target == nil ? Operation.importName : Operation.operationName.description
-        url.path.segments.append(.name(Identifier(name), .none))
-        var values: [String: ODataValue] = [:]
-        for (name, value) in parameters.values { values[name] = value }
-        var request = ODataRequest(.create, url, body: .parameters(values))
+        url.path.segments.append(.name(Identifier(urlName), .none))
+        var request = ODataRequest(.create, url, body: .parameters(parameters.values))
         request.context.changeOptions = options(ofSet: set)
         return PendingOperation(id: try local.queueCall(request))
     }
 
     // MARK: Writing
 
-    private func options(ofSet set: String?) -> ChangeOptions {
+    func options(ofSet set: String?, _ action: ChangeAction? = nil) -> ChangeOptions {
         // A contained entity is in the group of the set that contains it.
         let root = set.map { String($0.prefix { $0 != "/" }) }
-        return ChangeOptions(category: root.flatMap { package.sets[$0]?.group } ?? package.defaultGroup, isHeld: true)
+        return ChangeOptions(
+            category: root.flatMap { package.sets[$0]?.group } ?? package.defaultGroup, isHeld: true,
+            action: action)
     }
 
-    private func url<Object: BusinessObject>(of object: Object) throws -> ODataURL {
-        guard let url = try local.url(of: try object.requiredRow()) else {
+    private func url(of entity: ODataEntity, _ row: RowReference) throws -> ODataURL {
+        guard let url = try local.url(of: row) else {
             throw ObjectError.objectNotFound(
-                type: Object.typeName, object: object.odataEntity.control.id ?? Object.objectType.entitySet)
+                type: entity.shape.name, object: entity.control.id ?? entity.shape.name.description)
         }
         return url
     }
 
     /// Creates an entity and its parts.
-    private func insert(_ entity: ODataEntity, at url: ODataURL) throws -> RowReference {
+    ///
+    /// - Parameter call: the action that the caller chose; `nil` for the verb of the set, or for the one action with
+    ///   that role whose parameters are all attributes.
+    func insert(_ entity: ODataEntity, at url: ODataURL, by call: RoleCall?) throws -> RowReference {
         var plain = try entity.localized(in: model)
         let parts = takeParts(of: &plain)
         var request = ODataRequest(
             .create, url, body: .entity(plain), preferences: Preferences(returns: .representation))
-        request.context.changeOptions = options(ofSet: set(at: url))
+        request.context.changeOptions = options(
+            ofSet: set(at: url), try RoleCalls(package, model).action(.create, of: entity.shape.name, call))
         guard case .entity(let created) = try local.perform(request).body, let id = created.control.id,
             let row = try local.entity(at: ODataURL(parsing: id))?.replayState?.row
         else { throw ObjectError.objectNotFound(type: entity.shape.name, object: url.description) }
@@ -127,20 +131,38 @@ public final class ObjectTransaction<Package: ObjectPackage> {
     }
 
     /// Sends the changed attributes of an entity, and saves its parts.
-    private func change(_ entity: ODataEntity, _ row: RowReference) throws {
+    ///
+    /// - Parameter call: as for ``insert(_:at:by:)``.
+    func change(_ entity: ODataEntity, _ row: RowReference, by call: RoleCall?) throws {
         var plain = try entity.localized(in: model)
         let parts = takeParts(of: &plain)
         let changes = plain.changes
-        if !plain.changedProperties.isEmpty || !changes.related.isEmpty {
-            guard let url = try local.url(of: row) else {
-                throw ObjectError.objectNotFound(
-                    type: entity.shape.name, object: entity.control.id ?? entity.shape.name.description)
-            }
-            var request = ODataRequest(.update, url, body: .entity(changes))
-            request.context.changeOptions = options(ofSet: row.set)
+        if !plain.changedProperties.isEmpty || !changes.related.isEmpty || call != nil {
+            var request = ODataRequest(.update, try url(of: entity, row), body: .entity(changes))
+            var options = options(
+                ofSet: row.set, try RoleCalls(package, model).action(.update, of: entity.shape.name, call))
+            options.sendsEmptyUpdate = call != nil
+            request.context.changeOptions = options
             try local.perform(request)
         }
         try save(parts, of: row)
+    }
+
+    /// Deletes an entity.
+    ///
+    /// - Parameter call: as for ``insert(_:at:by:)``.
+    /// - Returns: the entity with its state.
+    func delete(_ entity: ODataEntity, _ row: RowReference, by call: RoleCall?) throws -> ODataEntity {
+        var request = ODataRequest(.delete, try url(of: entity, row))
+        request.context.changeOptions = options(
+            ofSet: row.set, try RoleCalls(package, model).action(.delete, of: entity.shape.name, call))
+        try local.perform(request)
+        var deleted = entity
+        var state = try local.replayState(of: row)
+        state.isDeleted = true
+        deleted.replayState = state
+        deleted.markUnchanged()
+        return deleted
     }
 
     /// Takes the expanded entities out of an entity: its parts are saved by themselves, others are not changed.
@@ -165,10 +187,10 @@ public final class ObjectTransaction<Package: ObjectPackage> {
         for (navigation, entities) in parts {
             for entity in entities {
                 if let own = entity.replayState?.row {
-                    try change(entity, own)
+                    try change(entity, own, by: nil)
                 } else if var url = try local.url(of: row) {
                     url.path.segments.append(.name(Identifier(navigation), .none))
-                    _ = try insert(entity, at: url)
+                    _ = try insert(entity, at: url, by: nil)
                 }
             }
         }
@@ -178,18 +200,19 @@ public final class ObjectTransaction<Package: ObjectPackage> {
 
     /// Reads the object of a row again, with the relations that a former value has.
     func read<Object: BusinessObject>(_ row: RowReference, of former: Object) throws -> Object {
-        guard let url = try local.url(of: row) else {
-            throw ObjectError.objectNotFound(
-                type: Object.typeName, object: former.odataEntity.control.id ?? Object.objectType.entitySet)
-        }
-        var query = ResourceQuery(url)
-        for (name, related) in former.odataEntity.related.sorted(by: { $0.key < $1.key }) {
+        try Object(row: read(row, of: former.odataEntity))
+    }
+
+    /// Reads the entity of a row again, with the relations that a former value has.
+    func read(_ row: RowReference, of former: ODataEntity) throws -> ODataEntity {
+        var query = ResourceQuery(try url(of: former, row))
+        for (name, related) in former.related.sorted(by: { $0.key < $1.key }) {
             if case .references = related { continue }
             query = query.expand(name)
         }
         guard let entity = try local.entity(at: query.url) else {
-            throw ObjectError.objectNotFound(type: Object.typeName, object: url.description)
+            throw ObjectError.objectNotFound(type: former.shape.name, object: query.url.description)
         }
-        return try Object(row: entity)
+        return entity
     }
 }

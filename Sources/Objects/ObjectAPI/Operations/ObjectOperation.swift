@@ -29,6 +29,8 @@ public struct OperationParameters: Hashable, Sendable {
     /// Creates parameters without values.
     public init() {}
 
+    init(_ values: [String: ODataValue]) { self.values = values }
+
     /// Sets a parameter; `nil` sets null.
     public mutating func set(_ name: String, _ value: (some ODataValueConvertible)?) {
         values[name] = value?.odataValue ?? .null

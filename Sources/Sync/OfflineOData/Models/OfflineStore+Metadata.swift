@@ -218,3 +218,13 @@ extension OfflineStore {
         return value
     }
 }
+
+extension OfflineStore {
+    /// The table in which the rows of an entity set are kept; `nil` for an unknown set.
+    package func table(ofSet set: String) -> String? { mapping.tables[set]?.table }
+
+    /// The column in which a property is kept; `nil` for a property without a column of its own, such as a stream.
+    package func column(of property: String, inSet set: String) -> String? {
+        mapping.tables[set]?.column(at: property)?.name
+    }
+}

@@ -66,4 +66,13 @@ extension OfflineStore.Changes {
             try LocalTransaction(provider: store, options: ChangeOptions(), database: database).entity(of: row)
         }
     }
+
+    /// Returns the URL of a row under the key that it has now.
+    ///
+    /// - Returns: `nil` if the row is gone.
+    public func url(of row: RowReference) async throws -> ODataURL? {
+        try await store.database.read { [store] database in
+            try LocalTransaction(provider: store, options: ChangeOptions(), database: database).url(of: row)
+        }
+    }
 }

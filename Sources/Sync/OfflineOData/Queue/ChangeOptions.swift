@@ -41,6 +41,9 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     /// Whether the change waits until the app submits it (``OfflineStore/Changes/submit(_:)``). Until then, no upload
     /// sends it, and later changes of the same entity are put into it.
     public var isHeld = false
+    /// The action that the service is asked for instead of the creation, update or deletion; `nil` for none. It counts
+    /// for changes of single entities alone.
+    public var action: ChangeAction?
     /// The change set that the change was made in.
     var changeSet: String?
 
@@ -48,9 +51,11 @@ public struct ChangeOptions: Hashable, Sendable, Codable {
     public init(
         category: String? = nil, tag: String? = nil, headers: [String: String] = [:], priority: Int = 0,
         isUnmodifiable: Bool = false, removesCreatedEntity: Bool = false, operationMode: OperationMode = .queued,
-        retries: Int = 0, sendsEmptyUpdate: Bool = false, prefersNoContent: Bool = false, isHeld: Bool = false
+        retries: Int = 0, sendsEmptyUpdate: Bool = false, prefersNoContent: Bool = false, isHeld: Bool = false,
+        action: ChangeAction? = nil
     ) {
         self.isHeld = isHeld
+        self.action = action
         self.sendsEmptyUpdate = sendsEmptyUpdate
         self.prefersNoContent = prefersNoContent
         self.retries = retries
@@ -92,7 +97,8 @@ extension ChangeOptions {
             retries: try container.decodeIfPresent(Int.self, forKey: .retries) ?? 0,
             sendsEmptyUpdate: try container.decodeIfPresent(Bool.self, forKey: .sendsEmptyUpdate) ?? false,
             prefersNoContent: try container.decodeIfPresent(Bool.self, forKey: .prefersNoContent) ?? false,
-            isHeld: try container.decodeIfPresent(Bool.self, forKey: .isHeld) ?? false)
+            isHeld: try container.decodeIfPresent(Bool.self, forKey: .isHeld) ?? false,
+            action: try container.decodeIfPresent(ChangeAction.self, forKey: .action))
         changeSet = try container.decodeIfPresent(String.self, forKey: .changeSet)
     }
 

@@ -78,6 +78,7 @@ struct QueueFolding {
     /// Whether two requests belong to the same uploads and the same change set.
     private static func areAlike(_ one: QueuedRequest, _ other: QueuedRequest) -> Bool {
         one.options.category == other.options.category && one.options.changeSet == other.options.changeSet
+            && (other.kind == .delete || other.options.mayJoin(one.options, one.kind))
     }
 
     /// Whether the order of a request and a change of a row matters: only the service knows the effect of an

@@ -50,6 +50,12 @@ struct ChangeSetReferences {
     ///
     /// - Returns: the place of such a key.
     func resolve(_ message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
+        // Not every service lets requests refer to an entity that an action creates.
+        let needsResult = created.contains { creation in
+            creation.request.options.action != nil
+                && (request.dependsOn.contains(creation.request.id) || creation.isOfRow(of: request))
+        }
+        if needsResult { return .apart }
         let mention = resolveKeys(in: &message, request)
         let named = HeaderPlaceholders.entities(in: request.options.headers, model: mapping.model)
         let isInHeader = created.contains { creation in
@@ -61,7 +67,7 @@ struct ChangeSetReferences {
 
     private func resolveKeys(in message: inout ODataRequest, _ request: QueuedRequest) -> Mention {
         if request.kind == .link || request.kind == .unlink { return relate(&message, request) }
-        if request.kind == .call { return bind(&message, request) }
+        if request.kind == .call || request.options.action != nil { return bind(&message, request) }
         if request.kind != .create {
             if let own = created.first(where: { $0.isOfRow(of: request) }) {
                 message.url.path.segments = [.name(Identifier("$\(own.id)"), .none)]

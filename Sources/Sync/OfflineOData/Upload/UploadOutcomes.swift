@@ -227,6 +227,23 @@ struct UploadOutcomes: Sendable {
             "accepted", "\(request.kind.rawValue) \(describe(request))", environment: environment, in: database)
     }
 
+    /// Stores that an action made an entity without naming it: the row goes, and the next download brings the entity.
+    ///
+    /// - Returns: `false` if the request calls no action, or if other changes need the row.
+    func acceptUnnamed(_ request: QueuedRequest, in database: Database) throws -> Bool {
+        guard request.options.action != nil, let table = mapping.tables[request.entitySet],
+            try queue.requests(set: request.entitySet, rowID: request.rowID, in: database).count == 1,
+            try Containment(mapping: mapping).requests(within: request.rowID, table, queue, in: database)
+                .allSatisfy(\.isWithoutPlace),
+            try !queue.requests(in: database).contains(where: { $0.dependsOn.contains(request.id) }),
+            try image(of: request, table, in: database)?.entity == nil
+        else { return false }
+        try queue.remove(request.id, in: database)
+        try BulkLoader(set: table.set, mapping: mapping, in: database).delete(request.rowID)
+        try forget(request, table, in: database)
+        return true
+    }
+
     /// Stores that the service refused a request, or that its outcome is unknown.
     func fail(
         _ request: QueuedRequest, _ state: QueuedRequest.State, _ failure: QueuedRequest.Failure,

@@ -59,6 +59,7 @@ extension UploadStep {
                 var theirs = answer.theirs
                 if request.kind == .create, theirs?.key == nil {
                     guard let key = answer.key ?? (request.omitted.isEmpty ? request.key : nil) else {
+                        if try uploader.outcomes.acceptUnnamed(request, in: database) { continue }
                         unclear += 1
                         try fail(request, withoutKey: answer, in: database)
                         continue
@@ -89,6 +90,12 @@ extension UploadStep {
     ) async throws -> Accepted {
         var theirs: ODataEntity?
         if case .entity(let entity) = response.body { theirs = entity }
+        // An action may answer with an entity of another type, or with the one that it deletes.
+        if request.options.action != nil, let type = theirs?.shape.name,
+            request.kind == .delete || !uploader.isOfSet(type, request)
+        {
+            theirs = nil
+        }
         // An answer that shows another entity tells nothing about this one. An entity that the unit creates has
         // another key here.
         let isCreated = unit.requests.contains { $0.kind == .create && $0.touchedRow == request.touchedRow }
@@ -105,7 +112,9 @@ extension UploadStep {
             if let key { theirs = await uploader.readAgain(request, key) ?? theirs }
         case .update where theirs == nil:
             let lacksVersion = response.etag == nil && (unit.isSingle || request.etag != nil)
-            guard isRepeat || lacksVersion || uploader.wire.readsAgain || response.body.isEntity
+            guard
+                isRepeat || lacksVersion || uploader.wire.readsAgain || response.body.isEntity
+                    || request.options.action != nil
             else { break }
             // The answer to a repeat may be of an older version than the one that a download has brought.
             theirs = await uploader.readAgain(request, request.key)

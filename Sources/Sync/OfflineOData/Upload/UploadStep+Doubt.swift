@@ -49,6 +49,12 @@ extension UploadStep {
             guard let theirs = try await uploader.current(request, request.key) else { return (.notMade, nil) }
             // Another version may be the work of another client, or ours with later changes of other clients.
             return (theirs.matches(request.changes) ? .made : .unknown, theirs)
+        case .update where request.options.action != nil && request.guardingETag == nil:
+            // The action may do more than the attributes show.
+            guard let theirs = try await uploader.current(request, request.key) else { return (.unknown, nil) }
+            return (theirs.matches(request.changes) ? .made : .unknown, theirs)
+        case .delete where request.options.action != nil:
+            return (try await uploader.current(request, request.key) == nil ? .deleted : .notMade, nil)
         case .update:
             // A single one is guarded by its ETag, or compared before it is sent.
             if unit.isSingle {

@@ -76,7 +76,8 @@ struct UploadStep: Sendable {
             facts: Verdict.Facts(
                 content: marked.content, isRepeatable: isRepeatable,
                 version: strategy.foundETag != nil ? .found : marked.requests[0].etag != nil ? .own : .none,
-                wasSent: wasSent, isCopy: uploader.origin.isCopy,
+                wasSent: wasSent, callsAction: marked.requests[0].options.action != nil,
+                isCopy: uploader.origin.isCopy,
                 tookAnyVersion: strategy.takesAnyVersion,
                 references: message.references),
             seen: seen, wholeSets: message.wholeSets.intersection(strategy.wholeSets),

@@ -25,8 +25,11 @@ struct UploadUnit: Sendable {
 
     /// The content, as far as it decides over an answer.
     var content: Verdict.Facts.Content {
-        isSingle ? .single(requests[0].kind) : .changeSet(isHarmfulTwice: requests.contains { $0.kind.isHarmfulTwice })
+        isSingle ? .single(requests[0].kind) : .changeSet(isHarmfulTwice: isHarmfulTwice)
     }
+
+    /// Whether a second execution of one of its requests has another effect than the first one.
+    var isHarmfulTwice: Bool { requests.contains(where: \.isHarmfulTwice) }
 
     /// The number of transmissions that the options of its requests allow when the service is busy.
     var retries: Int { requests[0].options.retries }
@@ -43,6 +46,10 @@ struct UploadUnit: Sendable {
 }
 
 extension QueuedRequest {
+    /// Whether a second execution has another effect than the first one. Only the service knows the effect of an
+    /// action.
+    var isHarmfulTwice: Bool { kind.isHarmfulTwice || options.action != nil }
+
     /// The same request, as if never sent.
     var asPending: QueuedRequest {
         var request = self

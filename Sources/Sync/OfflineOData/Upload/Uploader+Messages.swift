@@ -107,6 +107,9 @@ extension Uploader {
             if strategy.takesAnyVersion, request.kind.isRelation { message.ifMatch = "*" }
             return try await completed(message, request, isRepeatable)
         }
+        if let message = try await callOfAction(for: request) {
+            return try await completed(message, request, isRepeatable)
+        }
         var message: ODataRequest
         var changes = request.changes.only(where: { !request.omitted.contains($0) || request.kind != .create })
         if changes.shape.name != mapping.model.shape(ofStored: request.entitySet)?.name {
@@ -179,6 +182,7 @@ extension Uploader {
 
     /// Whether the whole entity is sent where a request changes single properties.
     private func putsWhole(_ request: QueuedRequest, _ strategy: SendStrategy) async throws -> Bool {
+        if request.options.action != nil { return false }
         if strategy.wholeSets.contains(request.entitySet) { return true }
         return try await database.read { try ServiceKnowledge.wholeEntities(in: $0).contains(request.entitySet) }
     }

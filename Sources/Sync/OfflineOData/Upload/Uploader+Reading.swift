@@ -45,7 +45,7 @@ extension Uploader {
         of unit: UploadUnit, _ error: ODataError, _ strategy: SendStrategy
     ) async throws -> Set<String> {
         let known = try await database.read { try ServiceKnowledge.wholeEntities(in: $0) }
-        let sets = Set(unit.requests.filter { $0.kind == .update }.map(\.entitySet))
+        let sets = Set(unit.requests.filter { $0.kind == .update && $0.options.action == nil }.map(\.entitySet))
             .subtracting(strategy.wholeSets).filter { !known.contains($0) }
         guard let named = error.target, sets.contains(named) else { return sets }
         return [named]

@@ -110,6 +110,8 @@ extension Verdict {
         var version = Version.none
         /// Whether the unit was sent before and its outcome is unknown.
         var wasSent: Bool
+        /// Whether a single request calls an action in place of a change.
+        var callsAction = false
         /// Whether another copy of the store may have sent the unit (rule 10).
         var isCopy = false
         /// Whether single properties were sent that can be sent as whole entities.
@@ -128,7 +130,7 @@ extension Verdict {
 
         fileprivate var isHarmfulTwice: Bool {
             switch content {
-            case .single(let kind): kind.isHarmfulTwice
+            case .single(let kind): kind.isHarmfulTwice || callsAction
             case .changeSet(let isHarmfulTwice): isHarmfulTwice
             }
         }

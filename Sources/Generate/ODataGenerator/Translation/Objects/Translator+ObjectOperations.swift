@@ -9,10 +9,7 @@ extension Translator {
         }
         var scope = NameScope(reserved: names.typeNames)
         return bound.compactMap { operation in
-            guard PackageModel.role(of: operation).kind == .other else {
-                subset.omit(operation.name.description, "its role is not supported yet")
-                return nil
-            }
+            guard PackageModel.role(of: operation).kind == .other else { return nil }
             return self.operation(operation, of: type, importName: nil, in: &scope)
         }
     }
@@ -24,10 +21,7 @@ extension Translator {
         let imports = model.container.operationImports.filter { subset.isWanted($0.name) && $0.kind == .action }
         for operationImport in imports.sorted(by: { $0.name < $1.name }) {
             for operation in subset.overloads(of: operationImport.operation) where !operation.isBound {
-                guard PackageModel.role(of: operation).kind == .other else {
-                    subset.omit(operation.name.description, "its role is not supported yet")
-                    continue
-                }
+                guard PackageModel.role(of: operation).kind == .other else { continue }
                 if let declaration = self.operation(operation, of: nil, importName: operationImport.name, in: &scope) {
                     result.append(declaration)
                 }
@@ -40,7 +34,7 @@ extension Translator {
         _ operation: ODataOperation, of type: StructuredType?, importName: String?, in scope: inout NameScope
     ) -> SwiftDeclaration? {
         let parameters = Array(operation.parameters.dropFirst(operation.isBound ? 1 : 0))
-        guard parameters.allSatisfy({ subset.contains($0.type) && $0.type.element != .primitive(.stream) }) else {
+        guard parameters.allSatisfy(isUsable) else {
             subset.omit(operation.name.description, "a type that it needs cannot be a parameter")
             return nil
         }
@@ -56,26 +50,15 @@ extension Translator {
         }
         for (parameter, swiftName) in zip(parameters, swiftNames) {
             let name = own.name(swiftName)
-            let isOptional = parameter.mayBeLeftOut
-            var swift = swiftType(parameter.type.element)
-            let hasNulls =
-                parameter.type.isCollection && parameter.isNullable && !parameter.facets.isNullabilityUnstated
-                && model.version >= .v4
-            // Without a separate setter, an array of bytes would be a binary value.
-            let hasMembers = hasNulls || parameter.type.isCollection && swift == "UInt8"
-            if parameter.type.isCollection { swift = "[\(swift)\(hasNulls ? "?" : "")]" }
-            if isOptional || parameter.isNullable && !parameter.type.isCollection { swift += "?" }
-            var facts = "\(Self.code(parameter.name)), \(parameter.type)"
-            if !parameter.isNullable { facts += ", not null" }
+            let code = self.code(of: parameter)
             fields.append(
                 .property(
                     SwiftProperty(
-                        documentation: Self.documentation(parameter, facts + "."), name: name, type: swift,
-                        body: .variable)))
-            arguments.append(.init(name: name, type: swift, defaultValue: isOptional ? "nil" : nil))
+                        documentation: Self.documentation(parameter, "\(Self.facts(parameter))."), name: name,
+                        type: code.type, body: .variable)))
+            arguments.append(.init(name: name, type: code.type, defaultValue: code.defaultValue))
             assignments.append("self.\(name) = \(SwiftName.quoted(name))")
-            let setter = "set\(isOptional ? "Optional" : "")\(hasMembers ? "Members" : "")"
-            writes.append("parameters.\(setter)(\(Self.literal(parameter.name)), self.\(name))")
+            writes.append("parameters.\(code.setter)(\(Self.literal(parameter.name)), self.\(name))")
         }
         let override = configuration.names[operation.name.description]
         let wanted = override ?? SwiftName.type(operation.name.name)
@@ -113,5 +96,108 @@ extension Translator {
                 kind: .struct,
                 documentation: Self.documentation(operation, "\(Self.code(operation.name)): \(receiver)."), name: name,
                 inherits: ["ObjectOperation"], members: members))
+    }
+
+    // MARK: Parameters
+
+    /// The code of a parameter.
+    private struct ParameterCode {
+        var type: String
+        /// The method of `OperationParameters` that sets the value.
+        var setter: String
+        var defaultValue: String?
+    }
+
+    private func code(of parameter: ODataOperation.Parameter) -> ParameterCode {
+        let isOptional = parameter.mayBeLeftOut
+        var swift = swiftType(parameter.type.element)
+        let hasNulls =
+            parameter.type.isCollection && parameter.isNullable && !parameter.facets.isNullabilityUnstated
+            && model.version >= .v4
+        // Without a separate setter, an array of bytes would be a binary value.
+        let hasMembers = hasNulls || parameter.type.isCollection && swift == "UInt8"
+        if parameter.type.isCollection { swift = "[\(swift)\(hasNulls ? "?" : "")]" }
+        if isOptional || parameter.isNullable && !parameter.type.isCollection { swift += "?" }
+        return ParameterCode(
+            type: swift, setter: "set\(isOptional ? "Optional" : "")\(hasMembers ? "Members" : "")",
+            defaultValue: isOptional ? "nil" : nil)
+    }
+
+    private static func facts(_ parameter: ODataOperation.Parameter) -> String {
+        "\(code(parameter.name)), \(parameter.type)\(parameter.isNullable ? "" : ", not null")"
+    }
+
+    private func isUsable(_ parameter: ODataOperation.Parameter) -> Bool {
+        subset.contains(parameter.type) && parameter.type.element != .primitive(.stream)
+    }
+
+    // MARK: Roles
+
+    /// The actions with a role for a type, as far as the code is generated for them.
+    func roleActions(
+        _ kind: PackageModel.Role.Kind, of type: QualifiedName, _ package: PackageModel
+    ) -> [PackageModel.RoleAction] {
+        package.roleActions(kind, of: type).filter { action in
+            subset.overloads(of: action.operation.name).contains(action.operation)
+                && (action.binding != .none || subset.isWanted(action.urlName))
+        }
+    }
+
+    /// Returns the verbs of the database for a type whose actions have parameters of their own. Of several actions with
+    /// one role, each has a verb with its name.
+    mutating func roleVerbs(of type: StructuredType, _ package: PackageModel) -> SwiftDeclaration? {
+        var members: [SwiftDeclaration] = []
+        for kind in [PackageModel.Role.Kind.create, .update, .delete] {
+            let actions = roleActions(kind, of: type.name, package)
+            guard !type.isAbstract || kind != .create else { continue }
+            if actions.count == 1, actions[0].unmapped.isEmpty { continue }
+            for action in actions {
+                guard action.unmapped.allSatisfy(isUsable) else {
+                    subset.omit(action.operation.name.description, "a type that it needs cannot be a parameter")
+                    continue
+                }
+                members.append(.function(roleVerb(action, of: type, isOnly: actions.count == 1)))
+            }
+        }
+        guard !members.isEmpty else { return nil }
+        return .type(
+            SwiftType(
+                kind: .extension, name: "PackageDatabase", constraint: "Package == \(names.package)", members: members))
+    }
+
+    private func roleVerb(
+        _ action: PackageModel.RoleAction, of type: StructuredType, isOnly: Bool
+    ) -> SwiftFunction {
+        let operation = action.operation
+        let verb = action.role.kind.rawValue.lowercased()
+        let own = configuration.names[operation.name.description] ?? SwiftName.member(operation.name.name)
+        let isReserved = ReservedNames.packageDatabase.contains(own)
+        let swiftNames = Array(names.parameters(operation).dropFirst(operation.isBound ? 1 : 0))
+        let object = names.type(type.name)
+        var scope = NameScope(reserved: ["object", "arguments", "by"])
+        var parameters: [SwiftFunction.Parameter] = [.init(label: "_", name: "object", type: object)]
+        var body: [String] = []
+        var facts: [String] = []
+        for (parameter, swiftName) in zip(action.parameters, swiftNames)
+        where action.role.mapping[parameter.name] == nil {
+            let name = scope.name(swiftName)
+            let code = self.code(of: parameter)
+            parameters.append(.init(name: name, type: code.type, defaultValue: code.defaultValue))
+            body.append("arguments.\(code.setter)(\(Self.literal(parameter.name)), \(SwiftName.quoted(name)))")
+            facts.append("- `\(name)`: \(Self.facts(parameter)).")
+        }
+        let call = "try await \(verb)(object, by: \(Self.literal(operation.name))"
+        if body.isEmpty {
+            body = ["\(call))"]
+        } else {
+            body = ["var arguments = OperationParameters()"] + body + ["return \(call), arguments)"]
+        }
+        let does = ["create": "Creates", "update": "Changes", "delete": "Deletes"][verb] ?? "Changes"
+        var documentation = Self.documentation(
+            operation, "\(does) an object of \(Self.code(type.name)) by \(Self.code(operation.name)).")
+        if !facts.isEmpty { documentation += ["", "Parameters that no attribute fills:"] + facts }
+        return SwiftFunction(
+            documentation: documentation, name: isOnly ? verb : isReserved ? own + "_" : own, parameters: parameters,
+            effects: "async throws", returns: object, body: body)
     }
 }

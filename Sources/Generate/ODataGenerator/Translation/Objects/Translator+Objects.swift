@@ -44,8 +44,9 @@ extension Translator {
             .type(
                 SwiftType(
                     kind: .struct, documentation: Self.documentation(type, documentation + "."), name: name,
-                    inherits: conformances(of: type, shape, attributes), members: members))
+                    inherits: conformances(of: type, shape, attributes, package), members: members))
         ]
+        if let verbs = roleVerbs(of: type, package) { result.append(verbs) }
         if !attributes.sets.isEmpty, let finders = finders(of: type, shape, package) { result.append(finders) }
         for set in attributes.sets where set.type == type.name {
             if let subscription = subscription(of: set, package) { result.append(subscription) }
@@ -55,33 +56,22 @@ extension Translator {
 
     // MARK: Conformances
 
-    private mutating func conformances(
-        of type: StructuredType, _ shape: TypeShape, _ attributes: ObjectAttributes
+    private func conformances(
+        of type: StructuredType, _ shape: TypeShape, _ attributes: ObjectAttributes, _ package: PackageModel
     ) -> [String] {
+        /// Whether the plain verb needs nothing but the attributes.
+        func isPlain(_ kind: PackageModel.Role.Kind, _ isAllowed: Bool) -> Bool {
+            let actions = roleActions(kind, of: type.name, package)
+            return actions.isEmpty ? isAllowed : actions.count == 1 && actions[0].unmapped.isEmpty
+        }
         var result: [String] = []
-        let roles = Set(roles(of: type.name).map(\.kind))
-        if !type.isAbstract, attributes.isCreatable, !roles.contains(.create) { result.append("Creatable") }
-        if attributes.isUpdatable, !roles.contains(.update) { result.append("Updatable") }
-        if attributes.isDeletable, !roles.contains(.delete) { result.append("Deletable") }
+        if !type.isAbstract, isPlain(.create, attributes.isCreatable) { result.append("Creatable") }
+        if isPlain(.update, attributes.isUpdatable) { result.append("Updatable") }
+        if isPlain(.delete, attributes.isDeletable) { result.append("Deletable") }
         if result.isEmpty { result = ["BusinessObject"] }
         if shape.isOpen { result.append("OpenStructure") }
         if shape.hasStream { result.append("MediaEntity") }
         return result
-    }
-
-    /// The roles of the actions for a type, other than `Other`.
-    private mutating func roles(of type: QualifiedName) -> [PackageModel.Role] {
-        operationNames.flatMap { name in
-            subset.overloads(of: name).filter { $0.kind == .action }.compactMap { operation -> PackageModel.Role? in
-                let role = PackageModel.role(of: operation)
-                switch role.kind {
-                case .other: return nil
-                case .create: return operation.returnType == .entity(type) ? role : nil
-                case .update, .delete:
-                    return operation.isBound && operation.parameters.first?.type == .entity(type) ? role : nil
-                }
-            }
-        }
     }
 
     private func requirements(

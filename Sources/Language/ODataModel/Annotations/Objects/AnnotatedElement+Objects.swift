@@ -11,6 +11,14 @@ extension Property {
     /// for `Edm.Stream`.
     public var isLargeAttribute: Bool { tag(objects + "LargeAttribute") ?? (type == .primitive(.stream)) }
 
+    /// The media type of a stream: `Core.MediaType`; `nil` if the document states none.
+    public var mediaType: String? { annotation(Vocabulary.core + "MediaType")?.value?.plainText }
+
+    /// Whether the value is a stream of text.
+    public var isLargeText: Bool {
+        type == .primitive(.stream) && mediaType?.lowercased().hasPrefix("text/") == true
+    }
+
     /// The length above which a text or binary value should be a stream; `nil` if the property is shorter.
     ///
     /// The limits are 32,767 bytes and 8,191 characters.

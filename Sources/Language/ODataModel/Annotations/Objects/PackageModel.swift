@@ -149,6 +149,8 @@ public struct PackageModel: Sendable {
     public private(set) var queries: [QualifiedName: [Query]] = [:]
     /// The types that are parts of other entities, by the navigation property that owns them.
     public private(set) var composites: [Owner: QualifiedName] = [:]
+    /// The actions with roles by entity type, in the order of their names.
+    public private(set) var roleActions: [QualifiedName: [RoleAction]] = [:]
     /// The errors of the package, in the order of the model.
     public private(set) var problems: [Problem] = []
 
@@ -170,6 +172,7 @@ public struct PackageModel: Sendable {
             for type in schema.structuredTypes where type.kind == .entity { read(type, model) }
         }
         for set in model.container.entitySets { read(set) }
+        roleActions = Self.roleActions(in: model)
         readComposites((model.schemas + model.includedSchemas).flatMap(\.structuredTypes))
         checkGroups(model)
         checkKeys(model.container)

@@ -61,11 +61,17 @@ struct Mending {
             let refused = earlier.first(where: { $0.state == .refused && !$0.options.isUnmodifiable && mends($0) })
         else { return nil }
         let behind = earlier.filter { $0.id > refused.id && joins($0) }
-        let joining = behind.prefix { ($0.isUnsent || $0.state == .refused) && !$0.options.isUnmodifiable }
+        let joining = behind.prefix {
+            ($0.isUnsent || $0.state == .refused) && !$0.options.isUnmodifiable
+                && $0.options.mayJoin(refused.options, refused.kind)
+        }
         guard !behind.dropFirst(joining.count).contains(where: undoes) else { return nil }
         self.refused = refused
         self.joining = Array(joining)
     }
+
+    /// Whether an edit may become a part of the refused request.
+    func takes(_ edit: ChangeOptions) -> Bool { edit.mayJoin(refused.options, refused.kind) }
 
     /// Puts the refused request back into the queue, together with the requests that join it. The options of all
     /// of them are combined, and so are their change sets, because each change set must succeed as a whole.

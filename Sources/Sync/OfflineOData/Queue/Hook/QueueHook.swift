@@ -172,6 +172,7 @@ struct QueueHook: WriteHook {
         if !options.isUnmodifiable,
             let mending = Mending(of: earlier, changing: changed)
                 ?? (options.isHeld ? Mending(ofHeld: earlier) : nil),
+            mending.takes(options),
             try mending.putBack(
                 joining: options,
                 waitingFor: awaited(by: mending.joined(with: changes), of: after, change, rowID: rowID, in: database),
