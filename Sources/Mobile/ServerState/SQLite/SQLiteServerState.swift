@@ -46,7 +46,8 @@ public final class SQLiteServerState: ServerState {
     ///   - clock: The clock of the database.
     /// - Throws: ``ServerStateError/unavailable(reason:)`` with wrong keys or without access.
     public static func open(
-        folder: String, keys: ServerKeys, build: String = "", clock: @escaping @Sendable () -> ServerInstant = { .current() }
+        folder: String, keys: ServerKeys, build: String = "",
+        clock: @escaping @Sendable () -> ServerInstant = { .current() }
     ) throws(ServerStateError) -> SQLiteServerState {
         let key = keys.key(.files)
         let state = try SQLiteFile(path: folder + "/" + stateFileName, key: key)
@@ -295,7 +296,7 @@ public final class SQLiteServerState: ServerState {
             try remove(
                 """
                 delete from registration where rowid in
-                (select rowid from registration where state = 205 and etag > 0 and certificate_until < ? limit ?)
+                (select rowid from registration where state = 205 and ended_at < ? limit ?)
                 """, [(now - .seconds(30 * 86_400)).rawValue, limit])
             let day = (now - .seconds(86_400)).rawValue
             try database.execute(
