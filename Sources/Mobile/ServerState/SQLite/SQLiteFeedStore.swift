@@ -88,12 +88,14 @@ struct SQLiteFeedStore: FeedStore {
         }
     }
 
-    func begin(_ feed: RecordNumber, fence: Fence) async throws(ServerStateError) -> Bool {
-        try await state.feedsFile.write { database in
-            guard try Self.isPresent(fence, in: database) else { return false }
+    func begin(_ feed: RecordNumber, fence: Fence) async throws(ServerStateError) -> UInt64? {
+        let claim = UInt64.random(in: 1...UInt64.max)
+        return try await state.feedsFile.write { database in
+            guard try Self.isPresent(fence, in: database) else { return nil }
             try database.execute(
-                sql: "update feed set fence = ?1 where id = ?2 and fence < ?1", arguments: [fence, feed])
-            return database.changesCount == 1
+                sql: "update feed set fence = ?1, claim = ?3 where id = ?2 and fence < ?1",
+                arguments: [fence, feed, Self.bytes(claim)])
+            return database.changesCount == 1 ? claim : nil
         }
     }
 
@@ -158,12 +160,14 @@ struct SQLiteFeedStore: FeedStore {
     // MARK: Writing
 
     func commit(
-        _ batch: RefreshBatch, fence: Fence
+        _ batch: RefreshBatch, fence: Fence, claim: UInt64
     ) async throws(ServerStateError) -> FeedHead? {
         let (sealing, now) = (sealing, state.clock())
         return try await state.feedsFile.write { database in
             guard let feed = try Self.feed(batch.feed, sealing, in: database), feed.fence == fence,
-                feed.state != .frozen, try Self.isPresent(fence, in: database)
+                feed.state != .frozen, try Self.isPresent(fence, in: database),
+                try Data.fetchOne(database, sql: "select claim from feed where id = ?", arguments: [batch.feed])
+                    == Self.bytes(claim)
             else { return nil }
             let base = max(feed.head, try SQLiteServerState.incarnation(in: database).number << 32)
             var writer = FeedRowWriter(feed: feed.id, base: base, now: now)

@@ -108,7 +108,7 @@ enum SQLiteSchema {
               application INTEGER not null, destination TEXT not null, query_name TEXT not null,
               configuration INTEGER not null, visibility TEXT not null, tracking TEXT not null, state TEXT not null,
               note TEXT, head INTEGER not null default 0, floor INTEGER not null default 0,
-              tag BLOB not null, fence INTEGER not null default 0, checked_at INTEGER, changed_at INTEGER,
+              tag BLOB not null, fence INTEGER not null default 0, claim BLOB, checked_at INTEGER, changed_at INTEGER,
               asked_at INTEGER, link BLOB, watermark BLOB, row_count INTEGER not null default 0) strict;
             create index feed_application on feed (application);
             create table feed_head (feed INTEGER not null, head INTEGER not null, tag BLOB not null,
