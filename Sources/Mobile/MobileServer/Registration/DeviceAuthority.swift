@@ -1,5 +1,7 @@
 import Crypto
 public import Foundation
+import Secrets
+import ServerState
 import SwiftASN1
 import X509
 
@@ -56,6 +58,25 @@ public struct DeviceAuthority: Sendable {
         try certificate.serialize(into: &serializer)
         self.certificate = serializer.serializedBytes
     }
+
+    /// Creates the authority of a server from its key for certificates, equal on all nodes.
+    init(keys: ServerKeys) throws {
+        // The numbers from 1 to the order of the curve are keys: the first derivation of that kind is taken.
+        for counter in 0..<16 as Range<UInt8> {
+            let bytes = HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: keys.key(.certificates).symmetricKey, info: Array("device authority".utf8) + [counter],
+                outputByteCount: 32
+            ).withUnsafeBytes { Array($0) }
+            guard (try? P256.Signing.PrivateKey(rawRepresentation: bytes)) != nil else { continue }
+            try self.init(
+                privateKey: bytes, name: "Outpost devices", since: Date(timeIntervalSince1970: Self.beginning))
+            return
+        }
+        throw CryptoKitError.incorrectParameterSize
+    }
+
+    /// The first day of 2026, from which every authority is valid.
+    private static let beginning: TimeInterval = 1_767_225_600
 
     /// The certificate of the authority in PEM.
     public var pem: String { PEMDocument(type: Certificate.defaultPEMDiscriminator, derBytes: certificate).pemString }

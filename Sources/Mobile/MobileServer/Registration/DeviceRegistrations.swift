@@ -21,6 +21,7 @@ struct DeviceRegistrations: Sendable {
     let captchas: Captchas
     let signIn: UserSignIn
     let limits: RegistrationRate
+    let clock: @Sendable () -> ServerInstant
 
     /// Registers a device.
     ///
@@ -171,7 +172,7 @@ struct DeviceRegistrations: Sendable {
     }
 
     private func requireCaptcha(_ caller: DeviceRequest) async throws {
-        let now = Int64(Date().timeIntervalSince1970)
+        let now = clock().rawValue / 1_000_000
         let name = caller.application.record.name
         guard let answer = caller.head.mobileField(MobileFieldNames.captcha) else {
             throw try challenge(name, roundsLeft: Captchas.rounds, at: now)

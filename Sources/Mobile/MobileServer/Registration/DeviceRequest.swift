@@ -1,5 +1,6 @@
 import HTTPTypes
 import ODataServer
+import Secrets
 import ServerState
 
 /// A request to the device API, as far as the checks before the provider have identified its caller.
@@ -27,6 +28,15 @@ struct DeviceRequest: Sendable {
     var isConfirmation = false
     /// The versions of policies and settings for the response.
     var versions: DeviceVersions?
+
+    /// The caller as destinations know it; `nil` without a user.
+    var caller: DeviceCaller? {
+        guard let user, let record else { return nil }
+        return DeviceCaller(
+            application: application, user: record, registration: registration, security: security ?? "",
+            principal: user.principal, credentials: head.headerFields[.authorization].map { Secret($0) },
+            context: context)
+    }
 
     /// The client certificate in its parsed form.
     var certificate: DeviceCertificate? { context.certificate.flatMap { DeviceCertificate($0) } }

@@ -6,20 +6,8 @@ import ODataModel
 /// A section is a property of the entity `Policies`. Its values are stored as JSON; members that a place leaves out keep
 /// the value of the place before: defaults, configuration, application, role, user, registration.
 struct PolicySections: Sendable {
-    /// The defaults (`mobile-server.md` 13).
-    private static let defaults: [String: String] = [
-        "PasswordPolicy": """
-            {"Enabled":false,"DefaultPasswordAllowed":false,"MinLength":0,"HasDigits":false,"HasUpper":false,\
-            "HasLower":false,"HasSpecial":false,"ExpirationDays":0,"MinUniqueChars":0,"LockTimeout":0,"RetryLimit":0}
-            """,
-        "OfflineLimit": #"{"LockDays":0,"WipeDays":0,"InactiveDays":0}"#,
-        "Security": #"{"AllowPrint":true,"AllowOpenURL":true,"AllowCopy":true,"Attestation":false}"#,
-        "Log": #"{"Upload":false,"Level":"error","ExpiryDays":7}"#,
-        "Usage": #"{"Collect":false,"Cellular":false,"MaxRecords":10000}"#,
-        "Crash": "false",
-        "Throttling": #"{"Enabled":false,"PerMinute":600}"#,
-        "StoreUpload": #"{"Enabled":false,"KeepDays":7,"MaxSize":33554432}"#,
-        "UserSwitch": "false",
+    private static let sections: Set = [
+        "PasswordPolicy", "OfflineLimit", "Security", "Log", "Usage", "Crash", "Throttling", "StoreUpload", "UserSwitch",
     ]
     /// The name of the section with the feature switches, which is served as `Features`.
     static let features = "Features"
@@ -30,12 +18,88 @@ struct PolicySections: Sendable {
     private var values: [String: ODataValue] = [:]
 
     /// The names of all sections.
-    static var names: Set<String> { Set(defaults.keys).union([features]) }
+    static let names = sections.union([features])
 
-    /// Creates the default sections.
-    init(_ shapes: DeviceModel) {
+    /// Creates the sections of a configuration.
+    init(_ policies: ApplicationPolicies, _ shapes: DeviceModel) {
         self.shapes = shapes
-        for (name, text) in Self.defaults { values[name] = try? Self.value(Array(text.utf8), name, shapes) }
+        func complex(_ name: String, _ values: [String: ODataValue]) -> ODataValue {
+            .complex(ODataEntity(shape: shapes.complex(name), values))
+        }
+        let password = policies.password
+        values = [
+            "PasswordPolicy": complex(
+                "PasswordPolicy",
+                [
+                    "Enabled": .boolean(password.isEnabled),
+                    "DefaultPasswordAllowed": .boolean(password.allowsDefaultPassword),
+                    "MinLength": .integer(Int64(password.minimumLength)),
+                    "HasDigits": .boolean(password.needsDigits), "HasUpper": .boolean(password.needsUpper),
+                    "HasLower": .boolean(password.needsLower), "HasSpecial": .boolean(password.needsSpecial),
+                    "ExpirationDays": .integer(Int64(password.expirationDays)),
+                    "MinUniqueChars": .integer(Int64(password.minimumUniqueCharacters)),
+                    "LockTimeout": .integer(Int64(password.lockTimeout)),
+                    "RetryLimit": .integer(Int64(password.retryLimit)),
+                ]),
+            "OfflineLimit": complex(
+                "OfflineLimit",
+                [
+                    "LockDays": .integer(Int64(policies.lock.offlineDays)),
+                    "WipeDays": .integer(Int64(policies.lock.wipeOfflineDays)),
+                    "InactiveDays": .integer(Int64(policies.lock.inactiveDays)),
+                ]),
+            "Security": complex(
+                "SecurityPolicy",
+                [
+                    "AllowPrint": .boolean(policies.security.allowsPrint),
+                    "AllowOpenURL": .boolean(policies.security.allowsOpenURL),
+                    "AllowCopy": .boolean(policies.security.allowsCopy),
+                    "Attestation": .boolean(policies.security.needsAttestation),
+                ]),
+            "Log": complex(
+                "LogPolicy",
+                [
+                    "Upload": .boolean(policies.log.isUploaded), "Level": .string(policies.log.level),
+                    "ExpiryDays": .integer(Int64(policies.log.expiryDays)),
+                ]),
+            "Usage": complex(
+                "UsagePolicy",
+                [
+                    "Collect": .boolean(policies.usage.isCollected),
+                    "Cellular": .boolean(policies.usage.usesCellular),
+                    "MaxRecords": .integer(Int64(policies.usage.maximumRecords)),
+                ]),
+            "Crash": .boolean(policies.uploadsCrashes),
+            "Throttling": complex(
+                "Throttling",
+                [
+                    "Enabled": .boolean(policies.throttling.isEnabled),
+                    "PerMinute": .integer(Int64(policies.throttling.perMinute)),
+                ]),
+            "StoreUpload": complex(
+                "StoreUploadPolicy",
+                [
+                    "Enabled": .boolean(policies.storeUpload.isEnabled),
+                    "KeepDays": .integer(Int64(policies.storeUpload.keepDays)),
+                    "MaxSize": .integer(policies.storeUpload.size),
+                ]),
+            "UserSwitch": .boolean(policies.uploadsOnUserSwitch),
+            Self.features: .complex(
+                ODataEntity(
+                    shape: shapes.features,
+                    [
+                        "All": .boolean(true),
+                        "Switches": .collection(
+                            policies.features.sorted { $0.key < $1.key }.map {
+                                complex(
+                                    "FeatureSwitch",
+                                    [
+                                        "Name": .string($0.key), "IsEnabled": .boolean($0.value),
+                                        "Parameters": .collection([]),
+                                    ])
+                            }),
+                    ])),
+        ]
     }
 
     /// Merges a section that is set in a later place.
@@ -75,7 +139,7 @@ struct PolicySections: Sendable {
         return result
     }
 
-    /// Returns the value of a section; `nil` for features that are set nowhere.
+    /// Returns the value of a section; `nil` for an unknown name.
     subscript(name: String) -> ODataValue? { values[name] }
 
     /// Checks the values of a section without keeping them.
@@ -92,7 +156,7 @@ struct PolicySections: Sendable {
         let type: TypeReference
         if name == features {
             type = .complex(shapes.features.name)
-        } else if defaults[name] != nil, let property = shapes.policies.property(name) {
+        } else if sections.contains(name), let property = shapes.policies.property(name) {
             type = property.type
         } else {
             throw .unknown(name: name)
