@@ -17,6 +17,7 @@ public import ServerState
 /// ```
 public final class DevicePart: ServerPart {
     private let services: NodeServices
+    private let applications: any ActiveApplications
     private let destinations: any DestinationService
     private let shapes: DeviceModel
     private let door: DeviceDoor
@@ -39,11 +40,21 @@ public final class DevicePart: ServerPart {
     ///   - transport: The transport to the issuers of tokens; `nil` for one of its own.
     ///   - captcha: The source of CAPTCHA images.
     /// - Throws: An error if the keys cannot be used.
-    public init(
+    public convenience init(
         services: NodeServices, destinations: any DestinationService, transport: (any HTTPTransport)? = nil,
         captcha: any CaptchaIssuer = DotCaptcha()
     ) throws {
+        try self.init(
+            services: services, applications: services.applications, destinations: destinations, transport: transport,
+            captcha: captcha)
+    }
+
+    init(
+        services: NodeServices, applications: any ActiveApplications, destinations: any DestinationService,
+        transport: (any HTTPTransport)?, captcha: any CaptchaIssuer
+    ) throws {
         self.services = services
+        self.applications = applications
         self.destinations = destinations
         let own = transport == nil ? try NIOTransport() : nil
         ownTransport = own
@@ -100,7 +111,7 @@ public final class DevicePart: ServerPart {
 
     /// Checks the security configurations.
     public func check() async -> [CheckFinding] {
-        let applications = (try? await services.applications.all()) ?? []
+        let applications = (try? await applications.all()) ?? []
         return applications.flatMap { application in
             SecurityCheck.findings(of: application, services.configuration)
         }
@@ -108,7 +119,7 @@ public final class DevicePart: ServerPart {
 
     // MARK: Requests
 
-    private func answer(
+    func answer(
         _ head: HTTPRequest, _ body: ByteStream, _ context: MountContext
     ) async -> (HTTPResponse, ByteStream) {
         var request: DeviceRequest?
@@ -138,7 +149,7 @@ public final class DevicePart: ServerPart {
 
     private func application(_ name: String) async throws -> ActiveApplication? {
         do throws(ServerStateError) {
-            let application = try await services.applications.application(named: name)
+            let application = try await applications.application(named: name)
             return application?.record.state == .draft ? nil : application
         } catch {
             throw ODataError(error)
@@ -225,7 +236,7 @@ public final class DevicePart: ServerPart {
             return (response, ByteStream([]))
         }
         do {
-            let applications = try await services.applications.all().filter { $0.record.state == .active }
+            let applications = try await applications.all().filter { $0.record.state == .active }
             let base = addresses.base(of: head, context)
             let bytes = try DiscoveryDocument(applications, base: base).bytes(
                 application: DiscoveryDocument.application(in: head.path ?? ""))

@@ -14,10 +14,10 @@ struct DeviceModel: Sendable {
     ///
     /// - Throws: ``CSDLError`` if the embedded text was damaged.
     init() throws(CSDLError) {
-        let model = try CSDLReader.read(Array(DeviceMetadata.csdl.utf8))
+        let model = try CSDLReader.read(Array(DeviceCSDL.text.utf8))
         self.model = model
         func shape(_ name: String) -> TypeShape {
-            let type = QualifiedName(DeviceMetadata.namespace, name)
+            let type = QualifiedName(MobileNamespace.name, name)
             return model.shape(type) ?? TypeShape(dynamic: type, properties: [])
         }
         registration = shape("Registration")
@@ -29,7 +29,7 @@ struct DeviceModel: Sendable {
 
     /// Returns the shape of a complex type.
     func complex(_ name: String) -> TypeShape {
-        let type = QualifiedName(DeviceMetadata.namespace, name)
+        let type = QualifiedName(MobileNamespace.name, name)
         return model.shape(type) ?? TypeShape(dynamic: type, properties: [])
     }
 }

@@ -4,14 +4,11 @@
 /// compares the two.
 ///
 /// ```swift
-/// let model = try CSDLReader.read(Array(DeviceMetadata.csdl.utf8))
+/// let model = try CSDLReader.read(Array(DeviceCSDL.text.utf8))
 /// ```
-public enum DeviceMetadata {
-    /// The namespace of all types and operations.
-    public static let namespace = "Outpost.Mobile"
-
+public enum DeviceCSDL {
     /// The CSDL XML document.
-    public static let csdl = #"""
+    public static let text = #"""
         <?xml version="1.0" encoding="utf-8"?>
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.01">
         <edmx:Reference Uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Core.V1.xml">
