@@ -135,11 +135,12 @@ public struct FeedPageRequest: Hashable, Sendable {
         /// Rows and removals. A removal is left out if another present part has a live row of the key
         /// (`design-review.md` 2).
         case delta(presentParts: [[UInt8]])
-        /// All rows of a part that the user has lost, as removals; `to` is ignored.
-        case revoked(presentParts: [[UInt8]])
+        /// All rows of a part that the user has lost, as removals: live ones, and those removed after a number. `to` is
+        /// ignored, because a row that is edited meanwhile must not stay on the device.
+        case revoked(presentParts: [[UInt8]], removedAfter: ChangeNumber)
     }
 
-    /// The first 8 bytes of the key of the feed, and its number.
+    /// The number of the feed.
     public var feed: RecordNumber
     /// The part.
     public var part: [UInt8]

@@ -24,10 +24,11 @@ public protocol FeedStore: Sendable {
     /// Notes that a device asked for a feed. A driver may leave the note out if the row is busy.
     func noteAsked(_ feed: RecordNumber, at: ServerInstant) async throws(ServerStateError)
 
-    /// Begins a refresh: raises the fence of a feed.
+    /// Begins a refresh: raises the fence of a feed, and gives the refresh a random name. Two nodes may hold the same
+    /// fence after a restore without a new incarnation; their names differ.
     ///
-    /// - Returns: Whether the fence is newer than that of the feed. If not, another node has the feed.
-    func begin(_ feed: RecordNumber, fence: Fence) async throws(ServerStateError) -> Bool
+    /// - Returns: The name; `nil` if the fence is not newer than that of the feed: another node has it.
+    func begin(_ feed: RecordNumber, fence: Fence) async throws(ServerStateError) -> UInt64?
 
     /// Reads one page. The row of the feed, its tag and the rows are of one snapshot.
     ///
@@ -46,10 +47,11 @@ public protocol FeedStore: Sendable {
 
     /// Commits a step of a refresh.
     ///
-    /// - Returns: The new head; `nil` if the fence or the incarnation is an old one (`design-review.md` 14): nothing was
+    /// - Parameter claim: The name that ``begin(_:fence:)`` returned.
+    /// - Returns: The new head; `nil` if the fence, the name or the incarnation is an old one (`design-review.md` 14): nothing was
     ///   written.
     func commit(
-        _ batch: RefreshBatch, fence: Fence
+        _ batch: RefreshBatch, fence: Fence, claim: UInt64
     ) async throws(ServerStateError) -> FeedHead?
 
     /// Returns the packed digests of a feed of visibility `user`.
