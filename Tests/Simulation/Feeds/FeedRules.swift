@@ -1,8 +1,10 @@
 extension FeedSimulation {
     /// The rules of the token protocol. A run without one of them shows the fault that the rule prevents.
     public struct Rules: OptionSet, Sendable {
+        /// The bits.
         public let rawValue: Int
 
+        /// Creates a set from its bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// Numbers of a new incarnation lie above all earlier ones.
@@ -40,8 +42,10 @@ extension FeedSimulation {
 
     /// The events that a run contains beside edits, refreshes and reads.
     public struct Faults: OptionSet, Sendable {
+        /// The bits.
         public let rawValue: Int
 
+        /// Creates a set from its bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// A failover loses acknowledged commits; the database has a new timeline.

@@ -66,6 +66,16 @@ final class DestinationGate: Sendable {
     /// - Throws: ``Refusal``; `CancellationError`.
     func enter() async throws -> Place {
         try checkBreaker()
+        do {
+            return try await admitted()
+        } catch {
+            // The probe of an open breaker was not sent.
+            state.withLock { $0.isProbing = false }
+            throw error
+        }
+    }
+
+    private func admitted() async throws -> Place {
         let number: UInt64? = try state.withLock { state in
             if state.running < limit {
                 state.running += 1
