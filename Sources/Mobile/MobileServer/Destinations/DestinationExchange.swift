@@ -28,9 +28,11 @@ struct DestinationExchange: Sendable {
             guard let client = runtime.client else { throw DestinationFailure.roleMissing }
             return try await replayed(request, body, proxy) { request, body in await served(by: client, request, body) }
         }
-        let circumstances = DestinationProxy.Circumstances(
-            publicRoot: try publicRoot(request), credentials: caller.credentials,
-            passesRepeatability: await runtime.recognisesRepeats())
+        var circumstances = DestinationProxy.Circumstances(
+            publicRoot: try publicRoot(request), credentials: caller.credentials)
+        if ![.get, .head, .options].contains(request.method) {
+            circumstances.passesRepeatability = await runtime.recognisesRepeats()
+        }
         return try await passed(request, body, proxy, circumstances)
     }
 

@@ -74,7 +74,7 @@ struct DestinationRights: ProviderWrapper {
         var request = try request.parsingLink()
         let bound = try bind(request, model)
         switch bound.resource.target {
-        case .metadata, .serviceDocument: return request
+        case .metadata, .service: return request
         default: break
         }
         let kind = Self.kind(of: request, bound)
@@ -252,16 +252,8 @@ struct DestinationRights: ProviderWrapper {
     private static func condition(
         _ key: EntityKey, _ set: String, _ model: EntityDataModel
     ) throws -> CommonExpression {
-        let shape = model.shape(ofSet: set)
-        var condition: CommonExpression?
-        for part in key.parts {
-            let path = shape?.key.first { $0.name == part.name }?.path ?? part.name
-            let literal = Literal(of: part.value, type: shape?.property(path)?.type, model: model)
-            let next = CommonExpression.binary(.equal, QueryExpression.property(path).expression, .literal(literal))
-            condition = condition.map { .binary(.and, $0, next) } ?? next
-        }
-        guard let condition else { throw ODataError.notFound(set) }
-        return condition
+        guard !key.parts.isEmpty else { throw ODataError.notFound(set) }
+        return key.condition(model.shape(ofSet: set), model)
     }
 
     /// Returns whether an entity matches a filter. A property that is not loaded counts as null.

@@ -19,7 +19,7 @@ import Synchronization
 /// ```
 public final class DestinationsPart: ServerPart, DestinationService {
     private let services: NodeServices
-    private let transport: any HTTPTransport
+    let transport: any HTTPTransport
     private let opening: @Sendable (String) async throws -> any ODataProvider
     private let open = Mutex<[Identity: Task<DestinationRuntime, any Error>]>([:])
 
@@ -106,6 +106,20 @@ public final class DestinationsPart: ServerPart, DestinationService {
     /// The worker that refreshes feeds.
     var refresher: FeedRefresher {
         FeedRefresher(state: services.state, logger: services.logger) { [self] in try await resolve($0) }
+    }
+
+    /// The state of the node.
+    var state: any ServerState { services.state }
+
+    /// Returns the definition of a feed and the service root of its back end.
+    func origin(of feed: FeedRecord) async throws -> (FeedDefinition, String)? {
+        let application = try await services.applications.all().first { $0.record.id == feed.application }
+        guard let application, application.configuration.destinations[feed.destination] != nil else { return nil }
+        let runtime = try await runtime(feed.destination, of: application)
+        guard let proxy = runtime.proxy,
+            let definition = try await runtime.feeds().first(where: { $0.record.key == feed.key })
+        else { return nil }
+        return (definition, proxy.root.description)
     }
 
     private func resolve(_ feed: FeedRecord) async throws -> (FeedDefinition, any ODataProvider)? {

@@ -73,34 +73,42 @@ struct FeedRefresher: JobWorker {
         if feed.state == .suspended { return .done }
         let now = try await state.now()
         if let asked = feed.askedAt, now - asked > Self.restAfter { return .done }
-        guard try await state.feeds.begin(feed.id, fence: job.fence) else { return .done }
-        try await refresh(feed, definition, FeedSource(provider: provider, definition: definition), fence: job.fence)
+        guard let claim = try await state.feeds.begin(feed.id, fence: job.fence) else { return .done }
+        try await refresh(
+            feed, definition, FeedSource(provider: provider, definition: definition), lease: FeedLease(fence: job.fence, claim: claim),
+            acceptsRemovals: job.payload == Self.acceptingRemovals)
         return .again(at: try await state.now() + definition.configuration.refreshInterval)
     }
 
+    /// The payload of a job after an operator has decided that the rows are gone.
+    static let acceptingRemovals = Array("accept-removals".utf8)
+
     /// Refreshes a feed whose fence was raised.
     ///
+    /// - Parameter acceptsRemovals: Whether an operator has decided that many rows may go.
     /// - Throws: Errors of the back end; the feed is unchanged then.
     func refresh(
-        _ feed: FeedRecord, _ definition: FeedDefinition, _ source: FeedSource, fence: Fence
+        _ feed: FeedRecord, _ definition: FeedDefinition, _ source: FeedSource, lease: FeedLease,
+        acceptsRemovals: Bool = false
     ) async throws {
         CrashPoint.pass("refresh-begun")
         let mayLink =
             ["auto", "link"].contains(definition.configuration.tracking) && definition.url.options.expand.isEmpty
-        if mayLink, feed.state == .active, let link = feed.link.map({ String(decoding: $0, as: UTF8.self) }) {
+        if mayLink, !acceptsRemovals, feed.state == .active, let link = feed.link.map({ String(decoding: $0, as: UTF8.self) }) {
             do {
-                return try await follow(link, feed, definition, source, fence: fence)
+                return try await follow(link, feed, definition, source, lease: lease)
             } catch let error as ODataError where error.status == 410 || error.status == 404 {
                 // The back end has forgotten the link: everything is compared once.
                 logger.info("feed \(definition.name): the delta link has expired, all rows are compared")
             }
         }
-        try await compare(feed, definition, source, wantsLink: mayLink, fence: fence)
+        try await compare(
+            feed, definition, source, wantsLink: mayLink, lease: lease, acceptsRemovals: acceptsRemovals)
     }
 
     /// Takes the changes since the back end's delta link.
     private func follow(
-        _ link: String, _ feed: FeedRecord, _ definition: FeedDefinition, _ source: FeedSource, fence: Fence
+        _ link: String, _ feed: FeedRecord, _ definition: FeedDefinition, _ source: FeedSource, lease: FeedLease
     ) async throws {
         var writes: [FeedWrite] = []
         let end = try await source.readChanges(since: link) { page in
@@ -125,7 +133,7 @@ struct FeedRefresher: JobWorker {
             }
         }
         CrashPoint.pass("refresh-read")
-        try await commit(writes, to: feed, link: end.deltaLink, fence: fence)
+        try await commit(writes, to: feed, link: end.deltaLink, lease: lease)
     }
 
     private func isWhole(_ entity: ODataEntity, _ definition: FeedDefinition) -> Bool {
@@ -136,7 +144,8 @@ struct FeedRefresher: JobWorker {
 
     /// Compares all rows of the back end with those of the feed.
     private func compare(
-        _ feed: FeedRecord, _ definition: FeedDefinition, _ source: FeedSource, wantsLink: Bool, fence: Fence
+        _ feed: FeedRecord, _ definition: FeedDefinition, _ source: FeedSource, wantsLink: Bool, lease: FeedLease,
+        acceptsRemovals: Bool
     ) async throws {
         let stored = try await digests(of: feed)
         var seen: Set<[UInt8]> = []
@@ -152,7 +161,7 @@ struct FeedRefresher: JobWorker {
         var missing = stored.keys.filter { !seen.contains($0) }
         if !missing.isEmpty {
             let share = missing.count * 100 / max(stored.count, 1)
-            if missing.count > Self.harmlessRemovals, share > definition.configuration.removalGuard {
+            if !acceptsRemovals, missing.count > Self.harmlessRemovals, share > definition.configuration.removalGuard {
                 let note = "\(missing.count) of \(stored.count) rows are gone. Resume the feed if that is right."
                 _ = try await state.feeds.setState(.suspended, note: note, feed: feed.id)
                 logger.warning("feed \(definition.name) is suspended: \(note)")
@@ -168,11 +177,11 @@ struct FeedRefresher: JobWorker {
         let gone = missing.map {
             Self.removal(String(decoding: $0, as: UTF8.self), reason)
         }
-        try await commit(changed + gone, to: feed, link: end.deltaLink, fence: fence)
+        try await commit(changed + gone, to: feed, link: end.deltaLink, lease: lease)
     }
 
     /// Commits writes in steps of ``stepSize``.
-    private func commit(_ writes: [FeedWrite], to feed: FeedRecord, link: String?, fence: Fence) async throws {
+    private func commit(_ writes: [FeedWrite], to feed: FeedRecord, link: String?, lease: FeedLease) async throws {
         var start = 0
         repeat {
             let end = min(start + Self.stepSize, writes.count)
@@ -180,7 +189,7 @@ struct FeedRefresher: JobWorker {
             let batch = RefreshBatch(
                 feed: feed.id, writes: Array(writes[start..<end]), isLast: isLast,
                 link: isLast ? link.map { Array($0.utf8) } : nil)
-            guard try await state.feeds.commit(batch, fence: fence) != nil else {
+            guard try await state.feeds.commit(batch, fence: lease.fence, claim: lease.claim) != nil else {
                 // Another node has the feed.
                 return
             }
@@ -214,6 +223,13 @@ struct FeedRefresher: JobWorker {
         if let place = id.range(of: set, options: .backwards) { id = String(id[id.index(after: place.lowerBound)...]) }
         return definition.codec.key(of: id).map { definition.codec.id(of: $0) }
     }
+}
+
+/// The right to write a feed: the fence of the job, and the random name that the feed gave for it. A restored database gives
+/// a fence again, but no name.
+struct FeedLease: Hashable, Sendable {
+    let fence: Fence
+    let claim: UInt64
 }
 
 /// Places at which a test ends the process, as a crash would. Nothing happens in a

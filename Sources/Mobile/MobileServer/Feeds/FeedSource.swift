@@ -106,14 +106,7 @@ struct FeedSource: Sendable {
     }
 
     private func matching(_ keys: ArraySlice<EntityKey>) async throws -> [ODataEntity] {
-        let conditions = keys.map { key -> CommonExpression in
-            let shape = definition.codec.shape
-            return key.parts.map { part -> CommonExpression in
-                let path = shape.key.first { $0.name == part.name }?.path ?? part.name
-                let literal = Literal(of: part.value, type: shape.property(path)?.type, model: definition.codec.model)
-                return .binary(.equal, QueryExpression.property(path).expression, .literal(literal))
-            }.joined(.and)
-        }
+        let conditions = keys.map { $0.condition(definition.codec.shape, definition.codec.model) }
         var url = definition.url
         let keysMatch = conditions.joined(.or)
         url.options.filter = url.options.filter.map { .binary(.and, $0, keysMatch) } ?? keysMatch
@@ -129,9 +122,24 @@ struct FeedSource: Sendable {
     }
 }
 
+extension EntityKey {
+    /// The condition that an entity has the key.
+    func condition(_ shape: TypeShape?, _ model: EntityDataModel) -> CommonExpression {
+        let values: [CommonExpression] =
+            switch KeyPredicate(self, shape: shape, model: model) {
+            case .single(let value): [value]
+            case .compound(let arguments): arguments.map(\.value)
+            }
+        return zip(parts, values).map { part, value in
+            let path = shape?.key.first { $0.name == part.name }?.path ?? part.name
+            return CommonExpression.binary(.equal, QueryExpression.property(path).expression, value)
+        }.joined(.and)
+    }
+}
+
 extension [CommonExpression] {
     /// The expressions, joined by an operator; `true` for none.
-    fileprivate func joined(_ operation: CommonExpression.BinaryOperator) -> CommonExpression {
+    fileprivate func joined(_ operation: BinaryOperator) -> CommonExpression {
         guard let first else { return .literal(Literal(.boolean(true))) }
         return dropFirst().reduce(first) { .binary(operation, $0, $1) }
     }

@@ -220,5 +220,5 @@ struct ReplayGuard: Sendable {
 
 extension HTTPField.Name {
     /// `Repeatability-Result`. The fallback is never used.
-    static let repeatabilityResult = HTTPField.Name("Repeatability-Result") ?? .warning
+    static let repeatabilityResult = HTTPField.Name("Repeatability-Result") ?? .prefer
 }
