@@ -25,8 +25,8 @@ struct Restore: AsyncParsableCommand {
     @Option(
         name: .customLong("master-key"),
         help: ArgumentHelp(
-            "The file with the master key, which is copied into the folder; not needed if keys.master names a place \
-            outside of it.", valueName: "file"),
+            "The file with the master key, which is copied into the folder. It is not needed if keys.master names "
+                + "another place.", valueName: "file"),
         completion: .file())
     var masterKey: String?
 
