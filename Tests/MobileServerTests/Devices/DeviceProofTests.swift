@@ -26,6 +26,20 @@ import Testing
         #expect(proof.credentialsHash == Base64URL.encode(Array(SHA256.hash(data: Array("abc".utf8)))))
     }
 
+    @Test("The example of RFC 9449, 4.1, is a proof")
+    func example() throws {
+        let text = """
+            eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZOXpDa0RscEJoRjQ\
+            yVVFVZldWQVdCRnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIsImNydiI6IlAtMjU2In19.eyJqdGkiO\
+            iItQndDM0VTYzZhY2MybFRjIiwiaHRtIjoiUE9TVCIsImh0dSI6Imh0dHBzOi8vc2VydmVyLmV4YW1wbGUuY29tL3Rva2VuIiwiaWF0IjoxNTYyMjYy\
+            NjE2fQ.2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4PtFLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg
+            """
+        let proof = try DeviceProof(text)
+        #expect(proof.id == "-BwC3ESc6acc2lTc")
+        #expect(proof.url == "https://server.example.com/token")
+        #expect(proof.issuedAt == 1_562_262_616)
+    }
+
     @Test("A thumbprint is that of RFC 7638")
     func thumbprint() throws {
         // RFC 9449, 6.1: the key of the examples and its thumbprint.

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Logging
 public import ODataHTTP
 import ODataModel
 public import ODataServer

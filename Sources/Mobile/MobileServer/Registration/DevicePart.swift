@@ -1,6 +1,6 @@
-import Crypto
 import Foundation
 import HTTPTypes
+import Logging
 import MobileProtocol
 public import ODataHTTP
 public import ODataServer

@@ -7,7 +7,7 @@ import ServerState
 
 /// The settings of a registration. A call that contains one read-only setting is refused as a whole (70005).
 extension DeviceProvider {
-    func settings(
+    func answerSettings(
         _ record: RegistrationRecord, _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest,
         _ caller: DeviceRequest
     ) async throws -> ODataResponse {
