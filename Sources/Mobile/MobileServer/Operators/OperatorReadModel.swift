@@ -118,7 +118,7 @@ actor OperatorReadModel {
                 after = nil
             }
         }
-        try await followUsers(application, in: store)
+        try await followUsers(application, after: after, in: store)
         var filter = RegistrationFilter(application: application.id, changedAfter: after)
         while true {
             let page = try await state.registrations.registrations(filter)
@@ -128,16 +128,19 @@ actor OperatorReadModel {
         }
     }
 
-    private func followUsers(_ application: ApplicationRecord, in store: StoreService) async throws {
-        var after: RecordNumber = 0
+    private func followUsers(
+        _ application: ApplicationRecord, after change: ChangeNumber?, in store: StoreService
+    ) async throws {
+        var last: RecordNumber = 0
         while true {
-            let page = try await state.registrations.users(of: application.id, after: after)
-            for user in page where users[user.id] != user {
+            let page = try await state.registrations.users(
+                of: application.id, after: last, changedAfter: change)
+            for user in page {
                 try await put(shapes.user(user, application: application.name), in: "Users", store)
                 users[user.id] = user
             }
-            guard page.count >= 1000, let last = page.last else { return }
-            after = last.id
+            guard page.count >= 1000, let end = page.last else { return }
+            last = end.id
         }
     }
 

@@ -63,7 +63,8 @@ public final class DevicePart: ServerPart {
         let shapes = try DeviceModel()
         self.shapes = shapes
         let state = services.state
-        let signIn = UserSignIn(state: state, transport: wire)
+        let signIn = UserSignIn(
+            state: state, transport: wire, perMinute: services.configuration.limits.signInPerMinute)
         let documents = DeviceDocuments(shapes: shapes, state: state)
         nonces = ProofNonces(key: services.keys.key(.nonces).symmetricKey)
         seen = SeenDevices(state: state)
