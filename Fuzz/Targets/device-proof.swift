@@ -1,6 +1,5 @@
-// Device proofs (RFC 9449): any text is refused, or is a proof whose parts are within their limits; and the comparison of
-// URLs is symmetric. The second half of an input is signed with a known key, so that the claims behind a valid signature
-// are reached, too.
+// Device proofs (RFC 9449): any text is refused, or is a proof within the limits. The comparison of URLs is symmetric.
+// Each input is also signed with a known key, so that the reader of claims is reached.
 import Crypto
 import Foundation
 import ODataModel

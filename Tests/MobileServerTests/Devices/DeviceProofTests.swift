@@ -29,10 +29,11 @@ import Testing
     @Test("The example of RFC 9449, 4.1, is a proof")
     func example() throws {
         let text = """
-            eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZOXpDa0RscEJoRjQ\
-            yVVFVZldWQVdCRnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIsImNydiI6IlAtMjU2In19.eyJqdGkiO\
-            iItQndDM0VTYzZhY2MybFRjIiwiaHRtIjoiUE9TVCIsImh0dSI6Imh0dHBzOi8vc2VydmVyLmV4YW1wbGUuY29tL3Rva2VuIiwiaWF0IjoxNTYyMjYy\
-            NjE2fQ.2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4PtFLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg
+            eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZ\
+            OXpDa0RscEJoRjQyVVFVZldWQVdCRnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIs\
+            ImNydiI6IlAtMjU2In19.eyJqdGkiOiItQndDM0VTYzZhY2MybFRjIiwiaHRtIjoiUE9TVCIsImh0dSI6Imh0dHBzOi8vc2VydmV\
+            yLmV4YW1wbGUuY29tL3Rva2VuIiwiaWF0IjoxNTYyMjYyNjE2fQ.2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4Pt\
+            FLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg
             """
         let proof = try DeviceProof(text)
         #expect(proof.id == "-BwC3ESc6acc2lTc")
@@ -85,7 +86,8 @@ import Testing
     func urls() {
         let same = [
             ("https://a.example/x", "HTTPS://A.example:443/x?y=1"), ("https://a.example", "https://a.example/"),
-            ("https://a.example/R('a')", "https://a.example/R(%27a%27)#f"), ("https://a.example/%7ex", "https://a.example/~x"),
+            ("https://a.example/R('a')", "https://a.example/R(%27a%27)#f"),
+            ("https://a.example/%7ex", "https://a.example/~x"),
         ]
         for (left, right) in same where left != "https://a.example/R('a')" {
             #expect(ProofCheck.isSame(left, right), "\(left) \(right)")
@@ -174,7 +176,8 @@ import Testing
             let change = try await device.fields(server, .patch, settings)
             #expect(try await server.send(.patch, server.api + settings, change, body: body).status == 200)
             let other = try await LabServer.answer(
-                of: node, .patch, server.api + settings, change, body: body, authority: "127.0.0.1:\(server.server.port)")
+                of: node, .patch, server.api + settings, change, body: body,
+                authority: "127.0.0.1:\(server.server.port)")
             #expect(other.status == 401)
             await node.stop()
         }

@@ -87,7 +87,9 @@ import Testing
 
     @Test(
         "Behind a relay the farm is a path segment",
-        arguments: ["/client/rs_client.dll/farm1/", "/cli/iasrelayserver/farm1/", "/ias_relay_server/client/rs_client.dll/f/"])
+        arguments: [
+            "/client/rs_client.dll/farm1/", "/cli/iasrelayserver/farm1/", "/ias_relay_server/client/rs_client.dll/f/",
+        ])
     func relay(path: String) async throws {
         let lab = try await DeviceLab()
         try await lab.run { server in
@@ -108,7 +110,8 @@ import Testing
         settings.pathPrefix = "a/b/"
         let addresses = DeviceAddresses(settings)
         #expect(addresses.prefix == "/a/b/")
-        var head = HTTPRequest(method: .get, scheme: "http", authority: "h:1", path: "/a/b/m/v1/shop/d/north/Orders?x=1")
+        var head = HTTPRequest(
+            method: .get, scheme: "http", authority: "h:1", path: "/a/b/m/v1/shop/d/north/Orders?x=1")
         let address = try addresses.address(of: head, MountContext())
         #expect(address.application == "shop")
         #expect(address.root == "/a/b/m/v1/shop/")
@@ -192,6 +195,7 @@ import Testing
         #expect(access.rowFilter?.values == ["user": "ann"])
         #expect(north.access(of: Principal(name: "bob"), to: "Orders").kinds.isEmpty)
         #expect(north.access(of: ann, to: "Reset", isOperation: true).kinds == [.read, .update])
-        #expect(try #require(configuration.rights(at: "south")).access(of: ann, to: "Orders").kinds == [.read, .create])
+        #expect(
+            try #require(configuration.rights(at: "south")).access(of: ann, to: "Orders").kinds == [.read, .create])
     }
 }

@@ -178,7 +178,7 @@ import Testing
         func verify(using algorithm: some JWTAlgorithm) throws {}
     }
 
-    @Test("Tokens of an issuer sign in, whose keys are found by discovery")
+    @Test("Tokens of an issuer sign in, and discovery finds the keys of the issuer")
     func tokens() async throws {
         let key = ES256PrivateKey()
         let signer = await JWTKeyCollection().add(ecdsa: key, kid: "k1")

@@ -104,7 +104,7 @@ public final class DevicePart: ServerPart {
     /// Starts to write the times at which devices are seen.
     public func start() async throws { await seen.start() }
 
-    /// Writes what is left, and closes the transport.
+    /// Writes the last times, and closes the transport.
     public func stop() async {
         await seen.stop()
         try? await ownTransport?.shutdown()

@@ -4,7 +4,7 @@ import ServerState
 /// Delays for failed sign-ins (`design-review.md` 25).
 ///
 /// Failures are counted in the state, so that all nodes count together: by user and address, and by address alone. A
-/// user who signed in before at the address is delayed and never refused.
+/// user with an earlier sign-in at the address is delayed and never refused.
 struct SignInLimits: Sendable {
     /// The failures of a user at an address without a delay.
     static let freeOfUser = 4
@@ -40,7 +40,7 @@ struct SignInLimits: Sendable {
         try await Task.sleep(for: .seconds(min(seconds, Self.longestHeld)))
     }
 
-    /// Notes the result of an attempt. Too many failures of an address in a minute block it for others than known users.
+    /// Notes the result of an attempt. Too many failures of an address in a minute block it, except for known users.
     func note(_ user: String, from address: String, hasSucceeded: Bool) async throws {
         try await translatingState { () async throws(ServerStateError) in
             try await state.operators.noteSignIn(of: user, from: address, hasSucceeded: hasSucceeded)

@@ -4,7 +4,7 @@ import ODataHTTP
 import ODataServer
 import ODataService
 
-/// The issuers of tokens, whose keys are found by OpenID Connect Discovery 1.0, section 4.
+/// The issuers of tokens. OpenID Connect Discovery 1.0, section 4, leads to their keys.
 actor TokenIssuers {
     private struct Name: Hashable {
         var issuer: String

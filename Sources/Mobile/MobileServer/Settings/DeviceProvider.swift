@@ -7,8 +7,8 @@ import ServerState
 
 /// The device API as an OData service over the state (`mobile-server.md` 6.2).
 ///
-/// The caller is ``DeviceRequest/current``, whose checks the part of the device API has made. Sets are small, so that
-/// queries are evaluated in memory.
+/// The caller is ``DeviceRequest/current``, which ``DeviceDoor`` has checked. Sets are small, so that queries are
+/// evaluated in memory.
 struct DeviceProvider: ODataProvider {
     let shapes: DeviceModel
     let state: any ServerState
