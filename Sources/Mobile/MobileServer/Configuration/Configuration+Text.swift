@@ -81,3 +81,19 @@ extension ApplicationConfiguration {
         ApplicationKeySchema.application.write(self, standard: ApplicationConfiguration())
     }
 }
+
+extension ApplicationConfiguration {
+    /// The values that are no defaults, by their keys with dots between.
+    var leaves: [String: ConfigurationTree] {
+        var leaves: [String: ConfigurationTree] = [:]
+        func add(_ tree: ConfigurationTree, _ path: String) {
+            guard case .map(let map) = tree, !map.isEmpty else {
+                if !path.isEmpty { leaves[path] = tree }
+                return
+            }
+            for (key, value) in map { add(value, path.isEmpty ? key : "\(path).\(key)") }
+        }
+        add(tree, "")
+        return leaves
+    }
+}
