@@ -350,6 +350,7 @@ let testing: [Target] = [
             "ODataService", "ODataDatabases", "ODataSQL", "ODataStore", "ODataTransportNIO", "ForeignPrograms",
             "WireFaults", httpTypes,
         ], exclude: ["Clients"]),
+    tests("MobileProtocolTests", ["MobileProtocol", "ODataGenerator", "ODataModel"]),
     tests("ServerStateTests", ["Secrets", "ServerState", "ServerStateConformance", grdb]),
     tests(
         "MobileServerTests",

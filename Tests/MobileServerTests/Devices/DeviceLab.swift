@@ -120,7 +120,7 @@ struct FixedApplications: ActiveApplications {
     }
 }
 
-/// A CAPTCHA whose texts the test reads.
+/// A CAPTCHA that tells its texts to the test.
 final class ReadableCaptcha: CaptchaIssuer {
     private let texts = Mutex<[String]>([])
 
@@ -251,7 +251,10 @@ struct LabDevice: Sendable {
         let coordinates = DeviceKey(key.publicKey).coordinates
         let header =
             change.header
-            ?? #"{"typ":"dpop+jwt","alg":"ES256","jwk":{"kty":"EC","crv":"P-256","x":"\#(coordinates.x)","y":"\#(coordinates.y)"}}"#
+                ?? """
+                {"typ":"dpop+jwt","alg":"ES256",\
+                "jwk":{"kty":"EC","crv":"P-256","x":"\(coordinates.x)","y":"\(coordinates.y)"}}
+                """
         var claims: [String] = [
             #""jti":"\#(change.id)""#, #""htm":"\#(change.method ?? method)""#, #""htu":"\#(change.url ?? url)""#,
             #""iat":\#((change.issuedAt ?? now) + clockOffset)"#,

@@ -26,6 +26,21 @@ import Testing
         #expect(proof.credentialsHash == Base64URL.encode(Array(SHA256.hash(data: Array("abc".utf8)))))
     }
 
+    @Test("The example of RFC 9449, 4.1, is a proof")
+    func example() throws {
+        let text = """
+            eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZ\
+            OXpDa0RscEJoRjQyVVFVZldWQVdCRnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIs\
+            ImNydiI6IlAtMjU2In19.eyJqdGkiOiItQndDM0VTYzZhY2MybFRjIiwiaHRtIjoiUE9TVCIsImh0dSI6Imh0dHBzOi8vc2VydmV\
+            yLmV4YW1wbGUuY29tL3Rva2VuIiwiaWF0IjoxNTYyMjYyNjE2fQ.2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4Pt\
+            FLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg
+            """
+        let proof = try DeviceProof(text)
+        #expect(proof.id == "-BwC3ESc6acc2lTc")
+        #expect(proof.url == "https://server.example.com/token")
+        #expect(proof.issuedAt == 1_562_262_616)
+    }
+
     @Test("A thumbprint is that of RFC 7638")
     func thumbprint() throws {
         // RFC 9449, 6.1: the key of the examples and its thumbprint.
@@ -71,7 +86,8 @@ import Testing
     func urls() {
         let same = [
             ("https://a.example/x", "HTTPS://A.example:443/x?y=1"), ("https://a.example", "https://a.example/"),
-            ("https://a.example/R('a')", "https://a.example/R(%27a%27)#f"), ("https://a.example/%7ex", "https://a.example/~x"),
+            ("https://a.example/R('a')", "https://a.example/R(%27a%27)#f"),
+            ("https://a.example/%7ex", "https://a.example/~x"),
         ]
         for (left, right) in same where left != "https://a.example/R('a')" {
             #expect(ProofCheck.isSame(left, right), "\(left) \(right)")
@@ -160,7 +176,8 @@ import Testing
             let change = try await device.fields(server, .patch, settings)
             #expect(try await server.send(.patch, server.api + settings, change, body: body).status == 200)
             let other = try await LabServer.answer(
-                of: node, .patch, server.api + settings, change, body: body, authority: "127.0.0.1:\(server.server.port)")
+                of: node, .patch, server.api + settings, change, body: body,
+                authority: "127.0.0.1:\(server.server.port)")
             #expect(other.status == 401)
             await node.stop()
         }

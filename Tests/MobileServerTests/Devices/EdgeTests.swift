@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import MobileProtocol
+import ODataClient
 import ODataHTTP
 import ODataServer
 import ODataService
@@ -87,7 +88,9 @@ import Testing
 
     @Test(
         "Behind a relay the farm is a path segment",
-        arguments: ["/client/rs_client.dll/farm1/", "/cli/iasrelayserver/farm1/", "/ias_relay_server/client/rs_client.dll/f/"])
+        arguments: [
+            "/client/rs_client.dll/farm1/", "/cli/iasrelayserver/farm1/", "/ias_relay_server/client/rs_client.dll/f/",
+        ])
     func relay(path: String) async throws {
         let lab = try await DeviceLab()
         try await lab.run { server in
@@ -108,7 +111,8 @@ import Testing
         settings.pathPrefix = "a/b/"
         let addresses = DeviceAddresses(settings)
         #expect(addresses.prefix == "/a/b/")
-        var head = HTTPRequest(method: .get, scheme: "http", authority: "h:1", path: "/a/b/m/v1/shop/d/north/Orders?x=1")
+        var head = HTTPRequest(
+            method: .get, scheme: "http", authority: "h:1", path: "/a/b/m/v1/shop/d/north/Orders?x=1")
         let address = try addresses.address(of: head, MountContext())
         #expect(address.application == "shop")
         #expect(address.root == "/a/b/m/v1/shop/")
@@ -192,6 +196,45 @@ import Testing
         #expect(access.rowFilter?.values == ["user": "ann"])
         #expect(north.access(of: Principal(name: "bob"), to: "Orders").kinds.isEmpty)
         #expect(north.access(of: ann, to: "Reset", isOperation: true).kinds == [.read, .update])
-        #expect(try #require(configuration.rights(at: "south")).access(of: ann, to: "Orders").kinds == [.read, .create])
+        #expect(
+            try #require(configuration.rights(at: "south")).access(of: ann, to: "Orders").kinds == [.read, .create])
+    }
+}
+
+/// The generated proxies of `MobileProtocol` against a running server.
+@Suite("Proxies against a server") struct DeviceProxyTests {
+    @Test("The proxies register a device, read its documents and enroll it")
+    func proxies() async throws {
+        let lab = try await DeviceLab { $0.registration.deviceProof = .none }
+        try await lab.run { server in
+            var configuration = ODataClient.Configuration()
+            configuration.headers[MobileFieldNames.registration] = "device-1"
+            let client = try await ODataClient(
+                server.root + server.api, transport: server.transport,
+                authentication: .basic(user: "ann", password: "ann's password"), configuration: configuration)
+            let api = MobileAPIService(odataService: DataService(client))
+            var registration = MobileRegistration()
+            registration.id = "device-1"
+            registration.deviceModel = "Pad 3"
+            let made = try await api.registrations.create(registration)
+            #expect(made.userName == "ann")
+            #expect(made.state == 203)
+            let policies = try #require(try await api.policies.get())
+            #expect(policies.lock?.state == "none")
+            #expect(policies.passwordPolicy?.enabled == false)
+            #expect(try await api.features.get()?.all == true)
+            #expect(try await api.destinations.first()?.queries.first?.query == "Orders?$filter=Open")
+            let own = api.registrations.key("device-1")
+            let enrolled = try #require(try await own.enroll(request: EnrollTests.request()))
+            #expect(enrolled.contentType == "application/pkix-cert")
+            let certificate = DeviceCertificate(try await enrolled.0.collect(limit: 1 << 16))
+            #expect(certificate?.commonName == "device-1")
+            _ = try await lab.state.registrations.setLock(
+                .locked, confirmation: nil, registration: "device-1", of: lab.application.id)
+            let order = try #require(try await api.policies.get()?.lock)
+            try await own.confirm(kind: "locked", version: try #require(order.version))
+            let record = try await lab.state.registrations.registration("device-1", of: lab.application.id)
+            #expect(record?.isLockConfirmed == true)
+        }
     }
 }

@@ -120,7 +120,8 @@ import X509
             #expect(first.status == 200)
             func read(showing certificate: [UInt8]) async throws -> Int {
                 try await LabServer.answer(
-                    of: lab.part, .get, server.api + "Destinations", try await device.fields(server, .get, "Destinations"),
+                    of: lab.part, .get, server.api + "Destinations",
+                    try await device.fields(server, .get, "Destinations"),
                     body: "", authority: "127.0.0.1:\(server.server.port)",
                     context: MountContext(certificate: certificate)
                 ).status

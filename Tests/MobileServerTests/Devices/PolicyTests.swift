@@ -75,8 +75,11 @@ import Testing
                 PolicyRecord(
                     scope: "role", target: "buyer", name: "Features",
                     body: Array(
-                        #"{"All":false,"Switches":[{"Name":"print","IsEnabled":false,"Parameters":[{"Name":"dpi","Value":"300"}]}]}"#
-                            .utf8)), of: lab.application.id)
+                        """
+                        {"All":false,"Switches":[{"Name":"print","IsEnabled":false,\
+                        "Parameters":[{"Name":"dpi","Value":"300"}]}]}
+                        """
+                        .utf8)), of: lab.application.id)
             let answer = try await device.send(server, .get, "Features")
             #expect(answer.status == 200)
             #expect(answer.json["All"] as? Bool == false)
@@ -169,10 +172,12 @@ import Testing
         }
     }
 
-    @Test("Values of a policy that do not fit are refused", arguments: [
-        ("PasswordPolicy", #"{"MinLength":-1}"#), ("PasswordPolicy", #"{"Length":1}"#), ("Nonsense", "{}"),
-        ("Crash", #""yes""#), ("Log", "null"), ("Log", "{"),
-    ])
+    @Test(
+        "Values of a policy that do not fit are refused",
+        arguments: [
+            ("PasswordPolicy", #"{"MinLength":-1}"#), ("PasswordPolicy", #"{"Length":1}"#), ("Nonsense", "{}"),
+            ("Crash", #""yes""#), ("Log", "null"), ("Log", "{"),
+        ])
     func invalid(name: String, body: String) throws {
         let shapes = try DeviceModel()
         #expect(throws: PolicyError.self) { try PolicySections.check(name, Array(body.utf8), shapes) }

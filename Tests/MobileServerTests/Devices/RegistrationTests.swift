@@ -52,7 +52,8 @@ import Testing
         }
     }
 
-    @Test("Review 27: the id of another user's registration is refused, and a new key of the same user locks the old one")
+    @Test(
+        "Review 27: the id of another user's registration is refused, and a new key of the same user locks the old one")
     func otherOwner() async throws {
         try await DeviceLab().run { server in
             let device = LabDevice()
@@ -71,7 +72,9 @@ import Testing
         }
     }
 
-    @Test("A device has to choose an id of plain characters", arguments: ["", "a b", "a/b", "ä", String(repeating: "x", count: 129)])
+    @Test(
+        "A device has to choose an id of plain characters",
+        arguments: ["", "a b", "a/b", "ä", String(repeating: "x", count: 129)])
     func ids(id: String) async throws {
         try await DeviceLab().run { server in
             let refused = try await LabDevice(id: id).register(server)

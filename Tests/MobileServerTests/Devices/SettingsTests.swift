@@ -61,7 +61,8 @@ import Testing
             #expect(try await device.send(server, .patch, settings, body: removal).status == 200)
             let one = try await device.send(server, .patch, settings + "('Colour')", body: #"{"Value":null}"#)
             #expect(one.status == 200)
-            #expect(Self.values(try await device.send(server, .get, settings)) == ["Colour": "null", "Server": "north"])
+            #expect(
+                Self.values(try await device.send(server, .get, settings)) == ["Colour": "null", "Server": "north"])
         }
     }
 
@@ -78,7 +79,8 @@ import Testing
             #expect(refused.status == 403)
             #expect(refused.code == "SettingNotEditable")
             #expect(MobileErrorName(rawValue: refused.code)?.legacyNumber == 70005)
-            #expect(Self.values(try await device.send(server, .get, settings)) == ["Colour": "blue", "Server": "north"])
+            #expect(
+                Self.values(try await device.send(server, .get, settings)) == ["Colour": "blue", "Server": "north"])
         }
     }
 

@@ -127,7 +127,11 @@ import Testing
                     {
                         try await $0.send(
                             .post, "Policies",
-                            body: #"{"Application":"shop","Scope":"application","Target":"","Name":"Crash","Body":"true"}"#
+                            body:
+                                """
+                                {"Application":"shop","Scope":"application","Target":"","Name":"Crash",\
+                                "Body":"true"}
+                                """
                         ).status
                     }
                 ), ("audit", .security, { try await $0.send(.get, "Audit").status }),
@@ -203,7 +207,8 @@ import Testing
             let session = try await server.signIn("sec", secret)
             let until = ODataDateTimeOffset(seconds: lab.now + 3600)
             let made = try await session.send(
-                .post, "ServiceKeys", body: #"{"ID":"k1","Application":"shop","Roles":["support"],"ExpiresAt":"\#(until)"}"#)
+                .post, "ServiceKeys",
+                body: #"{"ID":"k1","Application":"shop","Roles":["support"],"ExpiresAt":"\#(until)"}"#)
             #expect(made.status == 201)
             let token = try #require(made.json["Secret"] as? String)
             #expect(try await session.send(.get, "ServiceKeys('k1')").json["Secret"] is NSNull)
@@ -218,7 +223,8 @@ import Testing
             #expect(try await server.send(.post, lock, fields, body: "{}").status == 204)
             let wipe = "/operator/v1/Registrations(Application='shop',ID='d1')/Outpost.Operators.Wipe"
             #expect(try await server.send(.post, wipe, fields, body: "{}").status == 403)
-            #expect(try await server.send(.get, "/operator/v1/Users", ["Authorization": "Bearer k1.AAAA"]).status == 401)
+            #expect(
+                try await server.send(.get, "/operator/v1/Users", ["Authorization": "Bearer k1.AAAA"]).status == 401)
             lab.advance(by: .seconds(3601))
             #expect(try await server.send(.get, "/operator/v1/Users", fields).status == 401)
         }

@@ -32,7 +32,8 @@ import Testing
             #expect(filtered.status == 200)
             #expect(Self.values(filtered, "ID") == ["d3", "d2"])
             #expect(filtered.json["@count"] as? Int == 3)
-            let expanded = try await session.send(.get, "Users?$expand=Registrations($select=ID)&$filter=Name%20eq%20'bob'")
+            let expanded = try await session.send(
+                .get, "Users?$expand=Registrations($select=ID)&$filter=Name%20eq%20'bob'")
             let bob = try #require((expanded.json["value"] as? [[String: Any]])?.first)
             #expect((bob["Registrations"] as? [[String: Any]])?.count == 1)
             let grouped = try await session.send(
@@ -222,7 +223,8 @@ import Testing
     func activationCodes() async throws {
         try await withOperator(.support) { lab, session in
             let made = try await session.send(
-                .post, "Applications('shop')/Outpost.Operators.MakeActivationCode", body: #"{"user":"carol","hours":2}"#)
+                .post, "Applications('shop')/Outpost.Operators.MakeActivationCode", body: #"{"user":"carol","hours":2}"#
+            )
             #expect(made.status == 200)
             let code = try #require((made.json["Code"] as? String).flatMap { ActivationCode($0) })
             let stored = try await lab.state.registrations.activation(

@@ -139,7 +139,8 @@ enum OperatorMetadata {
         </EntityType>
         <EntityType Name="Policy">
         <Key>
-        <PropertyRef Name="Application"/><PropertyRef Name="Scope"/><PropertyRef Name="Target"/><PropertyRef Name="Name"/>
+        <PropertyRef Name="Application"/><PropertyRef Name="Scope"/>
+        <PropertyRef Name="Target"/><PropertyRef Name="Name"/>
         </Key>
         <Property Name="Application" Type="Edm.String" Nullable="false"/>
         <Property Name="Scope" Type="Edm.String" Nullable="false"/>

@@ -163,7 +163,9 @@ extension OperatorProvider {
         let application = try await application(named: try Self.text("Name", key, nil), sender)
         guard case .string(let user)? = parameters["user"],
             (1...RegistrationLimits.userNameLength).contains(user.count)
-        else { throw ODataError(.emptyParameter, "user names the person, with at most 255 characters.", target: "user") }
+        else {
+            throw ODataError(.emptyParameter, "user names the person, with at most 255 characters.", target: "user")
+        }
         var hours: Int64 = 24
         if case .integer(let given)? = parameters["hours"] { hours = given }
         guard (1...720).contains(hours) else {

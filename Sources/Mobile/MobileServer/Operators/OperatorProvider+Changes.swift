@@ -59,7 +59,8 @@ extension OperatorProvider {
         if change.isCreation {
             guard Self.isName(name) else {
                 throw ODataError(
-                    .invalidProperty, "Name consists of letters, digits and the characters - _ and dots.", target: "Name")
+                    .invalidProperty, "Name consists of letters, digits and the characters - _ and dots.",
+                    target: "Name")
             }
             record = try await translatingState { [state] () async throws(ServerStateError) in
                 try await self.state.applications.add(

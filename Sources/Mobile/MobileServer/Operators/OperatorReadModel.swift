@@ -5,7 +5,7 @@ import ODataService
 import ODataStore
 import ServerState
 
-/// The mirror of users, registrations and settings on a node: a SQLite database in memory with the whole query language.
+/// The mirror of users, registrations and settings on a node: a database in memory with the whole query language.
 ///
 /// It follows the change numbers of each application, and is loaded anew in a new incarnation, since numbers may have
 /// been given again (`design-review.md` 8).
@@ -71,7 +71,8 @@ actor OperatorReadModel {
             guard let principal else { return .none }
             if principal == Self.writer { return .full }
             guard let application = principal.claims["application"] else { return .readOnly }
-            return Access([.read], rowFilter: AccessFilter("Application eq @application", values: ["application": application]))
+            return Access(
+                [.read], rowFilter: AccessFilter("Application eq @application", values: ["application": application]))
         }
         let new = try await StoreService.open(definition, at: .memory)
         store = new
@@ -118,7 +119,7 @@ actor OperatorReadModel {
                 after = nil
             }
         }
-        try await followUsers(application, in: store)
+        try await followUsers(application, after: after, in: store)
         var filter = RegistrationFilter(application: application.id, changedAfter: after)
         while true {
             let page = try await state.registrations.registrations(filter)
@@ -128,16 +129,19 @@ actor OperatorReadModel {
         }
     }
 
-    private func followUsers(_ application: ApplicationRecord, in store: StoreService) async throws {
-        var after: RecordNumber = 0
+    private func followUsers(
+        _ application: ApplicationRecord, after change: ChangeNumber?, in store: StoreService
+    ) async throws {
+        var last: RecordNumber = 0
         while true {
-            let page = try await state.registrations.users(of: application.id, after: after)
-            for user in page where users[user.id] != user {
+            let page = try await state.registrations.users(
+                of: application.id, after: last, changedAfter: change)
+            for user in page {
                 try await put(shapes.user(user, application: application.name), in: "Users", store)
                 users[user.id] = user
             }
-            guard page.count >= 1000, let last = page.last else { return }
-            after = last.id
+            guard page.count >= 1000, let end = page.last else { return }
+            last = end.id
         }
     }
 
@@ -201,7 +205,7 @@ actor OperatorReadModel {
             parsing: EntityID.canonical(set: set, key: key, shape: entity.shape, model: shapes.model))
     }
 
-    /// Removes a row whose parent may have taken it along (`design-review.md` 28).
+    /// Removes a row with the rows that depend on it, which have no entries of their own (`design-review.md` 28).
     private func remove(_ row: RemovedRow, of application: String, in store: StoreService) async throws {
         switch row.table {
         case "registration":

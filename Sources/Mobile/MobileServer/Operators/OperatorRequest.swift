@@ -34,7 +34,7 @@ struct OperatorRequest: Sendable {
         }
     }
 
-    /// Refuses a sender whose last sign-in is too old for wipes, keys and operators.
+    /// Refuses a sender without a recent sign-in, which wipes, keys and operators need.
     func requireConfirmation() throws(ODataError) {
         guard let confirmedAt, now - confirmedAt <= Self.confirmation else {
             throw ODataError(

@@ -26,7 +26,8 @@ struct OperatorSessions: Sendable {
 
     init(services: NodeServices) {
         self.services = services
-        limits = SignInLimits(state: services.state)
+        limits = SignInLimits(
+            state: services.state, addressPerMinute: services.configuration.limits.signInPerMinute)
     }
 
     // MARK: Signing in

@@ -26,19 +26,19 @@ struct OperatorSets: Sendable {
         case "Jobs": return try await state.jobs.all().map(job)
         case "Nodes": return try await state.nodes.all().map(node)
         case "Policies":
-            return try await forEachApplication { application throws(ServerStateError) in
+            return try await forEachApplication { application async throws(ServerStateError) in
                 try await state.registrations.policies(of: application.id).map {
                     shapes.policy($0, application: application.name)
                 }
             }
         case "DirectoryUsers":
-            return try await forEachApplication { application throws(ServerStateError) in
+            return try await forEachApplication { application async throws(ServerStateError) in
                 try await state.registrations.directoryUsers(of: application.id).map {
                     shapes.directoryUser($0, application: application.name)
                 }
             }
         case "ServiceKeys":
-            return try await forEachApplication { application throws(ServerStateError) in
+            return try await forEachApplication { application async throws(ServerStateError) in
                 try await state.operators.serviceKeys(of: application.id).map {
                     shapes.serviceKey($0, application: application.name)
                 }
@@ -60,7 +60,7 @@ struct OperatorSets: Sendable {
     }
 
     private func configurations() async throws(ServerStateError) -> [ODataEntity] {
-        try await forEachApplication { application throws(ServerStateError) in
+        try await forEachApplication { application async throws(ServerStateError) in
             try await state.applications.configurations(of: application.id).map {
                 configuration($0, application: application.name)
             }
@@ -119,7 +119,7 @@ struct OperatorSets: Sendable {
     }
 
     private func feeds() async throws(ServerStateError) -> [ODataEntity] {
-        try await forEachApplication { application throws(ServerStateError) in
+        try await forEachApplication { application async throws(ServerStateError) in
             try await state.feeds.feeds(of: application.id).map { record in
                 shapes.entity(
                     "Feeds",

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Logging
 public import ODataHTTP
 import ODataModel
 public import ODataServer
@@ -116,7 +117,8 @@ public final class OperatorsPart: ServerPart {
     private func admit(_ context: MountContext) throws(ODataError) {
         guard context.isSecure || context.isLoopback else { throw UserSignIn.plain }
         guard networks.contains(context.address) else {
-            throw ODataError(status: 403, code: "NetworkRefused", message: "Operators do not sign in from this network.")
+            throw ODataError(
+                status: 403, code: "NetworkRefused", message: "Operators do not sign in from this network.")
         }
     }
 

@@ -17,7 +17,7 @@ public struct ActivationCode: Hashable, Sendable {
             (0..<Self.length).map { _ in Self.alphabet[Int.random(in: 0..<32, using: &generator)] })
     }
 
-    /// Reads a code as a person types it: in any case, with hyphens and spaces or without, `O` for 0, `I` and `L` for 1.
+    /// Reads a typed code: in any case, with hyphens and spaces or without, with `O` for 0, `I` and `L` for 1.
     ///
     /// - Returns: `nil` if the text is no code.
     public init?(_ text: String) {

@@ -5,7 +5,7 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A request for a device certificate (PKCS#10, RFC 2986), whose signature is valid.
+/// A request for a device certificate (PKCS#10, RFC 2986) with a valid signature.
 ///
 /// Only the public key counts. The server chooses the subject and the extensions, so that a device cannot ask for
 /// another name.

@@ -62,17 +62,15 @@ public struct DeviceAuthority: Sendable {
     /// Creates the authority of a server from its key for certificates, equal on all nodes.
     init(keys: ServerKeys) throws {
         // The numbers from 1 to the order of the curve are keys: the first derivation of that kind is taken.
-        for counter in 0..<16 as Range<UInt8> {
-            let bytes = HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: keys.key(.certificates).symmetricKey, info: Array("device authority".utf8) + [counter],
-                outputByteCount: 32
+        let candidates = (0..<16).map { counter in
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: keys.key(.certificates).symmetricKey,
+                info: Array("device authority".utf8) + [UInt8(counter)], outputByteCount: 32
             ).withUnsafeBytes { Array($0) }
-            guard (try? P256.Signing.PrivateKey(rawRepresentation: bytes)) != nil else { continue }
-            try self.init(
-                privateKey: bytes, name: "Outpost devices", since: Date(timeIntervalSince1970: Self.beginning))
-            return
         }
-        throw CryptoKitError.incorrectParameterSize
+        let bytes = candidates.first { (try? P256.Signing.PrivateKey(rawRepresentation: $0)) != nil }
+        guard let bytes else { throw SecretError.derivationFailed }
+        try self.init(privateKey: bytes, name: "Outpost devices", since: Date(timeIntervalSince1970: Self.beginning))
     }
 
     /// The first day of 2026, from which every authority is valid.

@@ -140,11 +140,13 @@ struct DeviceDoor: Sendable {
         }
         guard let row else { throw ODataError(.registrationUnknown, "The user of the registration was removed.") }
         guard let security = request.application.configuration.security[record.security] else {
-            throw ODataError(.securityConfigurationUnknown, "The security configuration of the registration was removed.")
+            throw ODataError(
+                .securityConfigurationUnknown, "The security configuration of the registration was removed.")
         }
         var user: DeviceUser
         if security.hasCredentials {
-            guard case .user(let known) = try await signIn.identify(request, by: record.security, registration: record.id)
+            guard
+                case .user(let known) = try await signIn.identify(request, by: record.security, registration: record.id)
             else { throw DeviceRegistrations.unauthorized }
             user = known
         } else {

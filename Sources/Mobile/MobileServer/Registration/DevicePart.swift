@@ -1,6 +1,6 @@
-import Crypto
 import Foundation
 import HTTPTypes
+import Logging
 import MobileProtocol
 public import ODataHTTP
 public import ODataServer
@@ -63,7 +63,8 @@ public final class DevicePart: ServerPart {
         let shapes = try DeviceModel()
         self.shapes = shapes
         let state = services.state
-        let signIn = UserSignIn(state: state, transport: wire)
+        let signIn = UserSignIn(
+            state: state, transport: wire, perMinute: services.configuration.limits.signInPerMinute)
         let documents = DeviceDocuments(shapes: shapes, state: state)
         nonces = ProofNonces(key: services.keys.key(.nonces).symmetricKey)
         seen = SeenDevices(state: state)
@@ -103,7 +104,7 @@ public final class DevicePart: ServerPart {
     /// Starts to write the times at which devices are seen.
     public func start() async throws { await seen.start() }
 
-    /// Writes what is left, and closes the transport.
+    /// Writes the last times, and closes the transport.
     public func stop() async {
         await seen.stop()
         try? await ownTransport?.shutdown()

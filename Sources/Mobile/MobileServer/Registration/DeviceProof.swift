@@ -4,8 +4,7 @@ import ODataModel
 
 /// A proof that a request comes from the device that holds a key (RFC 9449, 4.2), as it stands in the field `DPoP`.
 ///
-/// The type is the parsed form, whose signature is valid. Whether the proof fits a request is decided by
-/// ``ProofCheck``.
+/// The type is the parsed form with a valid signature. ``ProofCheck`` decides whether the proof fits a request.
 ///
 /// ```swift
 /// let proof = try DeviceProof(request.headerFields[proofField] ?? "")

@@ -7,7 +7,7 @@ import ODataService
 import Secrets
 import ServerState
 
-/// The registration of devices: who may register, with a CAPTCHA, an activation code and a device key.
+/// The registration of devices with a CAPTCHA, an activation code and a device key.
 struct DeviceRegistrations: Sendable {
     /// The result of a registration.
     struct Registered {

@@ -22,7 +22,7 @@ struct DeviceRequest: Sendable {
     var record: UserRecord?
     /// The name of the security configuration by which the user was identified.
     var security: String?
-    /// The proof of the request, whose signature and claims are valid.
+    /// The proof of the request, with a valid signature and valid claims.
     var proof: DeviceProof?
     /// Whether the request confirms a wipe, for which the confirmation is enough (`design-review.md` 9).
     var isConfirmation = false

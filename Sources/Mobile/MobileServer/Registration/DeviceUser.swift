@@ -24,7 +24,7 @@ public struct DeviceUser: Hashable, Sendable {
         self.claims = claims
     }
 
-    /// The user as the principal of a request, whose claim `iss` is the issuer.
+    /// The user as the principal of a request. The claim `iss` is the issuer.
     public var principal: Principal {
         var claims = claims
         claims["iss"] = issuer

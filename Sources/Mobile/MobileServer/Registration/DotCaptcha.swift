@@ -38,7 +38,8 @@ public struct DotCaptcha: CaptchaIssuer {
         }
         for _ in 0..<400 {
             mark(
-                Int.random(in: 0..<Self.width, using: &generator), Int.random(in: 0..<Self.height, using: &generator), 90)
+                Int.random(in: 0..<Self.width, using: &generator), Int.random(in: 0..<Self.height, using: &generator),
+                90)
         }
         return PNGImage.grey(pixels, width: Self.width, height: Self.height)
     }

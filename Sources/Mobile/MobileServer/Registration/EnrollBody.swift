@@ -4,7 +4,7 @@ import ODataService
 
 /// The body of `Enroll`: JSON parameters, or the plain certificate request (`application/pkcs10`, RFC 5967).
 enum EnrollBody {
-    /// Returns a request whose plain certificate request was put into JSON parameters; other requests unchanged.
+    /// Returns a request with JSON parameters in place of a plain certificate request; other requests unchanged.
     ///
     /// - Throws: ``ODataError`` 413 beyond the limit.
     static func converted(

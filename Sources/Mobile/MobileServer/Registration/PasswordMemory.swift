@@ -18,7 +18,7 @@ actor PasswordMemory {
 
     /// Returns whether a password belongs to a digest.
     ///
-    /// - Parameter digest: The digest as text; `nil` for an unknown user, whose check takes as long as that of others.
+    /// - Parameter digest: The digest as text; `nil` for an unknown user. The check takes as long as with a digest.
     func matches(_ password: String, _ digest: String?) async -> Bool {
         let tag = tag(password, digest ?? "")
         if digest != nil, known.contains(tag) { return true }

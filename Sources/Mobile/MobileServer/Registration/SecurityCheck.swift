@@ -7,7 +7,8 @@ enum SecurityCheck {
         var findings: [CheckFinding] = []
         if application.configuration.security.isEmpty {
             findings.append(
-                CheckFinding(.warning, "application \(name)", "No device can register: there is no security configuration."))
+                CheckFinding(
+                    .warning, "application \(name)", "No device can register: there is no security configuration."))
         }
         for (key, security) in application.configuration.security.sorted(by: { $0.key < $1.key }) {
             let subject = "security \(name)/\(key)"
@@ -22,7 +23,8 @@ enum SecurityCheck {
             case .anonymous where application.configuration.registration.deviceProof == .none:
                 findings.append(
                     CheckFinding(
-                        .warning, subject, "Whoever knows the id of a registration can use it. Set device_proof to key."))
+                        .warning, subject, "Whoever knows the id of a registration can use it. Set device_proof to key."
+                    ))
             default: findings.append(CheckFinding(.fine, subject, "Devices can sign in."))
             }
         }

@@ -4,7 +4,7 @@ import ODataHTTP
 import ODataServer
 import ODataService
 
-/// The issuers of tokens, whose keys are found by OpenID Connect Discovery 1.0, section 4.
+/// The issuers of tokens. OpenID Connect Discovery 1.0, section 4, leads to their keys.
 actor TokenIssuers {
     private struct Name: Hashable {
         var issuer: String
@@ -13,7 +13,12 @@ actor TokenIssuers {
 
     private struct Document: Decodable {
         var issuer: String
-        var jwks_uri: String
+        var keysURL: String
+
+        enum CodingKeys: String, CodingKey {
+            case issuer
+            case keysURL = "jwks_uri"
+        }
     }
 
     private static let maxDocumentSize = 256 * 1024
@@ -56,8 +61,8 @@ actor TokenIssuers {
         let bytes = try await body.collect(limit: Self.maxDocumentSize)
         let document = try JSONDecoder().decode(Document.self, from: Data(bytes))
         // A document of another issuer would let that issuer sign for this one (Discovery 1.0, 4.3).
-        guard document.issuer == issuer, Self.isAllowed(document.jwks_uri) else { throw Self.unavailable }
-        return document.jwks_uri
+        guard document.issuer == issuer, Self.isAllowed(document.keysURL) else { throw Self.unavailable }
+        return document.keysURL
     }
 
     /// Returns whether keys may be fetched from a URL: by https, or from this machine.

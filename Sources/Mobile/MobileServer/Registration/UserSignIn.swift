@@ -19,9 +19,10 @@ struct UserSignIn: Sendable {
     private let passwords = PasswordMemory()
     private let issuers: TokenIssuers
 
-    init(state: any ServerState, transport: any HTTPTransport) {
+    /// Creates the identification; `perMinute` is the number of failures of an address in a minute that block it.
+    init(state: any ServerState, transport: any HTTPTransport, perMinute: Int) {
         self.state = state
-        limits = SignInLimits(state: state)
+        limits = SignInLimits(state: state, addressPerMinute: perMinute)
         issuers = TokenIssuers(transport: transport)
     }
 

@@ -7,7 +7,7 @@ import ServerState
 
 /// The settings of a registration. A call that contains one read-only setting is refused as a whole (70005).
 extension DeviceProvider {
-    func settings(
+    func answerSettings(
         _ record: RegistrationRecord, _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest,
         _ caller: DeviceRequest
     ) async throws -> ODataResponse {
@@ -116,7 +116,8 @@ extension DeviceProvider {
         var response = ODataResponse(status: request.method == .create ? 201 : 200, body: .entity(entity))
         if request.method == .create, let key = entity.key {
             let start = EntityID.canonical(
-                set: "Registrations", key: EntityKey("ID", .string(record.id)), shape: shapes.registration, model: model)
+                set: "Registrations", key: EntityKey("ID", .string(record.id)), shape: shapes.registration, model: model
+            )
             response.location =
                 start + "/" + EntityID.canonical(set: "Settings", key: key, shape: shapes.setting, model: model)
         }

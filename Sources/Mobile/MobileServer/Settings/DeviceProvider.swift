@@ -1,5 +1,3 @@
-import Crypto
-import Foundation
 import MobileProtocol
 import ODataModel
 import ODataQuery
@@ -9,8 +7,8 @@ import ServerState
 
 /// The device API as an OData service over the state (`mobile-server.md` 6.2).
 ///
-/// The caller is ``DeviceRequest/current``, whose checks the part of the device API has made. Sets are small, so that
-/// queries are evaluated in memory.
+/// The caller is ``DeviceRequest/current``, which ``DeviceDoor`` has checked. Sets are small, so that queries are
+/// evaluated in memory.
 struct DeviceProvider: ODataProvider {
     let shapes: DeviceModel
     let state: any ServerState
@@ -50,16 +48,16 @@ struct DeviceProvider: ODataProvider {
         }
         switch bound.resource.steps.first {
         case .entitySet(let set, _)? where set.name == "Registrations":
-            return try await registrations(set, bound, request, caller)
-        case .entitySet(let set, _)?: return try await destinations(set, bound, request, caller)
-        case .singleton(let singleton, _)?: return try await singleton(singleton, bound, request, caller)
+            return try await answerRegistrations(set, bound, request, caller)
+        case .entitySet(let set, _)?: return try await answerDestinations(set, bound, request, caller)
+        case .singleton(let singleton, _)?: return try await answerSingleton(singleton, bound, request, caller)
         default: throw ODataError.notFound(request.url.urlEncoded())
         }
     }
 
     // MARK: Documents
 
-    private func singleton(
+    private func answerSingleton(
         _ singleton: Singleton, _ bound: BoundURL, _ request: ODataRequest, _ caller: DeviceRequest
     ) async throws -> ODataResponse {
         guard request.method == .read else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
@@ -74,7 +72,7 @@ struct DeviceProvider: ODataProvider {
         return try read([entity], of: set, bound, request)
     }
 
-    private func destinations(
+    private func answerDestinations(
         _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest, _ caller: DeviceRequest
     ) async throws -> ODataResponse {
         guard request.method == .read else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
@@ -101,7 +99,7 @@ struct DeviceProvider: ODataProvider {
 
     // MARK: Registrations
 
-    private func registrations(
+    private func answerRegistrations(
         _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest, _ caller: DeviceRequest
     ) async throws -> ODataResponse {
         let steps = bound.resource.steps.dropFirst()
@@ -122,7 +120,7 @@ struct DeviceProvider: ODataProvider {
         }
         let own = try Self.own(caller)
         if steps.contains(where: { if case .navigation = $0 { true } else { false } }) {
-            return try await settings(own, set, bound, request, caller)
+            return try await answerSettings(own, set, bound, request, caller)
         }
         switch request.method {
         case .read: return try await readRegistration(own, set, bound, request, caller)

@@ -3,11 +3,12 @@ import ODataModel
 
 /// The sections of `Policies` with their defaults, and the merging of sections that are set in several places.
 ///
-/// A section is a property of the entity `Policies`. Its values are stored as JSON; members that a place leaves out keep
-/// the value of the place before: defaults, configuration, application, role, user, registration.
+/// A section is a property of the entity `Policies`. Its values are stored as JSON. A missing member keeps the value of
+/// the place before: configuration, application, role, user, registration.
 struct PolicySections: Sendable {
     private static let sections: Set = [
-        "PasswordPolicy", "OfflineLimit", "Security", "Log", "Usage", "Crash", "Throttling", "StoreUpload", "UserSwitch",
+        "PasswordPolicy", "OfflineLimit", "Security", "Log", "Usage", "Crash", "Throttling", "StoreUpload",
+        "UserSwitch",
     ]
     /// The name of the section with the feature switches, which is served as `Features`.
     static let features = "Features"
