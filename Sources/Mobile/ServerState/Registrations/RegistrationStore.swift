@@ -15,8 +15,12 @@ public protocol RegistrationStore: Sendable {
     func user(_ id: RecordNumber) async throws(ServerStateError) -> UserRecord?
 
     /// Returns users of an application in the order of their numbers, at most 1,000.
+    ///
+    /// - Parameters:
+    ///   - id: Users with a higher number only.
+    ///   - change: Users with a higher change number only; `nil` for all.
     func users(
-        of application: RecordNumber, after id: RecordNumber
+        of application: RecordNumber, after id: RecordNumber, changedAfter change: ChangeNumber?
     ) async throws(ServerStateError) -> [UserRecord]
 
     /// Locks or unlocks a user.
@@ -137,6 +141,15 @@ public protocol RegistrationStore: Sendable {
     ///
     /// - Throws: ``ServerStateError/missing(kind:name:)``.
     func removeDirectoryUser(_ name: String, of application: RecordNumber) async throws(ServerStateError)
+}
+
+extension RegistrationStore {
+    /// Returns users of an application in the order of their numbers, at most 1,000.
+    public func users(
+        of application: RecordNumber, after id: RecordNumber
+    ) async throws(ServerStateError) -> [UserRecord] {
+        try await users(of: application, after: id, changedAfter: nil)
+    }
 }
 
 /// The time at which a device was seen.

@@ -42,12 +42,13 @@ struct SQLiteRegistrationStore: RegistrationStore {
     }
 
     func users(
-        of application: RecordNumber, after id: RecordNumber
+        of application: RecordNumber, after id: RecordNumber, changedAfter change: ChangeNumber?
     ) async throws(ServerStateError) -> [UserRecord] {
         try await state.stateFile.read { database in
             try Row.fetchAll(
-                database, sql: "select * from app_user where application = ? and id > ? order by id limit 1000",
-                arguments: [application, id]
+                database,
+                sql: "select * from app_user where application = ? and id > ? and change > ? order by id limit 1000",
+                arguments: [application, id, change ?? -1]
             ).map(Self.user)
         }
     }
