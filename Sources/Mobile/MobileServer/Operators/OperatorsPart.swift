@@ -1,12 +1,12 @@
 import Foundation
 import HTTPTypes
 import Logging
-public import ODataHTTP
+import ODataHTTP
 import ODataModel
-public import ODataServer
+import ODataServer
 import ODataService
 import Secrets
-public import ServerState
+import ServerState
 
 /// The part of a node with the operators' API: sessions, sets and actions (`mobile-server.md` 6.6).
 ///

@@ -2,12 +2,12 @@ import Foundation
 import HTTPTypes
 import Logging
 import MobileProtocol
-public import ODataHTTP
-public import ODataServer
+import ODataHTTP
+import ODataServer
 import ODataService
 import ODataTransportNIO
 import Secrets
-public import ServerState
+import ServerState
 
 /// The part of a node with the device API and the discovery document.
 ///
