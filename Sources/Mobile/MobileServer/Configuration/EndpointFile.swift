@@ -1,6 +1,5 @@
 import Foundation
 import ODataQuery
-import ServerState
 
 /// The application configuration file of the older products (`.ini`): endpoints and their defining queries.
 ///
