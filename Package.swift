@@ -359,7 +359,7 @@ let testing: [Target] = [
             "ODataDatabases", "ODataHTTP", "ODataModel", "ODataQuery", "ODataSQL", "ODataServer", "ODataService",
             "ODataStore", "ODataTransportNIO", "OfflineOData", "Secrets", "ServerMetrics", "ServerState", "WireFaults",
             asn1, crypto, grdb, httpTypes, jwtKit, logging, metrics, nioCore, nioSSL, x509,
-        ]),
+        ], exclude: ["Server/Files"]),
     tests(
         "outpostServerTests",
         [
