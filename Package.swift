@@ -182,6 +182,22 @@ let libraries: [Target] = [
         ]),
 
     library(
+        "ServerState", floor: 4, group: "Mobile",
+        ["EncryptedSQLite", "ErrorCodes", "SafeFiles", "Secrets", crypto, grdb]),
+    library("ServerStateConformance", floor: 5, group: "Mobile", ["ErrorCodes", "Secrets", "ServerState"]),
+    library(
+        "MobileProtocol", floor: 6, group: "Mobile",
+        ["ErrorCodes", "ODataHTTP", "ODataModel", "ODataQuery", "ODataService", httpTypes]),
+    library(
+        "MobileServer", floor: 7, group: "Mobile",
+        [
+            "CZlib", "ErrorCodes", "MobileProtocol", "ODataClient", "ODataFormat", "ODataHTTP", "ODataModel",
+            "ODataQuery", "ODataSQL", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO", "SafeFiles",
+            "Secrets", "ServerMetrics", "ServerState", "Supportability", asn1, crypto, cryptoExtras, httpTypes, jwtKit,
+            logging, metrics, nioCore, nioSSL, tracing, x509, yams,
+        ]),
+
+    library(
         "OutpostKit", floor: 7, group: "Kit",
         [
             "DataVault", "ErrorCodes", "ODataCache", "ODataClient", "ODataHTTP", "ODataModel", "ODataQuery",
@@ -200,6 +216,13 @@ let programs: [Target] = [
             "OfflineOData", "ODataCache", "ODataClient", "ODataDatabases", "ODataGenerator", "ODataServer", "ODataSQL",
             "ODataStore", "ODataTransportNIO", "DataVault", "EncryptedSQLite", "SafeFiles", "Secrets", "ServerMetrics",
             "Supportability", argumentParser, httpTypes, logging, yams,
+        ]),
+    program(
+        "outpost-server", floor: 9, group: "Tools",
+        [
+            "ErrorCodes", "MobileProtocol", "MobileServer", "ODataDatabases", "ODataHTTP", "ODataModel", "ODataQuery",
+            "ODataSQL", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO", "SafeFiles", "Secrets",
+            "ServerMetrics", "ServerState", "Supportability", argumentParser, crypto, grdb, httpTypes, logging, yams,
         ]),
     program(
         "reference-service", floor: 9, group: "Tools",
@@ -327,6 +350,23 @@ let testing: [Target] = [
             "ODataService", "ODataDatabases", "ODataSQL", "ODataStore", "ODataTransportNIO", "ForeignPrograms",
             "WireFaults", httpTypes,
         ], exclude: ["Clients"]),
+    tests("MobileProtocolTests", ["MobileProtocol", "ODataGenerator", "ODataModel"]),
+    tests("ServerStateTests", ["Secrets", "ServerState", "ServerStateConformance", grdb]),
+    tests(
+        "MobileServerTests",
+        [
+            "DocumentationPages", "ErrorCodes", "ForeignPrograms", "MobileProtocol", "MobileServer", "ODataClient",
+            "ODataDatabases", "ODataHTTP", "ODataModel", "ODataQuery", "ODataSQL", "ODataServer", "ODataService",
+            "ODataStore", "ODataTransportNIO", "OfflineOData", "Secrets", "ServerMetrics", "ServerState", "WireFaults",
+            asn1, crypto, grdb, httpTypes, jwtKit, logging, metrics, nioCore, nioSSL, x509,
+        ], exclude: ["Server/Files"]),
+    tests(
+        "outpostServerTests",
+        [
+            "outpost", "outpost-server", "ErrorCodes", "ForeignPrograms", "MobileProtocol", "MobileServer",
+            "ODataClient", "ODataHTTP", "ODataServer", "ODataService", "ODataTransportNIO", "OfflineOData", "Secrets",
+            "ServerState", "WireFaults", crypto, grdb, httpTypes, logging,
+        ]),
     tests(
         "outpostTests",
         [

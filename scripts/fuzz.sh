@@ -20,7 +20,9 @@ if [ "$target" = smoke ]; then
     # One build for all of them.
     # shellcheck source=scripts/configuration.sh
     source scripts/configuration.sh
-    swift build "${configuration[@]}" "${traits[@]}" --target OfflineOData >&2
+    for needed in OfflineOData ODataServer; do
+        swift build "${configuration[@]}" "${traits[@]}" --target "$needed" >&2
+    done
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
     for target in "${@%.swift}"; do
@@ -56,6 +58,24 @@ queue) # of the engine, the coder alone: it needs nothing of the rest
         Sources/Sync/OfflineOData/Incarnation/QueueHold.swift
         Sources/Sync/OfflineOData/Download/{QueryRefusal,DownloadReport,UnreadableProperty}.swift) ;;
 delta) libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP) ;;
+device-proof) # of the mobile server, the files of the proof alone, beside debug builds of the cryptography
+    level=-Onone
+    libraries=(ErrorCodes ODataModel ODataQuery ODataFormat ODataService HTTPTypes ODataHTTP)
+    beneath=("${cryptography[@]}")
+    support+=(Sources/Mobile/MobileServer/Registration/{DeviceKey,DeviceProof,DeviceProofError,ProofCheck,ProofNonces}.swift) ;;
+certificate-request) # likewise; the parser is that of swift-certificates, which comes with the server
+    level=-Onone
+    libraries=(ErrorCodes)
+    beneath=("${cryptography[@]}" _CertificateInternals X509)
+    needs=ODataServer
+    support=(Fuzz/Support/Promise.swift Sources/Mobile/MobileServer/Registration/CertificateRequest.swift) ;;
+yaml | ini) # of the mobile server, the configuration alone
+    level=-Onone
+    libraries=()
+    beneath=(ErrorCodes ODataModel ODataQuery "${cryptography[@]}" CYaml Yams SafeFiles Secrets EncryptedSQLite GRDB
+        ServerState)
+    needs=MobileServer
+    support=(Fuzz/Support/Promise.swift Sources/Mobile/MobileServer/Configuration/*.swift) ;;
 tables) # modules that SwiftPM builds for debugging cannot be mixed with optimised ones
     level=-Onone
     libraries=(OfflineOData)
@@ -85,7 +105,7 @@ flags+=($(pkg-config --cflags libxml-2.0))
 objects=()
 package=outpost
 if [ ${#beneath[@]} -gt 0 ]; then
-    [ -n "${PREBUILT:-}" ] || swift build "${configuration[@]}" "${traits[@]}" --target OfflineOData >&2
+    [ -n "${PREBUILT:-}" ] || swift build "${configuration[@]}" "${traits[@]}" --target "${needs:-OfflineOData}" >&2
     products=$(cd "$(swift build "${configuration[@]}" "${traits[@]}" --show-bin-path)" && pwd)
     # What is declared for the package alone is seen under the name that SwiftPM gives it: the folder's.
     plan=$scratch/${OUTPOST_CONFIGURATION:-debug}.yaml

@@ -31,7 +31,8 @@ struct TraitTests {
         }
         #expect(
             users == [
-                "ODataServer", "ODataTransportNIO", "ODataTransportConformance", "outpost", "reference-service",
+                "MobileServer", "ODataServer", "ODataTransportNIO", "ODataTransportConformance", "outpost",
+                "outpost-server", "reference-service",
             ])
     }
 

@@ -22,6 +22,7 @@ struct Simulate: AsyncParsableCommand {
     @Flag(help: "Print what happened in each run.") var trace = false
     @Option(help: "What breaks a promise on purpose, to see that it is found.")
     var breach: Breach?
+    @Flag(help: "Run a feed of the mobile server with its nodes and devices instead.") var feeds = false
 
     func validate() throws {
         guard seeds > 0, jobs > 0 else { throw ValidationError("--seeds and --jobs are 1 or more.") }
@@ -29,6 +30,7 @@ struct Simulate: AsyncParsableCommand {
 
     func run() async throws {
         let all = (0..<UInt64(seeds)).map { firstSeed + $0 }
+        if feeds { return try runFeeds(all) }
         var totals = Totals()
         await withTaskGroup(of: Run.self) { group in
             var waiting = all.makeIterator()
@@ -52,6 +54,19 @@ struct Simulate: AsyncParsableCommand {
         }
         print(totals)
         if totals.failed > 0 { throw ExitCode.failure }
+    }
+
+    /// Runs the token protocol of feeds; see ``FeedSimulation``.
+    private func runFeeds(_ seeds: [UInt64]) throws {
+        var (failed, resets) = (0, 0)
+        for seed in seeds {
+            let outcome = FeedSimulation(seed: seed).run()
+            resets += outcome.resets
+            failed += outcome.violations.isEmpty ? 0 : 1
+            for violation in outcome.violations { print("seed \(seed): \(violation)") }
+        }
+        print("\(seeds.count) runs of a feed, \(resets) reads begun again: \(failed) runs broke a promise")
+        if failed > 0 { throw ExitCode.failure }
     }
 }
 

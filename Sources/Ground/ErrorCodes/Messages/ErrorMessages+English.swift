@@ -190,7 +190,7 @@ private let levels: [String: String] = [
     "request": "call-version unknown-parameter missing-argument unsupported-argument",
     "secret": """
     key-length key-digit empty-passphrase short-passphrase exposed key-file derivation-parameters salt-length \
-    no-memory damaged wrong-kind-of-key wrong-key password-hash password-length
+    no-memory damaged wrong-kind-of-key wrong-key password-hash password-length reference
     """,
     "vault": """
     illegal-name too-long exists no-key unsealable exposed no-file system no-home unknown-vault locked \
@@ -206,7 +206,15 @@ private let levels: [String: String] = [
     unknown-set unknown-type illegal-name name-taken too-many-files nothing metadata package unknown-group app-name
     """,
     "otlp": "invalid-endpoint plain-http",
-    "server": "cannot-listen unusable-certificate",
+    "server": "cannot-listen unusable-certificate configuration folder folder-not-empty bad-backup",
+    "state": """
+    missing already-exists changed setting-not-editable limit-exceeded newer-schema older-schema sealed-value \
+    unavailable damaged unsupported keys conformance
+    """,
+    "feed": "unknown-application unknown suspended not-suspended too-few-users",
+    "destination": "credentials",
+    "device-proof": "malformed signature other-request nonce other-key used",
+    "certificate-request": "too-long malformed key signature",
     "store": """
     not-found wrong-key unusable-key key-unavailable protection-differs no-store newer-version disk-full opened-on-full-device locked \
     read-only damaged constraint device database value

@@ -50,6 +50,16 @@ struct ClientAddress: Hashable, Sendable {
         return text?.split(separator: ",").last.flatMap { ClientAddress($0.filter { $0 != " " }) }
     }
 
+    /// Returns whether a trusted proxy states that the client uses TLS.
+    static func isForwardedSecurely(_ fields: HTTPFields) -> Bool {
+        if let text = HTTPField.Name("Forwarded").flatMap({ fields[$0] }) {
+            let pairs = (text.split(separator: ",").last ?? "").split(separator: ";")
+            return pairs.contains { $0.filter { $0 != " " && $0 != "\"" }.lowercased() == "proto=https" }
+        }
+        let text = HTTPField.Name("X-Forwarded-Proto").flatMap { fields[$0] }
+        return text?.split(separator: ",").last.map { $0.filter { $0 != " " }.lowercased() } == "https"
+    }
+
     /// Reads an address in a proxy's field, with or without a port.
     private init?(_ text: String) {
         let bare = text.contains("]") || text.filter({ $0 == ":" }).count <= 1 ? text : "[\(text)]"

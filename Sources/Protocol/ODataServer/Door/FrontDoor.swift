@@ -60,11 +60,17 @@ struct FrontDoor: Sendable {
         }
     }
 
-    /// Identifies the caller. The result is `nil` if the service is open to everyone.
+    /// Identifies the caller. The result is `nil` if the mount is open to everyone, or its handler identifies callers.
     func principal(
-        of head: HTTPRequest, from address: String, _ connection: ConnectionContext
+        of head: HTTPRequest, from address: String, _ connection: ConnectionContext,
+        _ authentication: Mount.Authentication
     ) async -> Checked<Principal?> {
-        let ways = configuration.authentication
+        let ways =
+            switch authentication {
+            case .open, .byHandler: [] as [any RequestAuthenticator]
+            case .ofServer: configuration.authentication
+            case .any(let ways): ways
+            }
         guard !ways.isEmpty || revocations != nil else { return .success(nil) }
         let certificate = await connection.clientCertificate()
         if let certificate, let refusal = revocations?.objection(to: certificate) { return .failure(refusal) }
@@ -81,26 +87,28 @@ struct FrontDoor: Sendable {
             }
         }
         if let user { signIns.ended(user, address, hasSucceeded: signedIn != nil) }
-        let principal = decided(head, shown, signedIn: signedIn)
-        return principal.map { .success($0) } ?? .failure(unauthorized)
+        let principal = decided(head, shown, signedIn: signedIn, ways)
+        return principal.map { .success($0) } ?? .failure(Self.unauthorized(ways))
     }
 
     /// Returns the caller if the credentials are sufficient.
-    private func decided(_ head: HTTPRequest, _ shown: Principal?, signedIn: Principal?) -> Principal? {
-        let takesCertificates = configuration.authentication.contains { $0 is ClientCertificateAuthentication }
-        guard configuration.takesSignIns else { return shown }
+    private func decided(
+        _ head: HTTPRequest, _ shown: Principal?, signedIn: Principal?, _ ways: [any RequestAuthenticator]
+    ) -> Principal? {
+        let takesCertificates = ways.contains { $0 is ClientCertificateAuthentication }
+        guard ways.contains(where: { !($0 is ClientCertificateAuthentication) }) else { return shown }
         guard takesCertificates else { return signedIn }
         guard configuration.certificateSuffices else { return shown == nil ? nil : signedIn }
         // A request with invalid credentials is refused, even with a valid certificate.
         return signedIn ?? (head.headerFields[.authorization] == nil ? shown : nil)
     }
 
-    private var unauthorized: Refusal {
+    private static func unauthorized(_ ways: [any RequestAuthenticator]) -> Refusal {
         var fields = HTTPFields()
-        for challenge in configuration.authentication.compactMap(\.challenge) {
+        for challenge in ways.compactMap(\.challenge) {
             fields.append(HTTPField(name: .wwwAuthenticate, value: challenge))
         }
-        let explanations = configuration.authentication.map(\.explanation)
+        let explanations = ways.map(\.explanation)
         return Refusal(
             status: .unauthorized, code: "Unauthorized", message: explanations.joined(separator: " "), fields: fields)
     }

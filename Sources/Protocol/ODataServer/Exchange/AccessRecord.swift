@@ -21,6 +21,8 @@ struct AccessRecord: Sendable {
     var principal: Principal?
     /// The place among the requests of the address, held until the response has been written.
     var place: AddressLimiter.Place?
+    /// The permit of the mount's admission class, held until the response has been written.
+    var permit: AdmissionClass.Permit?
 
     /// - Parameter address: The address of the client; see ``ODataServer/Configuration/trustsForwarded``.
     init(request: HTTPRequest, from address: ClientAddress, configuration: ODataServer.Configuration) {

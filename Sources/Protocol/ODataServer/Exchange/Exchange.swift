@@ -8,16 +8,15 @@ import ODataService
 /// log.
 struct Exchange: Sendable {
     let configuration: ODataServer.Configuration
-    let handler: ODataServer.IdentifiedHandler
+    let mounts: MountTable
     private let channels: OpenChannels
     private let door: FrontDoor
 
     init(
-        configuration: ODataServer.Configuration, handler: @escaping ODataServer.IdentifiedHandler,
-        channels: OpenChannels
+        configuration: ODataServer.Configuration, mounts: MountTable, channels: OpenChannels
     ) throws(ServerStartError) {
         self.configuration = configuration
-        self.handler = handler
+        self.mounts = mounts
         self.channels = channels
         door = try FrontDoor(configuration)
     }
@@ -30,8 +29,10 @@ struct Exchange: Sendable {
         let length = head.headerFields[.contentLength].flatMap { Int64($0) }
         var giveLeave: (@Sendable () -> Void)?
         if head.expectsContinue { giveLeave = { connection.giveLeaveToSend() } }
+        let mount = mounts.mount(for: head)
+        let maxBodySize = mount?.maxBodySize ?? configuration.maxBodySize
         let body = RequestBodyReader(
-            request.body.makeAsyncIterator(), announced: length, limit: configuration.maxBodySize,
+            request.body.makeAsyncIterator(), announced: length, limit: maxBodySize,
             giveLeave: giveLeave, connection.state(in: channels))
         let outgoing = OutgoingResponse(head: head, body: body, connection: connection, configuration: configuration)
         if let malformed { return await outgoing.response(malformed, record) }
@@ -47,11 +48,11 @@ struct Exchange: Sendable {
         case nil: break
         }
         if let answer = ownAnswer(to: head) { return await outgoing.response(answer, record) }
-        if let refusal = refusal(of: head) ?? door.crossSiteRefusal(of: head) {
-            return await outgoing.response(refusal, record)
-        }
+        if let refusal = configuration.limits.refusal(of: head) { return await outgoing.response(refusal, record) }
+        guard let mount else { return await outgoing.response(mounts.misplaced, record) }
+        if let refusal = door.crossSiteRefusal(of: head) { return await outgoing.response(refusal, record) }
         let principal: Principal?
-        switch await door.principal(of: head, from: address.counted, connection) {
+        switch await door.principal(of: head, from: address.counted, connection, mount.authentication) {
         case .success(let known): principal = known
         case .failure(let refusal): return await outgoing.response(refusal, record)
         }
@@ -59,18 +60,22 @@ struct Exchange: Sendable {
         if let refusal = configuration.csrf?.refusal(of: head, by: principal) {
             return await outgoing.response(refusal, record)
         }
-        if let length, length > configuration.maxBodySize {
+        if let length, length > maxBodySize {
             let refusal = Refusal(
-                status: .contentTooLarge, code: "PayloadTooLarge",
-                message: "The body exceeds \(configuration.maxBodySize) bytes.")
+                status: .contentTooLarge, code: "PayloadTooLarge", message: "The body exceeds \(maxBodySize) bytes.")
             return await outgoing.response(refusal, record)
         }
+        if let admission = mount.admission {
+            guard let permit = admission.enter() else { return await outgoing.response(.busy, record) }
+            record.permit = permit
+        }
+        let context = await context(of: head, principal, address, connection, mount)
         let stream = ByteStream(length: length) { try await body.next() }
         let running = running(connection, principal.map { CallerID($0) } ?? CallerID(address: address.counted))
-        return await running.perform { [head, record, handler, principal] in
+        return await running.perform { [head, record] in
             var outgoing = outgoing
             outgoing.running = running
-            let answer = await handler(head, stream, principal)
+            let answer = await mount.handler(head, stream, context)
             if answer.0.status.code >= 400, FrontDoor.isFurtherPage(head) { record.place?.count() }
             return await outgoing.response(answer, record)
         }
@@ -98,14 +103,19 @@ struct Exchange: Sendable {
         return nil
     }
 
-    /// Returns a refusal of a request that exceeds a limit or is outside of the service root.
-    private func refusal(of head: HTTPRequest) -> Refusal? {
-        if let refusal = configuration.limits.refusal(of: head) { return refusal }
-        let path = (head.path ?? "/").prefix { $0 != "?" }
-        let prefixes = configuration.normalizedPrefixes
-        guard !prefixes.contains(where: { path.hasPrefix($0) || path == $0.dropLast() }) else { return nil }
-        return Refusal(
-            status: .notFound, code: "NotFound",
-            message: "The service root is \(prefixes.joined(separator: " or ")).")
+    /// Returns the circumstances of a request for the handler of a mount.
+    private func context(
+        of head: HTTPRequest, _ principal: Principal?, _ address: ClientAddress, _ connection: ConnectionContext,
+        _ mount: Mount
+    ) async -> MountContext {
+        var certificate: [UInt8]?
+        if configuration.tls?.clientAuthorities != nil {
+            certificate = try? await connection.clientCertificate()?.toDERBytes()
+        }
+        let isForwarded = configuration.trustsForwarded && ClientAddress.isForwardedSecurely(head.headerFields)
+        return MountContext(
+            principal: principal, certificate: certificate, address: address.text, countedAddress: address.counted,
+            isLoopback: address.isLoopback, isSecure: configuration.tls != nil || isForwarded,
+            deadline: .now + mount.timeLimit)
     }
 }

@@ -151,7 +151,7 @@ extension ODataServer {
                         census: census)
                 }
             }
-            tls.areClientsOptional = certificateSuffices && takesSignIns
+            if certificateSuffices, takesSignIns { tls.areClientsOptional = true }
             let configuration = certificate.following(try tls.configuration())
             let (handshake, _) = handshakeTimeout.components
             return HTTPServerBuilder { [idleTimeout] responder in

@@ -27,12 +27,22 @@ public struct ODataServer: Sendable {
 
     /// The settings of the server.
     public let configuration: Configuration
-    private let handler: IdentifiedHandler
+    private let mounts: MountTable
 
     /// Creates a server, which starts to listen with ``start(stoppingOnSignals:)``.
     public init(configuration: Configuration = Configuration(), handler: @escaping IdentifiedHandler) {
+        self.init(
+            configuration: configuration,
+            mounts: configuration.normalizedPrefixes.map { prefix in
+                Mount(path: prefix, authentication: .ofServer) { await handler($0, $1, $2.principal) }
+            })
+    }
+
+    /// Creates a server with several parts, each with its own authentication and admission. The path prefixes of the
+    /// configuration do not matter.
+    public init(configuration: Configuration = Configuration(), mounts: [Mount]) {
         self.configuration = configuration
-        self.handler = handler
+        self.mounts = MountTable(mounts)
     }
 
     /// Creates a server with a handler that does not need the principal.
@@ -48,7 +58,7 @@ public struct ODataServer: Sendable {
     public func start(stoppingOnSignals: Bool = false) async throws(ServerStartError) -> RunningServer {
         let channels = OpenChannels()
         let certificate = CurrentCertificate()
-        let exchange = try Exchange(configuration: configuration, handler: handler, channels: channels)
+        let exchange = try Exchange(configuration: configuration, mounts: mounts, channels: channels)
         let responder = CallbackResponder<ConnectionContext> { request, context in
             await exchange.respond(to: request, context)
         }

@@ -15,8 +15,8 @@ extension ODataServer {
         /// format or one in DER format. The file is read again when it changes. A client whose authority has no
         /// valid list is refused.
         public var revocationLists: String?
-        /// Whether clients without a certificate may use another method of authentication.
-        var areClientsOptional = false
+        /// Whether clients without a certificate may use another method of authentication, as handlers of mounts offer it.
+        public var areClientsOptional = false
 
         /// Creates settings from the paths of the files.
         public init(

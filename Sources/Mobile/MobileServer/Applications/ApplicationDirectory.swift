@@ -1,0 +1,61 @@
+import ServerState
+import Synchronization
+
+/// An application with its active configuration.
+public struct ActiveApplication: Hashable, Sendable {
+    /// The application.
+    public var record: ApplicationRecord
+    /// The active configuration.
+    public var configuration: ApplicationConfiguration
+
+    /// Creates an application.
+    public init(record: ApplicationRecord, configuration: ApplicationConfiguration) {
+        self.record = record
+        self.configuration = configuration
+    }
+}
+
+/// The applications of a node, cached until the scope `server` changes.
+public final class ApplicationDirectory: Sendable {
+    private struct Cache {
+        var head: ChangeNumber?
+        var applications: [String: ActiveApplication] = [:]
+    }
+
+    private let state: any ServerState
+    private let cache = Mutex(Cache())
+
+    /// Creates a directory.
+    public init(state: any ServerState) { self.state = state }
+
+    /// Returns an application that has an active configuration; `nil` without one.
+    ///
+    /// - Throws: ``ServerStateError``; `damaged` if the stored configuration cannot be read.
+    public func application(named name: String) async throws(ServerStateError) -> ActiveApplication? {
+        try await current()[name]
+    }
+
+    /// Returns all applications with an active configuration in the order of their names.
+    public func all() async throws(ServerStateError) -> [ActiveApplication] {
+        try await current().values.sorted { $0.record.name < $1.record.name }
+    }
+
+    private func current() async throws(ServerStateError) -> [String: ActiveApplication] {
+        let head = try await state.head(of: ChangeNumberScope.server)
+        if let known = cache.withLock({ $0.head == head ? $0.applications : nil }) { return known }
+        var applications: [String: ActiveApplication] = [:]
+        for record in try await state.applications.all() where record.activeVersion > 0 {
+            guard let stored = try await state.applications.configuration(record.activeVersion, of: record.id)
+            else { continue }
+            do {
+                let configuration = try ApplicationConfiguration(canonicalJSON: stored.body)
+                applications[record.name] = ActiveApplication(record: record, configuration: configuration)
+            } catch {
+                throw .damaged(reason: "the configuration \(stored.version) of \(record.name) cannot be read")
+            }
+        }
+        let read = applications
+        cache.withLock { $0 = Cache(head: head, applications: read) }
+        return read
+    }
+}

@@ -1,0 +1,223 @@
+import MobileProtocol
+import ODataModel
+import ODataQuery
+import ODataSQL
+import ODataService
+import ServerState
+
+/// The device API as an OData service over the state (`mobile-server.md` 6.2).
+///
+/// The caller is ``DeviceRequest/current``, which ``DeviceDoor`` has checked. Sets are small, so that queries are
+/// evaluated in memory.
+struct DeviceProvider: ODataProvider {
+    let shapes: DeviceModel
+    let state: any ServerState
+    let documents: DeviceDocuments
+    let registrations: DeviceRegistrations
+    let destinations: any DestinationService
+    let authority: DeviceAuthority
+    let clock: @Sendable () -> ServerInstant
+
+    var model: EntityDataModel { shapes.model }
+
+    var traits: ProviderTraits {
+        var capabilities = PublishedCapabilities()
+        capabilities.readOnlySets = ["Destinations"]
+        capabilities.supportsDeepChanges = false
+        return ProviderTraits(supportsIsolation: false, capabilities: capabilities, queryLanguage: QueryLanguage())
+    }
+
+    func execute(_ request: ODataRequest) async throws -> ODataResponse {
+        let request = try request.parsingLink()
+        guard case .batch(let items) = request.body else { return try await perform(request) }
+        let run = BatchRun(
+            model: model, single: { try await perform($0) },
+            changeSet: { requests, _ in
+                throw ODataError.notImplemented("A change set of \(requests.count) requests of the device API")
+            }, observer: request.batchObserver)
+        return try await run.run(items, continueOnError: request.preferences.continueOnError)
+    }
+
+    private func perform(_ request: ODataRequest) async throws -> ODataResponse {
+        guard let caller = DeviceRequest.current else { throw DeviceRegistrations.unauthorized }
+        let bound: BoundURL
+        do throws(QueryError) {
+            bound = try request.bound(in: model)
+        } catch {
+            throw ODataError(error)
+        }
+        switch bound.resource.steps.first {
+        case .entitySet(let set, _)? where set.name == "Registrations":
+            return try await answerRegistrations(set, bound, request, caller)
+        case .entitySet(let set, _)?: return try await answerDestinations(set, bound, request, caller)
+        case .singleton(let singleton, _)?: return try await answerSingleton(singleton, bound, request, caller)
+        default: throw ODataError.notFound(request.url.urlEncoded())
+        }
+    }
+
+    // MARK: Documents
+
+    private func answerSingleton(
+        _ singleton: Singleton, _ bound: BoundURL, _ request: ODataRequest, _ caller: DeviceRequest
+    ) async throws -> ODataResponse {
+        guard request.method == .read else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
+        let registration = try Self.own(caller)
+        let policies = try await documents.policies(of: caller, registration)
+        var entity =
+            singleton.name == "Features"
+            ? documents.features(policies)
+            : documents.entity(policies, of: registration, in: caller.application.configuration)
+        entity.control.id = singleton.name
+        let set = EntitySet(name: singleton.name, type: singleton.type)
+        return try read([entity], of: set, bound, request)
+    }
+
+    private func answerDestinations(
+        _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest, _ caller: DeviceRequest
+    ) async throws -> ODataResponse {
+        guard request.method == .read else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
+        guard caller.user != nil else { throw DeviceRegistrations.unauthorized }
+        let summaries = await destinations.summaries(of: caller.application)
+        return try read(summaries.map { DestinationEntity(shapes).entity($0) }, of: set, bound, request)
+    }
+
+    func read(
+        _ entities: [ODataEntity], of set: EntitySet, _ bound: BoundURL, _ request: ODataRequest
+    ) throws -> ODataResponse {
+        try VirtualEntities(entities, of: set, model: model, now: ODataDateTimeOffset(clock()), maxPageSize: 1000)
+            .answer(bound, request)
+    }
+
+    /// Returns the registration that the request names.
+    private static func own(_ caller: DeviceRequest) throws(ODataError) -> RegistrationRecord {
+        guard let registration = caller.registration, !caller.isConfirmation else {
+            throw ODataError(
+                .registrationUnknown, "Name the registration in the field \(MobileFieldNames.registration).")
+        }
+        return registration
+    }
+
+    // MARK: Registrations
+
+    private func answerRegistrations(
+        _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest, _ caller: DeviceRequest
+    ) async throws -> ODataResponse {
+        let steps = bound.resource.steps.dropFirst()
+        guard case .key(let key)? = steps.first, case .string(let id)? = key["ID"] else {
+            switch request.method {
+            case .create: return try await register(request, caller)
+            case .read:
+                let own = try Self.own(caller)
+                return try await readRegistration(own, set, bound, request, caller)
+            default: throw ODataError.methodNotAllowed(request.method, allowed: ["GET", "POST"])
+            }
+        }
+        guard let registration = caller.registration, registration.id == id else {
+            throw ODataError(.registrationUnknown, "The request is not of the registration \(id).", target: "ID")
+        }
+        if case .operation(let operation, _)? = bound.resource.steps.last {
+            return try await perform(operation, registration, request, caller)
+        }
+        let own = try Self.own(caller)
+        if steps.contains(where: { if case .navigation = $0 { true } else { false } }) {
+            return try await answerSettings(own, set, bound, request, caller)
+        }
+        switch request.method {
+        case .read: return try await readRegistration(own, set, bound, request, caller)
+        case .update: return try await update(own, request, caller)
+        case .delete: return try await unregister(own, request, caller)
+        default: throw ODataError.methodNotAllowed(request.method, allowed: ["GET", "PATCH", "DELETE"])
+        }
+    }
+
+    private func readRegistration(
+        _ record: RegistrationRecord, _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest,
+        _ caller: DeviceRequest
+    ) async throws -> ODataResponse {
+        var entity = documents.entity(record, user: caller.record?.name)
+        let settings = try await translatingState { () async throws(ServerStateError) in
+            try await state.registrations.settings(of: record.id, of: record.application)
+        }
+        entity.related["Settings"] = .many(documents.settings(settings))
+        return try read([entity], of: set, bound, request)
+    }
+
+    private func register(_ request: ODataRequest, _ caller: DeviceRequest) async throws -> ODataResponse {
+        guard case .entity(let body) = request.body else { throw ODataError.notImplemented("This body") }
+        guard case .string(let id)? = body["ID"] else {
+            throw ODataError(.invalidProperty, "The device chooses a random ID.", target: "ID")
+        }
+        var security: String?
+        if case .string(let name)? = body["SecurityConfiguration"] { security = name }
+        let device = try DevicePropertyReader.merged(DeviceProperties(), with: body)
+        let result = try await registrations.register(id, security: security, device: device, by: caller)
+        let user = try await translatingState { () async throws(ServerStateError) in
+            try await state.registrations.user(result.record.user)
+        }
+        let entity = documents.entity(result.record, user: user?.name)
+        return answer(entity, status: result.isNew ? 201 : 200, request)
+    }
+
+    private func update(
+        _ record: RegistrationRecord, _ request: ODataRequest, _ caller: DeviceRequest
+    ) async throws -> ODataResponse {
+        guard case .entity(let body) = request.body else { throw ODataError.notImplemented("This body") }
+        let etag = try Self.condition(request, record.etag)
+        let device = try DevicePropertyReader.merged(record.device, with: body)
+        let changed = try await translatingState { () async throws(ServerStateError) in
+            try await state.registrations.update(
+                record.id, of: record.application, ifMatch: etag, RegistrationChange(device: device))
+        }
+        await state.signal.send([.scope(caller.application.record.name)])
+        return answer(documents.entity(changed, user: caller.record?.name), status: 200, request)
+    }
+
+    private func unregister(
+        _ record: RegistrationRecord, _ request: ODataRequest, _ caller: DeviceRequest
+    ) async throws -> ODataResponse {
+        let etag = request.ifMatch == nil ? nil : try Self.condition(request, record.etag)
+        try await translatingState { () async throws(ServerStateError) in
+            try await state.registrations.unregister(record.id, of: record.application, ifMatch: etag)
+        }
+        await state.signal.send([.scope(caller.application.record.name)])
+        return ODataResponse(status: 204)
+    }
+
+    private func answer(_ entity: ODataEntity, status: Int, _ request: ODataRequest) -> ODataResponse {
+        var response = ODataResponse(status: status, body: .entity(entity), etag: entity.control.etag)
+        var entity = entity
+        if let key = entity.key {
+            let id = EntityID.canonical(set: "Registrations", key: key, shape: shapes.registration, model: model)
+            entity.control.id = id
+            response.body = .entity(entity)
+            if status == 201 { response.location = id }
+        }
+        if request.preferences.returns == .minimal {
+            response.entityID = entity.control.id
+            response.status = 204
+            response.body = .none
+            response.preferencesApplied.append("return=minimal")
+        }
+        return response
+    }
+
+    /// Returns the ETag that the state compares; `nil` for `*`.
+    ///
+    /// - Throws: ``ODataError`` 428 without `If-Match`, 412 if the present ETag is not in it.
+    static func condition(_ request: ODataRequest, _ etag: ChangeNumber) throws(ODataError) -> ChangeNumber? {
+        guard let text = request.ifMatch else {
+            throw ODataError(.preconditionRequired, "The change needs the ETag in If-Match.", target: "If-Match")
+        }
+        let tags: EntityTags
+        do throws(QueryError) {
+            tags = try EntityTags(parsing: text)
+        } catch {
+            throw ODataError(error)
+        }
+        if case .any = tags { return nil }
+        guard tags.contains(EntityTags.EntityTag("\(etag)", isWeak: true)) else {
+            throw ODataError(.conflict, "The entity was changed meanwhile. Read it again.")
+        }
+        return etag
+    }
+}
