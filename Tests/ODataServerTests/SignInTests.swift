@@ -78,6 +78,15 @@ import Testing
         #expect(await attempt(guardian, clock, "bob") == .seconds(1))
     }
 
+    @Test func `a remembered name has few bytes, however long its characters are`() async {
+        let long = "a" + String(repeating: "\u{301}", count: 100_000)
+        #expect(long.count == 1 && SignInGuard.bounded(long).utf8.count <= 260)
+        #expect(SignInGuard.bounded("zoë") == "zoë")
+        let (guardian, clock) = make()
+        for number in 0..<5 { #expect(await attempt(guardian, clock, long, from: "\(number)") == .zero) }
+        #expect(await attempt(guardian, clock, long, from: "x") == .seconds(1))
+    }
+
     @Test("a minute without a failure ends the delays")
     func rest() async {
         let (guardian, clock) = make()

@@ -64,7 +64,7 @@ final class SignInGuard: Sendable {
     ///
     /// - Returns: A refusal if the delay would be too long.
     func begin(_ user: String, from address: String) async -> Refusal? {
-        let user = String(user.prefix(Self.maxNameLength))
+        let user = Self.bounded(user)
         while true {
             switch state.withLock({ decide(user, address, state: &$0) }) {
             case .begin: return nil
@@ -84,7 +84,7 @@ final class SignInGuard: Sendable {
 
     /// Records the result of an attempt; `nil` if it was cancelled.
     func ended(_ user: String, _ address: String, hasSucceeded: Bool?) {
-        let user = String(user.prefix(Self.maxNameLength))
+        let user = Self.bounded(user)
         let waiting = state.withLock { state in
             let now = now()
             let wasKnown = isKnown(user, address, state: state, now: now)
@@ -126,11 +126,17 @@ final class SignInGuard: Sendable {
         state.records[.pair(user, address)]?.signedIn.map { now - $0 < Self.memory } ?? false
     }
 
+    /// The maximum number of bytes of a remembered name.
     private static let maxNameLength = 256
     private static let maxFailures = 64
 
     private static func subjects(_ user: String, _ address: String) -> [Subject] {
         [.user(user), .address(address), .pair(user, address)]
+    }
+
+    /// Returns the beginning of a name. One character may have any number of bytes, so bytes are counted.
+    static func bounded(_ user: String) -> String {
+        user.utf8.count <= maxNameLength ? user : String(decoding: user.utf8.prefix(maxNameLength), as: UTF8.self)
     }
 
     private static func refusal(seconds: Int64) -> Refusal {

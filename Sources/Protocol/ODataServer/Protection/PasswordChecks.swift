@@ -57,10 +57,10 @@ actor PasswordChecks {
         underWay[name] = nil
         if isRight {
             known[user] = tag
-            failed.remove(user)
+            failed.remove(SignInGuard.bounded(user))
         } else {
             if failed.count >= Self.maxFailed { failed.removeAll() }
-            failed.insert(user)
+            failed.insert(SignInGuard.bounded(user))
         }
         return isRight
     }
@@ -77,7 +77,7 @@ actor PasswordChecks {
     }
 
     private func enter(_ user: String) async {
-        let hasFailed = failed.contains(user)
+        let hasFailed = failed.contains(SignInGuard.bounded(user))
         if mayRun(user, hasFailed) {
             running[user] = hasFailed
             return
