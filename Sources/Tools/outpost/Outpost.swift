@@ -29,7 +29,8 @@ struct Outpost: AsyncParsableCommand {
             """,
         version: OutpostProduct.version,
         subcommands: [
-            Serve.self, Clone.self, ListClones.self, RemoveClone.self, Query.self, Index.self, Watch.self, Create.self,
+            Serve.self, Clone.self, ListClones.self, RemoveClone.self, Query.self, Select.self, Index.self, Watch.self,
+            Create.self,
             Update.self, Delete.self, Link.self, Unlink.self, StreamCommand.self, Call.self, ChangeSet.self,
             DraftCommand.self, Undo.self, Status.self, ChangesCommand.self, Diff.self, Push.self, Pull.self, Sync.self,
             Errors.self, Conflicts.self, Doubts.self, AddQuery.self, RemoveQuery.self, HandOver.self, Explain.self,

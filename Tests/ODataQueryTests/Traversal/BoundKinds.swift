@@ -3,12 +3,12 @@
 /// The kinds of nodes of the bound tree, corresponding to ``SyntaxKind``.
 enum BoundKind: String, CaseIterable {
     case constant, path, unary, binary, membership, function, cast, isOf, any, all, count, isOfValue, isDefined, search
-    case list, aggregate, custom, hierarchyTest
+    case list, aggregate, custom, hierarchyTest, subquery
     case stepProperty, stepNavigation, stepCast, stepDynamic, stepComputed, stepEntitySet, stepSingleton, stepKey
     case stepFilter, stepAnnotation
     case filterRows, aggregateRows, groupBy, compute, orderBy, top, skip, identity, searchRows, ranked, concat
     case groupByApplying, groupByNode, expandRows, join, nest, addNested, hierarchy, traverse
-    case boundPath, boundAggregate, reference, expand, query
+    case boundPath, boundAggregate, reference, expand, query, selection
 
     init(_ node: BoundNode) {
         switch node {
@@ -20,6 +20,7 @@ enum BoundKind: String, CaseIterable {
         case .transformation(let transformation): self = Self.kind(of: transformation)
         case .expand: self = .expand
         case .query: self = .query
+        case .selection: self = .selection
         }
     }
 
@@ -43,6 +44,7 @@ enum BoundKind: String, CaseIterable {
         case .aggregate: .aggregate
         case .custom: .custom
         case .hierarchyTest: .hierarchyTest
+        case .subquery: .subquery
         }
     }
 

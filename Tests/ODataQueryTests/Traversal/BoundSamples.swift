@@ -74,9 +74,33 @@ struct BoundSamples {
             .search(.word("w"), variable()), .list([number(), number()], boolean), .aggregate(path(), aggregate()),
             .aggregate(path(), BoundAggregate(number(), method: .min, as: "M", type: boolean)),
             .aggregate(path(), BoundAggregate(nil, method: .count, as: "N", type: boolean)),
-            .custom(function, [number(), number()]), .hierarchyTest(test),
+            .custom(function, [number(), number()]), .hierarchyTest(test), .subquery(.exists(selection())),
+            .subquery(.value(plainSelection())),
+            .subquery(.contains(number(), equals: number(), in: plainSelection())),
             .path(BoundPath(variable: variable(), steps: steps() + whole.steps, type: boolean)),
         ]
+    }
+
+    private mutating func plainSelection() -> BoundSelection {
+        BoundSelection(
+            sources: [.init(rows: .entities(set, shape), variable: variable())],
+            columns: [.init(name: "c", expression: number())],
+            isDistinct: false, combinations: [], order: [], result: variable())
+    }
+
+    private mutating func selection() -> BoundSelection {
+        var selection = plainSelection()
+        selection.sources.append(
+            .init(rows: .selection(plainSelection()), variable: variable(), condition: number()))
+        selection.filter = number()
+        selection.grouping = .init(
+            keys: [number(), number()], aggregates: [aggregate(), aggregate()], variable: variable(), having: number())
+        selection.columns.append(.init(name: "d", expression: number()))
+        selection.combinations = [
+            .init(symbol: .union, selection: plainSelection()), .init(symbol: .except, selection: plainSelection()),
+        ]
+        selection.order = [order(), order()]
+        return selection
     }
 
     private mutating func steps() -> [BoundStep] {

@@ -13,7 +13,8 @@ struct BoundTraversalTests {
         holders: [
             "BoundExpression", "BoundPath", "BoundStep", "BoundAggregate", "BoundAggregate.Members",
             "BoundAggregate.From", "HierarchyReference", "BoundTransformation", "BoundNest", "BoundOrder",
-            "BoundCompute", "BoundExpand", "BoundQuery", "BoundSegment",
+            "BoundCompute", "BoundExpand", "BoundQuery", "BoundSegment", "BoundSelection", "BoundSelection.Source",
+            "BoundSelection.Grouping", "BoundSelection.Column", "BoundSelection.Combination",
         ])
     /// The nodes, including those within parts that are not nodes.
     private static let nodes = Reflection<any BoundNodeConvertible>(
@@ -32,7 +33,7 @@ struct BoundTraversalTests {
         let samples = Self.all(try BoundSamples.url())
         let kinds =
             BoundKind.allCases.map(\.rawValue) + BoundSegmentKind.allCases.map { "segment " + $0.rawValue }
-            + ["BoundURL", "BoundResource", "NodePath"]
+            + ["BoundURL", "BoundResource", "NodePath", "BoundSubquery"]
         #expect(Set(samples.map(Self.kind)) == Set(kinds))
         var filled: Set<String> = []
         var empty: Set<String> = []
@@ -115,6 +116,9 @@ struct BoundTraversalTests {
             item.levels = 9
             return .expand(item)
         case .query: return .query(query)
+        case .selection(var selection):
+            selection.isDistinct.toggle()
+            return .selection(selection)
         }
     }
 
@@ -129,6 +133,15 @@ struct BoundTraversalTests {
         #expect(try sets("Orders?$expand=Items($filter=Product/Price gt 1)") == ["Items", "Orders", "Products"])
         #expect(try sets("Orders?$filter=$root/Employees/$filter(ID eq 1)/$count gt 1") == ["Employees", "Orders"])
         #expect(try sets("Orders?$apply=join(Items as I)/filter(I/Quantity gt 1)").contains("Items"))
+    }
+
+    @Test("The entity sets of a dynamic query are those of all its sources, paths and queries within it")
+    func entitySetsOfSelection() throws {
+        let inner = Selection.from("Customers", as: "c").select("c.CustomerID")
+        let selection = Selection.from("Orders", as: "o").where(.attribute("o.CustomerID", .in, .selection(inner)))
+            .union(Selection.from("Employees", as: "e").select("e.ID")).select("o.OrderID")
+        let bound = try Binder(model: ShopModel.make()).bind(selection)
+        #expect(bound.allEntitySets == ["Orders", "Customers", "Employees"])
     }
 
     @Test("An expression of any nesting is opaque, calls a function or is the same for all rows")

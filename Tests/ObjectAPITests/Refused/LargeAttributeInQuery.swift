@@ -1,4 +1,5 @@
-// A large attribute in a dynamic query. Expected: StreamPath
+// Expected: no dynamic member 'photo'
+// A dynamic query tests a large attribute.
 import ObjectAPI
 
 func wrong(_ c: QueryAlias<Customer>) -> DynamicQuery { DynamicQuery.from(c).where(c.photo.isNull) }

@@ -4,8 +4,22 @@ extension BoundTree {
     package var entitySets: Set<String> {
         children.reduce(into: []) { sets, child in
             if let set = child.entitySet { sets.insert(set) }
+            if case .selection(let selection) = child { sets.formUnion(selection.sourceSets) }
             sets.formUnion(child.entitySets)
         }
+    }
+}
+
+extension BoundSelection {
+    /// The names of the entity sets that the query and all queries within it read.
+    package var allEntitySets: Set<String> { sourceSets.union(entitySets) }
+
+    /// The names of the entity sets among the sources.
+    fileprivate var sourceSets: Set<String> {
+        Set(
+            sources.compactMap { source in
+                if case .entities(let set, _) = source.rows { set.name } else { nil }
+            })
     }
 }
 

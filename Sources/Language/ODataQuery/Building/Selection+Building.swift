@@ -93,7 +93,13 @@ extension Selection {
         guard !order.isEmpty || skip != nil || take != nil else {
             return with { $0.combinations.append(Combination(symbol, other)) }
         }
-        return Selection.from(self, as: "first").with { $0.combinations.append(Combination(symbol, other)) }
+        return Selection.from(self, as: "first").with { whole in
+            for column in columns {
+                guard let name = column.resultName else { continue }
+                whole.columns.append(Column(.attribute(QueryAttribute(alias: "first", path: [name])), as: name))
+            }
+            whole.combinations.append(Combination(symbol, other))
+        }
     }
 
     /// The test that the query has rows.
@@ -101,8 +107,20 @@ extension Selection {
 }
 
 extension Selection.Column: ExpressibleByStringLiteral {
+    /// The name in the result; `nil` for a value that needs a name and has none.
+    var resultName: String? {
+        if let name { return name }
+        guard case .attribute(let attribute) = operand else { return nil }
+        return attribute.path.last
+    }
+
     /// Creates the column of an attribute, such as `c.City`.
     public init(stringLiteral value: String) { self.init(.attribute(QueryAttribute(value))) }
+
+    /// Returns a column with a name, such as `.column(.sum("o.Amount"), as: "total")`.
+    public static func column(_ operand: QueryOperand, as name: String? = nil) -> Selection.Column {
+        Selection.Column(operand, as: name)
+    }
 
     /// Returns a column with a name.
     public static func column(_ operand: some QueryOperandConvertible, as name: String? = nil) -> Selection.Column {
@@ -176,11 +194,16 @@ public struct QueryConstant: Hashable, Sendable, ExpressibleByStringLiteral, Exp
 }
 
 extension QueryTest {
-    /// Returns a test of an attribute, such as `.attribute("c.LastName", .like, "S%th")`.
+    /// Returns a test of an attribute, such as `.attribute("c.LastName", .like, "S%th")`; `nil` is null.
     public static func attribute(
-        _ attribute: QueryAttribute, _ symbol: QueryOperator, _ value: QueryOperand? = nil
+        _ attribute: QueryAttribute, _ symbol: QueryOperator, _ value: QueryOperand
     ) -> QueryTest {
         .test(.attribute(attribute), symbol, value)
+    }
+
+    /// Returns a test of an attribute without a further value, such as `.attribute("c.City", .isNull)`.
+    public static func attribute(_ attribute: QueryAttribute, _ symbol: QueryOperator) -> QueryTest {
+        .test(.attribute(attribute), symbol, nil)
     }
 
     /// Returns a test that a query has rows.

@@ -6,7 +6,8 @@ import ODataModel
 /// query, and combine results. It is therefore never part of a URL and never sent to a service.
 ///
 /// ```swift
-/// let totals = Selection.from("Customers", as: "c").join("SalesOrders", as: "o", on: .attribute("o.CustomerID", .equal, .attribute("c.ID")))
+/// let totals = Selection.from("Customers", as: "c")
+///     .join("SalesOrders", as: "o", on: .attribute("o.CustomerID", .equal, .attribute("c.ID")))
 ///     .where(.attribute("c.Region", .in, ["North", "West"]))
 ///     .groupBy("c.City").having(.test(.sum("o.Amount"), .greaterThan, 1000))
 ///     .select("c.City", .column(.sum("o.Amount"), as: "total"))

@@ -2,10 +2,7 @@ extension BoundSelection: BoundTree {
     package var children: [BoundNode] {
         var children: [BoundNode] = []
         for source in sources {
-            switch source.rows {
-            case .entities(let set, let shape): children.append(.step(.entitySet(set, shape)))
-            case .selection(let selection): children.append(selection.node)
-            }
+            if case .selection(let selection) = source.rows { children.append(selection.node) }
             children += source.condition.nodes
         }
         children += filter.nodes
@@ -25,12 +22,7 @@ extension BoundSelection: BoundTree {
     ) throws(Failure) -> BoundSelection {
         var result = self
         for index in sources.indices {
-            switch sources[index].rows {
-            case .entities(let set, let shape):
-                if case .step(.entitySet(let set, let shape)) = try transform(.step(.entitySet(set, shape))) {
-                    result.sources[index].rows = .entities(set, shape)
-                }
-            case .selection(let selection):
+            if case .selection(let selection) = sources[index].rows {
                 result.sources[index].rows = .selection(try selection.mapped(transform))
             }
             result.sources[index].condition = try sources[index].condition.mapped(transform)

@@ -102,19 +102,7 @@ struct CSVColumns {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// Returns a field by RFC 4180. Empty text is quoted: an empty field without quotation marks is null.
-    private func field(_ value: String) -> String {
-        let text = areShown ? HarmlessText.line(value) : value
-        let special = [UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "\n"), UInt8(ascii: "\r")]
-        guard text.isEmpty || text.utf8.contains(where: { special.contains($0) }) else { return text }
-        // The text is read by bytes, because a combining mark may join a quotation mark to one character.
-        var bytes = [UInt8(ascii: "\"")]
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "\"") { bytes.append(byte) }
-            bytes.append(byte)
-        }
-        return String(decoding: bytes + [UInt8(ascii: "\"")], as: UTF8.self)
-    }
+    private func field(_ value: String) -> String { CSVField.text(value, isShown: areShown) }
 
     private static func hasNoColumns(_ what: String) -> Failure {
         Failure(

@@ -224,9 +224,8 @@ final class SelectionBinder {
         var result: [BoundSelection.Column] = []
         for (index, column) in columns.enumerated() {
             let place = place.member(index)
-            var name = column.name
-            if name == nil, case .attribute(let attribute) = column.operand { name = attribute.path.last }
-            guard let name, !name.isEmpty, name.utf8.count <= 4 * QueryLimits.maxIdentifierLength else {
+            guard let name = column.resultName, !name.isEmpty, name.utf8.count <= 4 * QueryLimits.maxIdentifierLength
+            else {
                 throw SelectionError(.misplaced("The column needs a name of at most 128 characters."), at: place)
             }
             guard !result.contains(where: { $0.name.isIdentical(inUTF8To: name) }) else {
