@@ -10,8 +10,8 @@ struct QueryRequirementTests {
     private let c = QueryAlias<Customer>("c")
     private let o = QueryAlias<SalesOrder>("o")
 
-    /// A database with Smith and Byrne of Dublin, Jones of Cork and Lovelace without a city; Smith has orders of 10 and 20,
-    /// Jones has one of 40.
+    /// A database with Smith and Byrne of Dublin, Jones of Cork and Lovelace without a city. Smith has orders of 10 and
+    /// 20, Jones has one of 40.
     private func database() async throws -> CrmDatabase {
         let service = try await CrmService()
         try await service.addCustomer("Byrne", city: "Dublin")
