@@ -86,17 +86,19 @@ struct DynamicObjectTests {
         #expect(throws: ObjectError.invalidType(name: "Title", expected: "Edm.Stream")) { [parcel] in
             try depot.large("Title", of: parcel)
         }
-        await #expect(throws: ObjectError.missingArgument(name: "ID", of: "Depot.Parcel")) {
-            try await depot.objects(named: "Parcel").find(key: [:])
+        await #expect(throws: ObjectError.missingArgument(name: "ID", of: "Depot.Parcel")) { () async throws in
+            _ = try await depot.objects(named: "Parcel").find(key: [:])
         }
         await #expect(throws: ObjectError.objectNotFound(type: Parcel.typeName, object: "Parcels(4711)")) {
-            try await depot.objects(named: "Parcel").load(key: ["ID": 4711])
+            () async throws in
+            _ = try await depot.objects(named: "Parcel").load(key: ["ID": 4711])
         }
-        await #expect(throws: ObjectError.notSaved(type: Parcel.typeName)) { [parcel] in
-            try await depot.delete(parcel)
+        await #expect(throws: ObjectError.notSaved(type: Parcel.typeName)) { [parcel] () async throws in
+            _ = try await depot.delete(parcel)
         }
-        await #expect(throws: ObjectError.missingArgument(name: "promoCode", of: "Depot.RegisterParcel")) { [parcel] in
-            try await depot.save(parcel)
+        await #expect(throws: ObjectError.missingArgument(name: "promoCode", of: "Depot.RegisterParcel")) {
+            [parcel] () async throws in
+            _ = try await depot.save(parcel)
         }
     }
 

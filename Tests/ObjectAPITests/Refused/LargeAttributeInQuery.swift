@@ -1,4 +1,4 @@
-// Expected: value of type 'UnqueryableAttribute' has no member 'isNull'
+// Expected: no dynamic member 'photo'
 // A dynamic query tests a large attribute.
 import ObjectAPI
 

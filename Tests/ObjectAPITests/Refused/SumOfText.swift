@@ -1,4 +1,5 @@
-// The sum of a text. Expected: requires that 'String' conform to 'SummableQueryValue'
+// Expected: requires that 'String' conform to 'SummableQueryValue'
+// A dynamic query adds up texts.
 import ObjectAPI
 
-func wrong(_ c: QueryAlias<Customer>) -> DynamicQuery { DynamicQuery.from(c).select(c.city.sum.named("sum")) }
+func wrong(_ c: QueryAlias<Customer>) -> DynamicQuery { DynamicQuery.from(c).select(c.city.sum.named("total")) }

@@ -150,21 +150,25 @@ struct OperationRoleTests {
         let draft = Parcel(title: "Books")
         let name = QualifiedName("Depot", "RegisterParcel")
         await #expect(throws: ObjectError.missingArgument(name: "promoCode", of: "Depot.RegisterParcel")) {
-            try await depot.create(draft, by: name)
+            () async throws in
+            _ = try await depot.create(draft, by: name)
         }
         var arguments = OperationParameters()
         arguments.set("promoCode", "SPRING")
         arguments.set("color", "red")
-        await #expect(throws: ObjectError.noSuchParameter(name: "color", of: "Depot.RegisterParcel")) { [arguments] in
-            try await depot.create(draft, by: name, arguments)
+        await #expect(throws: ObjectError.noSuchParameter(name: "color", of: "Depot.RegisterParcel")) {
+            [arguments] () async throws in
+            _ = try await depot.create(draft, by: name, arguments)
         }
         arguments = OperationParameters()
         arguments.set("promoCode", 3)
-        await #expect(throws: ObjectError.invalidType(name: "promoCode", expected: "Edm.String")) { [arguments] in
-            try await depot.create(draft, by: name, arguments)
+        await #expect(throws: ObjectError.invalidType(name: "promoCode", expected: "Edm.String")) {
+            [arguments] () async throws in
+            _ = try await depot.create(draft, by: name, arguments)
         }
         await #expect(throws: ObjectError.noSuchOperation(name: "Depot.TakeStock", of: "Depot.Parcel")) {
-            try await depot.create(draft, by: QualifiedName("Depot", "TakeStock"))
+            () async throws in
+            _ = try await depot.create(draft, by: QualifiedName("Depot", "TakeStock"))
         }
         #expect(try await depot.hasPendingChanges() == false)
     }

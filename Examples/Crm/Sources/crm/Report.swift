@@ -1,5 +1,7 @@
 import Foundation
 import ODataModel
+import ODataQuery
+import ODataService
 import ObjectAPI
 
 /// Dynamic queries and a large attribute: totals by city, a union of names, and the photo of a customer.

@@ -1,3 +1,5 @@
+import ODataModel
+import ODataService
 import ObjectAPI
 
 /// The life of an object: edited offline, submitted, sent, cancelled.

@@ -52,6 +52,8 @@ struct SwiftFunction: Hashable, Sendable {
     }
 
     var documentation: [String] = []
+    /// Whether callers may ignore the result.
+    var isDiscardable = false
     /// The name of the method; `nil` for an initializer.
     var name: String?
     var parameters: [Parameter] = []

@@ -78,6 +78,7 @@ struct SwiftRenderer {
 
     private mutating func render(_ function: SwiftFunction, _ access: String) {
         document(function.documentation)
+        if function.isDiscardable { line("@discardableResult") }
         let parameters = function.parameters.map { parameter in
             var text = SwiftName.quoted(parameter.name)
             if let label = parameter.label { text = "\(label) \(text)" }

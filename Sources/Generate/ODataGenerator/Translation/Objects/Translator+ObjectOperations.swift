@@ -197,7 +197,8 @@ extension Translator {
             operation, "\(does) an object of \(Self.code(type.name)) by \(Self.code(operation.name)).")
         if !facts.isEmpty { documentation += ["", "Parameters that no attribute fills:"] + facts }
         return SwiftFunction(
-            documentation: documentation, name: isOnly ? verb : isReserved ? own + "_" : own, parameters: parameters,
+            documentation: documentation, isDiscardable: true, name: isOnly ? verb : isReserved ? own + "_" : own,
+            parameters: parameters,
             effects: "async throws", returns: object, body: body)
     }
 }
