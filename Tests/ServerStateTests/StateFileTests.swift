@@ -60,7 +60,9 @@ struct StateFileTests {
         let before = try await state.incarnation()
         await state.close()
         try FileManager.default.removeItem(atPath: folder.path + "/state.db")
-        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.path + "/state.db" + suffix) }
+        for suffix in ["-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: folder.path + "/state.db" + suffix)
+        }
         try old.write(to: URL(fileURLWithPath: folder.path + "/state.db"))
         state = try await open(folder)
         #expect(try await state.enter())

@@ -102,7 +102,8 @@ struct DeviceCommand: AsyncParsableCommand {
                     settings: settings.map { Setting(name: $0.name, value: $0.value, isReadOnly: $0.isReadOnly) })
             }
             if options.json { return Console.json(report) }
-            Console.line("\(report.registration.id): state \(report.registration.state), lock \(report.registration.lock)")
+            Console.line(
+                "\(report.registration.id): state \(report.registration.state), lock \(report.registration.lock)")
             Console.table(
                 ["SETTING", "VALUE", "READ-ONLY"],
                 report.settings.map { [$0.name, $0.value ?? "", $0.isReadOnly ? "yes" : "no"] })
