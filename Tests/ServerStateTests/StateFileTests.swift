@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
 import Secrets
-import ServerState
 import Testing
+
+@testable import ServerState
 
 @Suite("The files of the state")
 struct StateFileTests {
@@ -81,6 +82,45 @@ struct StateFileTests {
         let copy = try await open(target)
         #expect(try await copy.applications.all().map(\.title) == ["Shop"])
         await copy.close()
+    }
+
+    @Test("Two sealed values that are swapped in the database do not open (point 39)")
+    func swapped() async throws {
+        let state = try SQLiteServerState.inMemory()
+        _ = try await state.migrate(dryRun: false)
+        for name in ["a", "b"] { try await state.operators.setSecret(Secret(Array(name.utf8)), named: name) }
+        try await state.stateFile.write { database in
+            try database.execute(
+                sql: """
+                    update secret set sealed = (select s.sealed from secret s where s.name <> secret.name)
+                    where name in ('a', 'b')
+                    """)
+        }
+        await #expect(throws: ServerStateError.sealedValue(table: "secret", key: "b/1")) {
+            try await state.operators.secret("b")
+        }
+        await state.close()
+    }
+
+    @Test("An audit entry that is changed or removed in the database is found (point 24)")
+    func audit() async throws {
+        for sql in [
+            "update audit set target = 'other' where number = 2", "delete from audit where number = 2",
+            "update audit set at = at + 1 where number = 3",
+            "insert or replace into audit_edge values (1, 2, x'00', x'00')",
+        ] {
+            let state = try SQLiteServerState.inMemory()
+            _ = try await state.migrate(dryRun: false)
+            for index in 1...3 {
+                _ = try await state.operators.audit(AuditNote(actor: "a", action: "b", target: "\(index)"))
+            }
+            try await state.stateFile.write { try $0.execute(sql: sql) }
+            guard case .broken = try await state.operators.verifyAudit(logged: nil) else {
+                Issue.record("not found: \(sql)")
+                continue
+            }
+            await state.close()
+        }
     }
 
     @Test("A kill between the two files of a migration or an incarnation is repaired at the next start")
