@@ -47,10 +47,10 @@ extension OperatorProvider {
             try await audit(change.sender, "application.remove", name)
             return await removed(ChangeNumberScope.server)
         }
-        var state: ApplicationState?
+        var newState: ApplicationState?
         if case .string(let text)? = entity["State"] {
-            state = ApplicationState(rawValue: text)
-            guard state != nil else {
+            newState = ApplicationState(rawValue: text)
+            guard newState != nil else {
                 throw ODataError(.invalidProperty, "State is draft, active or suspended.", target: "State")
             }
         }
@@ -62,15 +62,15 @@ extension OperatorProvider {
                     .invalidProperty, "Name consists of letters, digits and the characters - _ and dots.",
                     target: "Name")
             }
-            record = try await translatingState { [state] () async throws(ServerStateError) in
-                try await self.state.applications.add(
-                    named: name, title: title ?? name, domain: domain ?? "default", state: state ?? .draft)
+            record = try await translatingState { [newState] () async throws(ServerStateError) in
+                try await state.applications.add(
+                    named: name, title: title ?? name, domain: domain ?? "default", state: newState ?? .draft)
             }
         } else {
             let etag = try await etag(ofApplication: name, change)
-            record = try await translatingState { [state] () async throws(ServerStateError) in
-                try await self.state.applications.update(
-                    name, ifMatch: etag, ApplicationChange(title: title, domain: domain, state: state))
+            record = try await translatingState { [newState] () async throws(ServerStateError) in
+                try await state.applications.update(
+                    name, ifMatch: etag, ApplicationChange(title: title, domain: domain, state: newState))
             }
         }
         try await audit(change.sender, change.isCreation ? "application.add" : "application.change", name)

@@ -1,6 +1,7 @@
 import Foundation
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 import ODataStore
 import ServerState

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 import Logging
-public import ODataHTTP
+import ODataHTTP
 import ODataModel
 public import ODataServer
 import ODataService

@@ -1,4 +1,3 @@
-public import Crypto
 import Foundation
 import ODataModel
 import Secrets

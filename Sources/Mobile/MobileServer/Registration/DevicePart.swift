@@ -7,7 +7,7 @@ public import ODataServer
 import ODataService
 import ODataTransportNIO
 import Secrets
-public import ServerState
+import ServerState
 
 /// The part of a node with the device API and the discovery document.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import MobileProtocol
 import ODataModel
 import ODataQuery
+import ODataSQL
 import ODataService
 import ServerState
 
