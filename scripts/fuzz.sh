@@ -69,6 +69,13 @@ certificate-request) # likewise; the parser is that of swift-certificates, which
     beneath=("${cryptography[@]}" _CertificateInternals X509)
     needs=ODataServer
     support=(Fuzz/Support/Promise.swift Sources/Mobile/MobileServer/Registration/CertificateRequest.swift) ;;
+yaml | ini) # of the mobile server, the configuration alone
+    level=-Onone
+    libraries=()
+    beneath=(ErrorCodes ODataModel ODataQuery "${cryptography[@]}" CYaml Yams SafeFiles Secrets EncryptedSQLite GRDB
+        ServerState)
+    needs=MobileServer
+    support=(Fuzz/Support/Promise.swift Sources/Mobile/MobileServer/Configuration/*.swift) ;;
 tables) # modules that SwiftPM builds for debugging cannot be mixed with optimised ones
     level=-Onone
     libraries=(OfflineOData)

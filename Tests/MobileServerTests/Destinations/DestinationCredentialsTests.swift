@@ -20,8 +20,9 @@ struct DestinationCredentialsTests {
     ) async throws -> (answer: SiteAnswer, seen: [ScriptedBackEnd.Seen]) {
         let result = Mutex<(SiteAnswer, [ScriptedBackEnd.Seen])?>(nil)
         let secret = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
-        FileManager.default.createFile(
+        let isMade = FileManager.default.createFile(
             atPath: secret, contents: Data("s3cret\n".utf8), attributes: [.posixPermissions: 0o600])
+        try #require(isMade)
         defer { try? FileManager.default.removeItem(atPath: secret) }
         try await ScriptedBackEnd.run { configuration in
             var authentication = DestinationAuthentication()

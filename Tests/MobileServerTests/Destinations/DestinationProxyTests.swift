@@ -133,7 +133,7 @@ struct DestinationProxyTests {
             seen.path.contains("tea")
                 ? Answer(status: 418, body: "short and stout")
                 : Answer(status: 500, body: "{\"error\":{\"code\":\"LOCKED/7\",\"message\":\"m\"}}")
-        } _: { site, _ in
+        } _: { site, _ async throws in
             #expect(try await Wire.send("GET", site.url + "Orders").status == 409)
             #expect(try await Wire.send("GET", site.url + "tea").status == 503)
         }

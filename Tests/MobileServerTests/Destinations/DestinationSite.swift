@@ -64,7 +64,7 @@ final class DestinationSite: Sendable {
         }
         guard let record else { throw ServerStateError.missing(kind: "application", name: "shop") }
         let version = try await state.applications.addConfiguration(
-            try configuration.canonicalJSON(), to: record.id, by: "test")
+            configuration.canonicalJSON(), to: record.id, by: "test")
         _ = try await state.applications.activate(version.version, of: record.id, ifActive: nil)
         application = record.id
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path

@@ -5,7 +5,10 @@ import ODataModel
 import ODataServer
 import ODataService
 import ODataStore
+import ServerState
 import Synchronization
+
+@testable import MobileServer
 
 /// A real OData service as a back end: by default without delta links and without repeatable requests.
 final class ShopBackEnd: Sendable {

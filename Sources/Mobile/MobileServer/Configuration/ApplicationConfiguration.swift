@@ -1,4 +1,3 @@
-import ODataService
 import ServerState
 
 /// The configuration of an application: `applications.A`. A version of it is stored as canonical JSON with the keys of

@@ -1,6 +1,5 @@
 import Foundation
 import ODataQuery
-import ServerState
 
 /// The application configuration file of the older products (`.ini`): endpoints and their defining queries.
 ///
@@ -37,7 +36,7 @@ public enum EndpointFile {
         }
         var reader = EndpointFileReader(path: path, application: application)
         // CR LF is one Character, so that lines are split by scalars.
-        let lines = text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        let lines = text.unicodeScalars.split(omittingEmptySubsequences: false) { $0.value == 0x0A }
         for (index, line) in lines.enumerated() {
             reader.read(String(String.UnicodeScalarView(line)), number: index + 1)
         }

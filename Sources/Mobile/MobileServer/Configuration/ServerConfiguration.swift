@@ -1,4 +1,3 @@
-import Secrets
 import ServerState
 
 /// The configuration of a server: one YAML file (`mobile-server.md` 13).

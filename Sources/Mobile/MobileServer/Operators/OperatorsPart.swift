@@ -3,10 +3,10 @@ import HTTPTypes
 import Logging
 import ODataHTTP
 import ODataModel
-public import ODataServer
+import ODataServer
 import ODataService
 import Secrets
-public import ServerState
+import ServerState
 
 /// The part of a node with the operators' API: sessions, sets and actions (`mobile-server.md` 6.6).
 ///

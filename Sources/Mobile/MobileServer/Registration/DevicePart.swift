@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import Logging
 import MobileProtocol
-public import ODataHTTP
-public import ODataServer
+import ODataHTTP
+import ODataServer
 import ODataService
 import ODataTransportNIO
 import Secrets

@@ -1,0 +1,34 @@
+import ArgumentParser
+import MobileServer
+import ServerState
+
+/// `outpost-server activate`.
+struct Activate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "activate",
+        abstract: "Activate a version of the configuration of an application.",
+        discussion: """
+            Running nodes use the version within a second.
+
+            EXAMPLE
+              outpost-server activate shop 2
+            """)
+
+    @OptionGroup var options: ServerOptions
+
+    @Argument(help: "The application.")
+    var app: String
+
+    @Argument(help: "The version.")
+    var version: Int
+
+    func run() async throws {
+        try await options.withServer { server in
+            _ = try await server.application(app)
+            try await ApplicationImporter(state: server.state).activate(
+                version, of: app, by: ServerOptions.actor)
+        }
+        if options.json { return Console.json(["application": app, "version": "\(version)"]) }
+        Console.line("Version \(version) of '\(app)' is active.")
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+import MobileServer
+import ServerState
+
+/// `outpost-server check`.
+struct Check: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check the configuration, the state and the back ends.",
+        discussion: """
+            All mistakes of the configuration are told at once, each with its line and column. Then the state is opened, \
+            the audit is checked, and each back end is asked for its metadata. Nothing is changed.
+
+            EXAMPLE
+              outpost-server check --config outpost-server.yaml
+              outpost-server check --data /srv/outpost --json
+            """)
+
+    @OptionGroup var options: ServerOptions
+
+    func run() async throws {
+        var problems: [ConfigurationProblem] = []
+        var findings: [CheckFinding] = []
+        var settings = ServerConfiguration()
+        do {
+            let read = try options.configuration()
+            (settings, problems) = (read.configuration, read.warnings)
+        } catch let error as ConfigurationError {
+            problems = error.problems
+        }
+        let isReadable = problems.allSatisfy(\.isWarning)
+        if isReadable { findings = try await check(settings) }
+        let hasErrors = !isReadable || findings.contains { $0.severity == .error }
+        if options.json {
+            Console.json(Report(problems: problems, findings: findings, isFine: !hasErrors))
+        } else {
+            for problem in problems { Console.line("\(problem)") }
+            for finding in findings {
+                Console.line("\(finding.severity.rawValue): \(finding.subject): \(finding.message)")
+            }
+            if !hasErrors { Console.line("The configuration is fine.") }
+        }
+        guard isReadable else { throw ExitCode(ServerExit.misused.rawValue) }
+        if hasErrors { throw ExitCode(ServerExit.failed.rawValue) }
+    }
+
+    private func check(_ configuration: ServerConfiguration) async throws -> [CheckFinding] {
+        let folder = try options.folder(configuration)
+        guard folder.isInitialised else {
+            return [CheckFinding(.warning, "data folder", "There is no server in \(folder.path) yet.")]
+        }
+        let state: SQLiteServerState
+        let keys: ServerKeys
+        do {
+            (state, keys) = try await folder.open(configuration, build: ServerOptions.build)
+        } catch {
+            return [CheckFinding(.error, "state", ServerFailure(error).message)]
+        }
+        var findings: [CheckFinding] = []
+        do {
+            let report = try await state.migrate(dryRun: true)
+            if report.steps.isEmpty {
+                findings.append(CheckFinding(.fine, "state", "The tables have version \(report.to)."))
+                let server = OpenServer(configuration: configuration, folder: folder, state: state, keys: keys)
+                let composition = try ServerComposition(server.services())
+                for part in composition.parts { findings += await part.check() }
+                for part in composition.parts.reversed() { await part.stop() }
+            } else {
+                findings.append(
+                    CheckFinding(
+                        .warning, "state",
+                        "The tables have version \(report.from), and this build needs version \(report.to)."))
+            }
+        } catch {
+            findings.append(CheckFinding(.error, "state", ServerFailure(error).message))
+        }
+        await state.close()
+        return findings
+    }
+
+    private struct Report: Encodable {
+        var problems: [ConfigurationProblem]
+        var findings: [CheckFinding]
+        var isFine: Bool
+    }
+}

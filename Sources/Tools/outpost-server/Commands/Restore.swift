@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import MobileServer
+import Secrets
+import ServerState
+
+/// `outpost-server restore`.
+struct Restore: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put a backup into an empty data folder.",
+        discussion: """
+            A new incarnation begins, so that devices notice what the backup does not have. Repeatable requests from before \
+            the restore have an unknown outcome.
+
+            EXAMPLE
+              outpost-server restore shop.backup --data /srv/outpost --master-key master.key
+            """)
+
+    @OptionGroup var options: ServerOptions
+
+    @Argument(help: "The backup.", completion: .file())
+    var file: String
+
+    @Option(
+        name: .customLong("master-key"),
+        help: ArgumentHelp(
+            "The file with the master key, which is copied into the folder. It is not needed if keys.master names "
+                + "another place.", valueName: "file"),
+        completion: .file())
+    var masterKey: String?
+
+    func run() async throws {
+        let folder = try options.folder(ServerConfiguration())
+        try ServerBackup.restore(file, to: folder)
+        let incarnation: Incarnation
+        do {
+            if let masterKey { try copy(masterKey, to: folder.file(ServerFolder.masterKeyName)) }
+            let (configuration, _, _) = try options.configuration()
+            let state: SQLiteServerState
+            do {
+                state = try await folder.open(configuration, build: ServerOptions.build).state
+            } catch {
+                throw ServerFailure(
+                    "The backup cannot be opened: \(ServerFailure(error).message)",
+                    advice: "Name the master key of the backed-up server with --master-key.")
+            }
+            _ = try await state.migrate(dryRun: false)
+            incarnation = try await state.beginIncarnation()
+            _ = try await state.operators.audit(
+                AuditNote(
+                    actor: ServerOptions.actor, action: "server.restore",
+                    target: (file as NSString).lastPathComponent))
+            await state.close()
+        } catch {
+            // A folder that cannot be opened must not look like a server. It was empty before.
+            try? FileManager.default.removeItem(atPath: folder.path)
+            throw error
+        }
+        if options.json {
+            return Console.json(Report(folder: folder.path, incarnation: incarnation.number))
+        }
+        Console.line("The server is in \(folder.path). Incarnation \(incarnation.number) has begun.")
+    }
+
+    private func copy(_ source: String, to target: String) throws {
+        let key = try KeyFile(path: source)
+        guard let bytes = key.key else {
+            throw ServerFailure("\(source) holds no key.", advice: "Name the file master.key of the server.")
+        }
+        try ServerFolder.write(bytes, to: target)
+    }
+
+    private struct Report: Encodable {
+        var folder: String
+        var incarnation: Int64
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// The output of the commands. Control characters of names from outside never reach a terminal.
+enum Console {
+    /// Writes a line to standard output.
+    static func line(_ text: String) { write(harmless(text) + "\n", to: .standardOutput) }
+
+    /// Writes a line to standard error.
+    static func error(_ text: String) { write(harmless(text) + "\n", to: .standardError) }
+
+    /// Writes a document as it is, such as an exported configuration.
+    static func document(_ text: String) { write(text, to: .standardOutput) }
+
+    /// Writes a value as JSON.
+    static func json(_ value: some Encodable) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        let data = (try? encoder.encode(value)) ?? Data("null".utf8)
+        document(String(decoding: data, as: UTF8.self) + "\n")
+    }
+
+    /// Writes rows below their titles, in columns.
+    static func table(_ titles: [String], _ rows: [[String]]) {
+        let cells = ([titles] + rows).map { $0.map(harmless) }
+        let widths = titles.indices.map { column in
+            cells.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
+        }
+        for row in cells {
+            let padded = row.enumerated().map { index, text in
+                index == row.count - 1 ? text : text + String(repeating: " ", count: widths[index] - text.count)
+            }
+            document(padded.joined(separator: "  ") + "\n")
+        }
+    }
+
+    /// Returns a text in one line, whose control and formatting characters are escaped.
+    static func harmless(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
+                result += scalar == "\n" ? "\n" : "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func write(_ text: String, to file: FileHandle) {
+        // A reader that has gone ends the output, not the command.
+        try? file.write(contentsOf: Data(text.utf8))
+    }
+}

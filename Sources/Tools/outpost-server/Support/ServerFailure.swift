@@ -1,0 +1,90 @@
+import ArgumentParser
+import ErrorCodes
+import Foundation
+import MobileServer
+import ServerState
+
+/// An error in words for an operator: the fault, its reason, and the next step.
+struct ServerFailure: Error {
+    var message: String
+    var advice: String?
+    var status = ServerExit.failed
+
+    /// Reports an error, and ends the process.
+    static func report(_ error: any Error) -> Never {
+        if let exit = error as? ExitCode { Foundation.exit(exit.rawValue) }
+        if isParserError(error) {
+            let code = OutpostServer.exitCode(for: error)
+            let text = OutpostServer.fullMessage(for: error)
+            if code == .success {
+                Console.line(text)
+                Foundation.exit(0)
+            }
+            finish(code: "tool.usage", text, nil, .misused)
+        }
+        let failure = ServerFailure(error)
+        finish(code: "\(ErrorCode(error))", failure.message, failure.advice, failure.status)
+    }
+
+    private static func finish(code: String, _ message: String, _ advice: String?, _ status: ServerExit) -> Never {
+        if CommandLine.arguments.contains("--json") {
+            let report = Report(
+                error: .init(code: code, message: message, advice: advice, exitCode: status.rawValue))
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            Console.error(String(decoding: (try? encoder.encode(report)) ?? Data(), as: UTF8.self))
+        } else {
+            Console.error(message.hasPrefix("Error: ") ? message : "error: \(message)")
+            if let advice { Console.error(advice) }
+        }
+        Foundation.exit(status.rawValue)
+    }
+
+    private struct Report: Encodable {
+        struct Body: Encodable {
+            var code: String
+            var message: String
+            var advice: String?
+            var exitCode: Int32
+        }
+
+        var error: Body
+    }
+
+    private static func isParserError(_ error: any Error) -> Bool {
+        error is ValidationError || error is CleanExit
+            || String(reflecting: type(of: error)).hasPrefix("ArgumentParser.")
+    }
+
+    init(_ message: String, advice: String? = nil, status: ServerExit = .failed) {
+        self.message = message
+        self.advice = advice
+        self.status = status
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as ServerFailure: self = failure
+        case let error as ConfigurationError: self.init(error.description, status: .misused)
+        case let error as ServerFolderError:
+            self.init(error.description, advice: Self.advice(for: error))
+        case let error as ServerKeyError:
+            self.init(
+                error.description,
+                advice: "Check the data folder and keys.master, or restore the master key from its safe place.")
+        case ServerStateError.newerSchema(let found, let known):
+            self.init(
+                "The tables have version \(found), and this build knows versions up to \(known).",
+                advice: "Use the newer build, or restore a backup.")
+        case let error as any CodedError: self.init(error.localizedDescription, advice: error.recoverySuggestion)
+        default: self.init("\(error)")
+        }
+    }
+
+    private static func advice(for error: ServerFolderError) -> String? {
+        switch error {
+        case .notEmpty: "Name a folder that does not exist or is empty."
+        case .unusable, .badBackup: nil
+        }
+    }
+}
