@@ -2,10 +2,10 @@ import ArgumentParser
 import Foundation
 import Logging
 import MobileServer
+import ODataClient
 import ODataServer
 import ServerMetrics
 import ServerState
-import Supportability
 
 /// `outpost-server run`.
 struct Run: AsyncParsableCommand {

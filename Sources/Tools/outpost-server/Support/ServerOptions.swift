@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import Logging
 import MobileServer
+import ODataClient
 import Secrets
 import ServerState
-import Supportability
 
 /// The options of all commands.
 struct ServerOptions: ParsableArguments {
