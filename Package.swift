@@ -220,8 +220,8 @@ let programs: [Target] = [
     program(
         "outpost-server", floor: 9, group: "Tools",
         [
-            "ErrorCodes", "MobileProtocol", "MobileServer", "ODataDatabases", "ODataHTTP", "ODataModel", "ODataQuery",
-            "ODataSQL", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO", "SafeFiles", "Secrets",
+            "ErrorCodes", "MobileProtocol", "MobileServer", "ODataClient", "ODataDatabases", "ODataHTTP", "ODataModel",
+            "ODataQuery", "ODataSQL", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO", "SafeFiles", "Secrets",
             "ServerMetrics", "ServerState", "Supportability", argumentParser, crypto, grdb, httpTypes, logging, yams,
         ]),
     program(

@@ -1,4 +1,4 @@
-// The '.ini' file of endpoints: what is read is written, and reads back the same.
+// The '.ini' file of endpoints: a file that is read can be written, and reads back the same.
 
 /// Takes one input from libFuzzer.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,4 +1,5 @@
-// The configuration of the mobile server: what is read is written, and reads back the same; mistakes have places.
+// The configuration of the mobile server: a file that is read can be written, and reads back the same.
+// Mistakes have places.
 
 /// Takes one input from libFuzzer.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
 import Secrets
-import ServerState
 import Testing
+
+@testable import ServerState
 
 @Suite("The files of the state")
 struct StateFileTests {
@@ -60,7 +61,9 @@ struct StateFileTests {
         let before = try await state.incarnation()
         await state.close()
         try FileManager.default.removeItem(atPath: folder.path + "/state.db")
-        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.path + "/state.db" + suffix) }
+        for suffix in ["-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: folder.path + "/state.db" + suffix)
+        }
         try old.write(to: URL(fileURLWithPath: folder.path + "/state.db"))
         state = try await open(folder)
         #expect(try await state.enter())
@@ -79,6 +82,42 @@ struct StateFileTests {
         let copy = try await open(target)
         #expect(try await copy.applications.all().map(\.title) == ["Shop"])
         await copy.close()
+    }
+
+    @Test("A sealed value that is moved to another row does not open (point 39)")
+    func moved() async throws {
+        let state = try SQLiteServerState.inMemory()
+        _ = try await state.migrate(dryRun: false)
+        for name in ["a", "b"] { try await state.operators.setSecret(Secret(Array(name.utf8)), named: name) }
+        try await state.stateFile.write { database in
+            try database.execute(
+                sql: "update secret set sealed = (select s.sealed from secret s where s.name = 'b') where name = 'a'")
+        }
+        await #expect(throws: ServerStateError.sealedValue(table: "secret", key: "a/1")) {
+            try await state.operators.secret("a")
+        }
+        await state.close()
+    }
+
+    @Test("An audit entry that is changed or removed in the database is found (point 24)")
+    func audit() async throws {
+        for sql in [
+            "update audit set target = 'other' where number = 2", "delete from audit where number = 2",
+            "update audit set at = at + 1 where number = 3",
+            "insert or replace into audit_edge values (1, 2, x'00', x'00')",
+        ] {
+            let state = try SQLiteServerState.inMemory()
+            _ = try await state.migrate(dryRun: false)
+            for index in 1...3 {
+                _ = try await state.operators.audit(AuditNote(actor: "a", action: "b", target: "\(index)"))
+            }
+            try await state.stateFile.write { try $0.execute(sql: sql) }
+            guard case .broken = try await state.operators.verifyAudit(logged: nil) else {
+                Issue.record("not found: \(sql)")
+                continue
+            }
+            await state.close()
+        }
     }
 
     @Test("A kill between the two files of a migration or an incarnation is repaired at the next start")

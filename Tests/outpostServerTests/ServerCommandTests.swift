@@ -171,7 +171,8 @@ struct ServerCommandTests {
         let commands = [
             ["init"], ["run"], ["check"], ["migrate"], ["plan"], ["activate"], ["app", "list"], ["app", "import"],
             ["user", "add"], ["user", "erase"], ["operator", "link"], ["device", "wipe"],
-            ["device", "activation-code"], ["feed", "list"], ["feed", "check-shared"], ["backup"], ["restore"], ["rekey"],
+            ["device", "activation-code"], ["feed", "list"], ["feed", "check-shared"], ["backup"], ["restore"],
+            ["rekey"],
         ]
         for command in commands {
             let (process, output, _) = tool.process(command + ["--help"])

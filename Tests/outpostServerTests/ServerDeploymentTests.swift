@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The files of the folder `Deployment` for the mobile server.
-@Suite("What an operator of the mobile server installs")
+@Suite("The files for an installation of the mobile server")
 struct ServerDeploymentTests {
     private static let folder = ServerTool.root.appendingPathComponent("Deployment")
 
@@ -19,7 +19,7 @@ struct ServerDeploymentTests {
         try await Command.run("sh", "-c", "command -v \(program)").status == 0
     }
 
-    @Test("The example configuration is what the tool reads")
+    @Test("The tool reads the example configuration")
     func example() async throws {
         let tool = try ServerTool()
         let file = Self.folder.appendingPathComponent("server.yaml").path

@@ -43,8 +43,8 @@ public struct ServerInstant: RawRepresentable, Hashable, Comparable, Sendable, C
     }
 }
 
-/// A number of a change: *incarnation << 32 | counter* (`rules.md` 42). Change numbers of different incarnations have no
-/// order; compare versions for equality.
+/// A number of a change: *incarnation << 32 | counter* (`rules.md` 42). Change numbers of different incarnations have
+/// no order; compare versions for equality.
 public typealias ChangeNumber = Int64
 
 /// A fence of a lease: *incarnation << 32 | n*. A write under an older fence is refused (`rules.md` 43).

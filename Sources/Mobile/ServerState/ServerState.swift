@@ -38,7 +38,7 @@ public protocol ServerState: Sendable {
     /// The incarnation of the state, which changes when commits may have been lost: after a restore or a failover.
     func incarnation() async throws(ServerStateError) -> Incarnation
 
-    /// Begins a new incarnation, whose number is random and above the stored one (`design-review.md` 3).
+    /// Begins a new incarnation with a random number above the stored one (`design-review.md` 3).
     func beginIncarnation() async throws(ServerStateError) -> Incarnation
 
     /// The clock of the database, by which leases and expiry count (`rules.md` 43).
@@ -53,7 +53,7 @@ public protocol ServerState: Sendable {
     /// - Returns: `nil` if the list no longer reaches back that far: the reader reloads everything.
     func removedRows(of scope: String, after change: ChangeNumber) async throws(ServerStateError) -> [RemovedRow]?
 
-    /// Removes what its age makes useless, a limited number of rows in each call.
+    /// Removes old rows, a limited number in each call.
     ///
     /// - Returns: Whether rows remain.
     func expire(_ ages: RetentionAges) async throws(ServerStateError) -> Bool

@@ -141,7 +141,8 @@ extension ServerStateConformance {
         Case("Requests from long ago and from the future are refused (point 12)") { bench in
             let (now, store) = (bench.clock.now, bench.state.replays)
             try require(
-                try await store.begin(request(bench, firstSent: now + .seconds(86_401))), is: .fromFuture, "a day ahead")
+                try await store.begin(request(bench, firstSent: now + .seconds(86_401))), is: .fromFuture, "a day ahead"
+            )
             try require(
                 try await store.begin(request(bench, firstSent: now - .seconds(51 * 86_400))), is: .expired,
                 "51 days ago")

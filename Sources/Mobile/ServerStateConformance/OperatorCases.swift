@@ -29,7 +29,8 @@ extension ServerStateConformance {
             for hash in [[1], [2]] as [[UInt8]] {
                 try await store.begin(
                     OperatorSession(
-                        tokenHash: hash, operatorID: ann.id, createdAt: now, seenAt: now, confirmedAt: nil, address: ""))
+                        tokenHash: hash, operatorID: ann.id, createdAt: now, seenAt: now, confirmedAt: nil, address: "")
+                )
             }
             for _ in 0..<9 {
                 bench.clock.advance(by: .seconds(50))

@@ -51,8 +51,9 @@ extension ServerStateConformance {
                 try await store.register(new(application, bob)), is: .alreadyRegistered, "another user")
             try require(
                 try await store.register(new(application, ann, key: [2])), is: .alreadyRegistered, "another key")
-            guard case .keyReplaced(let record) = try await store.register(
-                new(application, ann, key: [2], replaces: true))
+            guard
+                case .keyReplaced(let record) = try await store.register(
+                    new(application, ann, key: [2], replaces: true))
             else { throw ServerStateViolation(description: "a fresh sign-in replaces the key (point 27)") }
             try require(record.publicKey, is: [2], "the new key is stored")
         },
@@ -78,16 +79,18 @@ extension ServerStateConformance {
             let application = try await bench.application()
             let user = try await bench.user(of: application)
             for id in ["1", "2"] {
-                guard case .created = try await bench.state.registrations.register(
-                    new(application, user, id: id, limit: 2))
+                guard
+                    case .created = try await bench.state.registrations.register(
+                        new(application, user, id: id, limit: 2))
                 else { throw ServerStateViolation(description: "two are allowed") }
             }
             try require(
                 try await bench.state.registrations.register(new(application, user, id: "3", limit: 2)),
                 is: .tooManyDevices(limit: 2), "the third")
             try await bench.state.registrations.unregister("1", of: application.id, ifMatch: nil)
-            guard case .created = try await bench.state.registrations.register(
-                new(application, user, id: "3", limit: 2))
+            guard
+                case .created = try await bench.state.registrations.register(
+                    new(application, user, id: "3", limit: 2))
             else { throw ServerStateViolation(description: "an ended one does not count") }
         },
         Case("An activation code works once, for its user, until it expires") { bench in

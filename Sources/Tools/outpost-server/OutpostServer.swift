@@ -1,6 +1,6 @@
 import ArgumentParser
+import ODataClient
 import Secrets
-import Supportability
 
 /// The program `outpost-server`: the mobile server of a team.
 @main

@@ -182,7 +182,7 @@ import Testing
     func tokens() async throws {
         let key = ES256PrivateKey()
         let signer = await JWTKeyCollection().add(ecdsa: key, kid: "k1")
-        let parameters = try #require(key.parameters)
+        let parameters = try #require(key.publicKey.parameters)
         let set = """
             {"keys":[{"kty":"EC","crv":"P-256","kid":"k1","alg":"ES256","use":"sig","x":"\(parameters.x)",\
             "y":"\(parameters.y)"}]}

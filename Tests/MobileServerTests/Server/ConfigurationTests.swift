@@ -52,7 +52,7 @@ struct ConfigurationTests {
         let written = configuration.yaml
         let again = try ServerConfiguration(yaml: written, path: "written.yaml")
         #expect(again == configuration)
-        // Each key of the file is a key of what is written: none has its default, and none is lost.
+        // Each key of the file is written: none has its default, and none is lost.
         for line in text.split(separator: "\n") where !line.contains("#") {
             guard let key = line.split(separator: ":").first?.trimmingCharacters(in: [" ", "-"]) else { continue }
             #expect(written.contains("\(key):") || written.contains("\"\(key)\":"), "\(key)")

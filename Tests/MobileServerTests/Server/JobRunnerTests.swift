@@ -74,7 +74,7 @@ struct JobRunnerTests {
         await state.close()
     }
 
-    @Test("A job whose lease is lost is cancelled (point 14)")
+    @Test("A job is cancelled when its lease is lost (point 14)")
     func lost() async throws {
         let state = try await Self.state()
         let wasCancelled = Mutex(false)

@@ -50,8 +50,9 @@ final class ServerTool: Sendable {
     /// Writes a file that only its owner can read.
     func write(_ text: String, to name: String) throws -> String {
         let path = path(name)
-        guard FileManager.default.createFile(
-            atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        guard
+            FileManager.default.createFile(
+                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
         else { throw CocoaError(.fileWriteUnknown) }
         return path
     }

@@ -42,7 +42,8 @@ public struct ConfigurationPlan: Hashable, Sendable, Codable {
         let names = Set(former.destinations.keys).union(new.destinations.keys)
         for destination in names.sorted() {
             let (before, after) = (former.destinations[destination], new.destinations[destination])
-            let all = Set((before?.queries.keys).map(Array.init) ?? []).union((after?.queries.keys).map(Array.init) ?? [])
+            let all = Set((before?.queries.keys).map(Array.init) ?? []).union(
+                (after?.queries.keys).map(Array.init) ?? [])
             for query in all.sorted() {
                 let (was, becomes) = (before?.queries[query], after?.queries[query])
                 guard was != becomes || before?.url != after?.url else { continue }
@@ -55,8 +56,8 @@ public struct ConfigurationPlan: Hashable, Sendable, Codable {
                 }
                 if let becomes, becomes.visibility == .user {
                     remarks.append(
-                        "\(destination)/\(query) reads the back end for each user. With visibility partitioned, one read "
-                            + "serves all users of a part.")
+                        "\(destination)/\(query) reads the back end for each user. With visibility partitioned, one "
+                            + "read serves all users of a part.")
                 }
                 queries.append(
                     QueryChange(

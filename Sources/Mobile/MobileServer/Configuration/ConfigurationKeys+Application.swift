@@ -24,7 +24,8 @@ enum ApplicationKeySchema {
             .value("state", \.state, .choice),
             .section("registration", \.registration, registration),
             .value(
-                "security", \.security, .map(.keys(security, from: SecurityConfiguration(kind: .anonymous)), isName: objection)),
+                "security", \.security,
+                .map(.keys(security, from: SecurityConfiguration(kind: .anonymous)), isName: objection)),
             .section("policies", \.policies, policies),
             .value("permissions", \.permissions, .list(.keys(permission, from: emptyPermission))),
             .value("bundle_default", \.defaultBundle, .optional(.text)),

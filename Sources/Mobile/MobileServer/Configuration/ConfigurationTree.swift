@@ -26,7 +26,8 @@ indirect enum ConfigurationTree: Hashable, Sendable {
         case .flag(let flag): flag ? "true" : "false"
         case .list(let list): "[" + list.map(\.json).joined(separator: ",") + "]"
         case .map(let map):
-            "{" + map.sorted { Self.isBefore($0.key, $1.key) }.map { "\(Self.quoted($0)):\($1.json)" }
+            "{"
+                + map.sorted { Self.isBefore($0.key, $1.key) }.map { "\(Self.quoted($0)):\($1.json)" }
                 .joined(separator: ",") + "}"
         }
     }
@@ -46,7 +47,8 @@ indirect enum ConfigurationTree: Hashable, Sendable {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || scalar.value == 0x2028
+            case _
+            where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || scalar.value == 0x2028
                 || scalar.value == 0x2029 || scalar.value == 0xFEFF:
                 let digits = String(scalar.value, radix: 16)
                 quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

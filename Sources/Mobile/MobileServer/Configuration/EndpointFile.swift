@@ -15,7 +15,6 @@ public enum EndpointFile {
     /// The maximum number of bytes of a file.
     public static let sizeLimit = 1_000_000
 
-
     /// Applies a file to an application.
     ///
     /// - Parameters:

@@ -105,7 +105,6 @@ enum EndpointFileKeys {
         return outcome
     }
 
-
     // MARK: Writing
 
     static func endpoint(_ destination: DestinationConfiguration) -> [(String, String)] {

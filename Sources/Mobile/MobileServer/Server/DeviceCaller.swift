@@ -16,7 +16,8 @@ public struct DeviceCaller: Sendable {
     public var security: String
     /// The caller for filters of permissions: name, roles and claims.
     public var principal: Principal
-    /// The credentials that the request showed, for destinations with `pass-through` or `token-exchange`. In memory only.
+    /// The credentials that the request showed, for destinations with `pass-through` or `token-exchange`. In memory
+    /// only.
     public var credentials: Secret<String>?
     /// The circumstances of the request.
     public var context: MountContext

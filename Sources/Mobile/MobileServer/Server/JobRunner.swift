@@ -4,8 +4,8 @@ import Synchronization
 
 /// Claims due jobs, keeps their leases, and carries them out (`mobile-server.md` 8).
 ///
-/// A lease lasts 30 s by the database's clock and is renewed every 10 s. A job whose lease cannot be renewed is cancelled
-/// 25 s after the last success.
+/// A lease lasts 30 s by the database's clock and is renewed every 10 s. A job whose lease cannot be renewed is
+/// cancelled 25 s after the last success.
 actor JobRunner {
     /// The times of leases.
     struct Times {

@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import ServerState
 
-/// A backup of a server in one file: configuration, wrapped keys and a consistent copy of the state. The master key is not
-/// in it (`mobile-server.md` 0.7).
+/// A backup of a server in one file: configuration, wrapped keys and a consistent copy of the state. The master key
+/// is not in it (`mobile-server.md` 0.7).
 ///
 /// ```
 /// outpost server backup 1\n
@@ -70,8 +70,8 @@ public enum ServerBackup {
         return size + Int64(digestLength)
     }
 
-    /// Writes the files of a backup into an empty folder. The server begins a new incarnation at its next start, because
-    /// the nonce is missing.
+    /// Writes the files of a backup into an empty folder. The server begins a new incarnation at its next start,
+    /// because the nonce is missing.
     ///
     /// - Throws: ``ServerFolderError``. Nothing is written if the backup is not whole.
     public static func restore(_ path: String, to folder: ServerFolder) throws(ServerFolderError) {

@@ -69,7 +69,14 @@ struct DeviceProvider: ODataProvider {
             : documents.entity(policies, of: registration, in: caller.application.configuration)
         entity.control.id = singleton.name
         let set = EntitySet(name: singleton.name, type: singleton.type)
-        return try read([entity], of: set, bound, request)
+        var response = try read([entity], of: set, bound, request)
+        // An entity without a key is not found again among the rows, so that its ETag is set here.
+        if case .entity(var found) = response.body {
+            found.control = entity.control
+            response.body = .entity(found)
+            response.etag = entity.control.etag
+        }
+        return response
     }
 
     private func answerDestinations(

@@ -249,7 +249,7 @@ public struct FeedWrite: Hashable, Sendable {
     }
 }
 
-/// A step of a refresh. Rows whose digest is stored already get no new number.
+/// A step of a refresh. A row with the stored digest gets no new number.
 public struct RefreshBatch: Hashable, Sendable {
     /// The number of the feed.
     public var feed: RecordNumber

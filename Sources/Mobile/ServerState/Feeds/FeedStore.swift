@@ -48,7 +48,8 @@ public protocol FeedStore: Sendable {
     /// Commits a step of a refresh.
     ///
     /// - Parameter claim: The name that ``begin(_:fence:)`` returned.
-    /// - Returns: The new head; `nil` if the fence, the name or the incarnation is an old one (`design-review.md` 14): nothing was
+    /// - Returns: The new head; `nil` if the fence, the name or the incarnation is an old one (`design-review.md`
+    ///   14): nothing was
     ///   written.
     func commit(
         _ batch: RefreshBatch, fence: Fence, claim: UInt64

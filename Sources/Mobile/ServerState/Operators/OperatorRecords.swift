@@ -34,7 +34,7 @@ public struct OperatorRecord: Hashable, Sendable {
     public var password: String?
     /// The secret of TOTP; sealed in the state. `nil` before the first sign-in.
     public var totp: [UInt8]?
-    /// The last time step whose TOTP code was used, so that no code works twice.
+    /// The time step of the last used TOTP code, so that no code works twice.
     public var totpStep: Int64
     /// The role.
     public var role: OperatorRole
@@ -250,9 +250,9 @@ public struct ApprovalRecord: Hashable, Sendable {
     public var action: String
     /// The parameters as JSON.
     public var body: [UInt8]
-    /// The operator who asked.
+    /// The name of the requesting operator.
     public var requestedBy: String
-    /// The operator who agreed.
+    /// The name of the approving operator.
     public var approvedBy: String?
     /// The end of the validity.
     public var expiresAt: ServerInstant

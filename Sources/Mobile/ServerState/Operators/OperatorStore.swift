@@ -1,7 +1,7 @@
 import Secrets
 
-/// Operators, their sessions, service keys, secrets, sign-in counters, approvals and the audit. Change numbers are those
-/// of the scope `server`.
+/// Operators, their sessions, service keys, secrets, sign-in counters, approvals and the audit. Change numbers are
+/// those of the scope `server`.
 public protocol OperatorStore: Sendable {
     // MARK: Operators and sessions
 

@@ -89,8 +89,8 @@ public struct DeviceProperties: Hashable, Sendable, Codable {
     }
 }
 
-/// A registration: one installed app of one user on one device. Its identifier is chosen by the device and unique in its
-/// application (`design-review.md` 27).
+/// A registration: one installed app of one user on one device. Its identifier is chosen by the device and unique in
+/// its application (`design-review.md` 27).
 public struct RegistrationRecord: Hashable, Sendable {
     /// The number of the application.
     public var application: RecordNumber
@@ -336,7 +336,7 @@ public struct ActivationRecord: Hashable, Sendable {
     public var hash: [UInt8]
     /// The number of the application.
     public var application: RecordNumber
-    /// The subject of the user whom the code is for.
+    /// The subject of the user of the code.
     public var userName: String
     /// The identifier of the registration that has used the code.
     public var registration: String?

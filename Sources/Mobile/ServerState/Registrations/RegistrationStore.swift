@@ -37,7 +37,8 @@ public protocol RegistrationStore: Sendable {
 
     /// Makes a registration, in one transaction with its settings and its activation code.
     ///
-    /// - Throws: ``ServerStateError/missing(kind:name:)`` without the user; ``ServerStateError/limitExceeded(name:limit:)``.
+    /// - Throws: ``ServerStateError/missing(kind:name:)`` without the user;
+    ///   ``ServerStateError/limitExceeded(name:limit:)``.
     func register(_ new: NewRegistration) async throws(ServerStateError) -> RegistrationOutcome
 
     /// Returns a registration, or `nil` if there is none with this identifier.
@@ -104,7 +105,7 @@ public protocol RegistrationStore: Sendable {
     /// Returns the policies that override those of the configuration.
     func policies(of application: RecordNumber) async throws(ServerStateError) -> [PolicyRecord]
 
-    /// Sets a policy, whose version becomes the change number.
+    /// Sets a policy. Its version becomes the change number.
     func setPolicy(
         _ policy: PolicyRecord, of application: RecordNumber
     ) async throws(ServerStateError) -> PolicyRecord

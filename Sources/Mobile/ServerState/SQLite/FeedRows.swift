@@ -18,7 +18,7 @@ struct FeedPageReader {
         var (rows, position, size, count): ([FeedRow], ChangeNumber, Int, Int) = ([], request.after, 0, 0)
         while let row = try cursor.next() {
             size += row["size"] as Int
-            // The first row is there whatever its size.
+            // The first row is always there.
             guard count < limit, count == 0 || size <= FeedPageRequest.byteLimit else {
                 return page(rows, hasMore: true, position)
             }

@@ -119,7 +119,8 @@ struct SQLiteApplicationStore: ApplicationStore {
             }
             let change = try SQLiteServerState.nextChange(of: Self.scope, in: database)
             try database.execute(
-                sql: "update configuration set state = 'retired', change = ? where application = ? and state = 'active'",
+                sql:
+                    "update configuration set state = 'retired', change = ? where application = ? and state = 'active'",
                 arguments: [change, application])
             try database.execute(
                 sql: "update configuration set state = 'active', change = ? where application = ? and version = ?",

@@ -47,7 +47,8 @@ enum SQLiteSchema {
               state INTEGER not null, device TEXT not null, push_target BLOB, public_key BLOB, certificate_serial BLOB,
               certificate_until INTEGER, lock_state TEXT not null default 'none',
               lock_version INTEGER not null default 0, lock_confirmed INTEGER not null default 1,
-              lock_confirmation BLOB, ended_at INTEGER, settings_version INTEGER not null default 0, etag INTEGER not null,
+              lock_confirmation BLOB, ended_at INTEGER,
+              settings_version INTEGER not null default 0, etag INTEGER not null,
               change INTEGER not null, created_at INTEGER not null, primary key (application, id)) strict;
             create index registration_user on registration (app_user);
             create index registration_change on registration (change);

@@ -187,7 +187,9 @@ public final class SQLiteServerState: ServerState {
     public func enter() async throws(ServerStateError) -> Bool {
         let feeds = try await feedsFile.read { try Self.nonce(in: $0) }
         let state = try await stateFile.read { try Self.nonce(in: $0) }
-        let beside = folder.map { (try? Data(contentsOf: URL(fileURLWithPath: $0 + "/" + Self.nonceFileName))) ?? Data() }
+        let beside = folder.map {
+            (try? Data(contentsOf: URL(fileURLWithPath: $0 + "/" + Self.nonceFileName))) ?? Data()
+        }
         let numbers = try await (
             feedsFile.read { try Self.incarnation(in: $0).number }, incarnation().number
         )

@@ -15,7 +15,7 @@ extension ODataServer {
         /// format or one in DER format. The file is read again when it changes. A client whose authority has no
         /// valid list is refused.
         public var revocationLists: String?
-        /// Whether clients without a certificate may use another method of authentication, as handlers of mounts offer it.
+        /// Whether clients without a certificate may use another method of authentication, such as that of a mount.
         public var areClientsOptional = false
 
         /// Creates settings from the paths of the files.

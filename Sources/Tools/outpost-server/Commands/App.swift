@@ -120,7 +120,8 @@ struct AppCommand: AsyncParsableCommand {
                 return Row(record)
             }
             if options.json { return Console.json(row) }
-            Console.line("'\(app)' is a draft. Import a configuration: outpost-server app import \(app) FILE --activate")
+            Console.line(
+                "'\(app)' is a draft. Import a configuration: outpost-server app import \(app) FILE --activate")
         }
     }
 
@@ -233,12 +234,15 @@ struct AppCommand: AsyncParsableCommand {
         func run() async throws {
             let configuration = try await options.withServer { server in
                 let record = try await server.application(app)
-                guard let configuration = try await server.configuration(
-                    of: record, version: version ?? record.activeVersion)
+                guard
+                    let configuration = try await server.configuration(
+                        of: record, version: version ?? record.activeVersion)
                 else { throw ServerFailure("'\(app)' has no active version.", advice: "Name one with --version.") }
                 return configuration
             }
-            if options.json { return Console.document(String(decoding: configuration.canonicalJSON(), as: UTF8.self) + "\n") }
+            if options.json {
+                return Console.document(String(decoding: configuration.canonicalJSON(), as: UTF8.self) + "\n")
+            }
             Console.document(ini ? EndpointFile.text(of: configuration) : configuration.yaml)
         }
     }

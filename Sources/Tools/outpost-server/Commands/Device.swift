@@ -102,7 +102,8 @@ struct DeviceCommand: AsyncParsableCommand {
                     settings: settings.map { Setting(name: $0.name, value: $0.value, isReadOnly: $0.isReadOnly) })
             }
             if options.json { return Console.json(report) }
-            Console.line("\(report.registration.id): state \(report.registration.state), lock \(report.registration.lock)")
+            Console.line(
+                "\(report.registration.id): state \(report.registration.state), lock \(report.registration.lock)")
             Console.table(
                 ["SETTING", "VALUE", "READ-ONLY"],
                 report.settings.map { [$0.name, $0.value ?? "", $0.isReadOnly ? "yes" : "no"] })
@@ -198,16 +199,14 @@ struct DeviceCommand: AsyncParsableCommand {
             let application = try await server.application(app)
             var (changed, refused): ([Row], [String]) = ([], [])
             for id in ids {
-                let confirmation = lock == .wipe ? (0..<32).map { _ in UInt8.random(in: 0...255) } : nil
-                do throws(ServerStateError) {
-                    changed.append(
-                        Row(
-                            try await server.state.registrations.setLock(
-                                lock, confirmation: confirmation, registration: id, of: application.id)))
-                } catch .missing {
+                guard try await server.state.registrations.registration(id, of: application.id) != nil else {
                     refused.append(id)
                     continue
                 }
+                let confirmation = lock == .wipe ? (0..<32).map { _ in UInt8.random(in: 0...255) } : nil
+                let record = try await server.state.registrations.setLock(
+                    lock, confirmation: confirmation, registration: id, of: application.id)
+                changed.append(Row(record))
                 try await server.audit("device.\(lock == .none ? "unlock" : lock.rawValue)", "\(app)/\(id)")
             }
             return Report(changed: changed, refused: refused)

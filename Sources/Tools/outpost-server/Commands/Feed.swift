@@ -135,7 +135,8 @@ struct FeedCommand: AsyncParsableCommand {
             if options.json {
                 Console.json(["isEqual": isEqual])
             } else {
-                Console.line(isEqual ? "Both users get the same rows." : "The users get other rows: the feed is suspended.")
+                Console.line(
+                    isEqual ? "Both users get the same rows." : "The users get other rows: the feed is suspended.")
             }
             if !isEqual { throw ExitCode(ServerExit.failed.rawValue) }
         }

@@ -31,8 +31,9 @@ struct Init: AsyncParsableCommand {
         guard folder.isEmpty else { throw ServerFolderError.notEmpty(path: path) }
         try await folder.create()
         let file = folder.file(ServerFolder.configurationName)
-        guard FileManager.default.createFile(
-            atPath: file, contents: Data(ConfigurationTemplate.text.utf8), attributes: [.posixPermissions: 0o600])
+        guard
+            FileManager.default.createFile(
+                atPath: file, contents: Data(ConfigurationTemplate.text.utf8), attributes: [.posixPermissions: 0o600])
         else { throw ServerFolderError.unusable(path: file, reason: "the file cannot be made") }
         let (state, _) = try await folder.open(ServerConfiguration(), build: ServerOptions.build)
         _ = try await state.migrate(dryRun: false)

@@ -34,6 +34,7 @@ struct Migrate: AsyncParsableCommand {
         if options.json { return Console.json(report) }
         guard !report.steps.isEmpty else { return Console.line("The tables have version \(report.to) already.") }
         let verb = dryRun ? "Would go" : "Went"
-        Console.line("\(verb) from version \(report.from) to version \(report.to): \(report.steps.joined(separator: ", ")).")
+        Console.line(
+            "\(verb) from version \(report.from) to version \(report.to): \(report.steps.joined(separator: ", ")).")
     }
 }

@@ -10,8 +10,8 @@ struct Restore: AsyncParsableCommand {
         commandName: "restore",
         abstract: "Put a backup into an empty data folder.",
         discussion: """
-            A new incarnation begins, so that devices notice what the backup does not have. Repeatable requests from before \
-            the restore have an unknown outcome.
+            A new incarnation begins, so that devices notice changes that the backup does not have. Repeatable requests \
+            from before the restore have an unknown outcome.
 
             EXAMPLE
               outpost-server restore shop.backup --data /srv/outpost --master-key master.key

@@ -2,10 +2,10 @@ import ArgumentParser
 import Foundation
 import Logging
 import MobileServer
+import ODataClient
 import ODataServer
 import ServerMetrics
 import ServerState
-import Supportability
 
 /// `outpost-server run`.
 struct Run: AsyncParsableCommand {
@@ -13,7 +13,7 @@ struct Run: AsyncParsableCommand {
         commandName: "run",
         abstract: "Serve.",
         discussion: """
-            Without configuration, the server makes a data folder and the application 'shop' on an example database, and \
+            Without configuration, the server makes a data folder and the application 'shop' on an example database. It \
             listens on this machine alone.
 
             SIGTERM ends the server: load balancers see that it is not ready, running requests end, jobs are given \
@@ -31,7 +31,8 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Write a line for each request to standard error.")
     var log = false
 
-    @Option(help: ArgumentHelp("Listen here instead of server.listen; port 0 takes a free one.", valueName: "host:port"))
+    @Option(
+        help: ArgumentHelp("Listen here instead of server.listen; port 0 takes a free one.", valueName: "host:port"))
     var listen: String?
 
     @Option(
@@ -128,7 +129,7 @@ struct Run: AsyncParsableCommand {
 
     private func level(_ configuration: ServerConfiguration) -> Logger.Level {
         let wanted = Logger.Level(rawValue: configuration.log.level) ?? .info
-        // Without --log, the terminal shows what may need attention.
+        // Without --log, the terminal shows warnings and errors alone.
         return log ? wanted : max(wanted, .warning)
     }
 

@@ -54,7 +54,8 @@ enum ShopExample {
 
     private static let rows = """
         insert into Categories values (1, 'Beverages'), (2, 'Cheese'), (3, 'Bread'), (4, 'Fruit');
-        insert into Customers values ('ALFKI', 'Alfreds Futterkiste', 'Berlin'), ('BERGS', 'Berglunds snabbköp', 'Luleå'),
+        insert into Customers values ('ALFKI', 'Alfreds Futterkiste', 'Berlin'),
+          ('BERGS', 'Berglunds snabbköp', 'Luleå'),
           ('CHOPS', 'Chop-suey Chinese', 'Bern'), ('ERNSH', 'Ernst Handel', 'Graz'),
           ('FAMIA', 'Familia Arquibaldo', 'São Paulo');
         with recursive n(i) as (select 1 union all select i + 1 from n where i < 120)

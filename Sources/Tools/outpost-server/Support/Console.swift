@@ -34,7 +34,7 @@ enum Console {
         }
     }
 
-    /// Returns a text in one line, whose control and formatting characters are escaped.
+    /// Returns a text with escaped control and formatting characters.
     static func harmless(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

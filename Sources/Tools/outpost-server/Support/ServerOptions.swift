@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import Logging
 import MobileServer
+import ODataClient
 import Secrets
 import ServerState
-import Supportability
 
 /// The options of all commands.
 struct ServerOptions: ParsableArguments {
@@ -51,7 +51,8 @@ struct ServerOptions: ParsableArguments {
     /// Returns the text of a file.
     static func text(of path: String) throws -> String {
         guard let file = FileHandle(forReadingAtPath: path) else {
-            throw ServerFailure("\(path) cannot be read.", advice: "Check the path and its permissions.", status: .misused)
+            throw ServerFailure(
+                "\(path) cannot be read.", advice: "Check the path and its permissions.", status: .misused)
         }
         defer { try? file.close() }
         let bytes = (try? file.read(upToCount: sizeLimit + 1)) ?? Data()
@@ -101,7 +102,7 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// A server whose state is open.
+/// A server with an open state.
 struct OpenServer: Sendable {
     var configuration: ServerConfiguration
     var folder: ServerFolder
@@ -114,7 +115,8 @@ struct OpenServer: Sendable {
             let known = try await state.applications.all().map(\.name)
             throw ServerFailure(
                 "There is no application '\(name)'.",
-                advice: known.isEmpty ? "Add one with 'outpost-server app import'." : "There are \(known.joined(separator: ", ")).")
+                advice: known.isEmpty
+                    ? "Add one with 'outpost-server app import'." : "There are \(known.joined(separator: ", ")).")
         }
         return record
     }

@@ -7,7 +7,7 @@ final class ServerSignals {
     private let ends: AsyncStream<Void>
 
     /// - Parameters:
-    ///   - limit: The time after the signal at which the process ends whatever it does.
+    ///   - limit: The time after the signal at which the process ends in any case.
     ///   - reload: The work at SIGHUP.
     init(limit: Duration, reload: @escaping @Sendable () async -> Void) {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
