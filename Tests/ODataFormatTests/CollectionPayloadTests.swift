@@ -48,13 +48,12 @@ struct CollectionPayloadTests {
     @Test(arguments: [1, 2, 3, 7, 64])
     func `numbers that JSON does not have cost a forgiving reader their value, and a strict one all`(size: Int) throws {
         let text = Array(
-            #"{"value":[{"ID":1,"Freight":NaN,"ShipTo":{"Zip":Infinity}},{"ID":2,"Freight": -Infinity ,"Tags":[]}]}"#
-                .utf8)
+            #"{"value":[{"ID":1,"Placed":NaN,"ShipTo":{"Zip":INF}},{"ID":2,"Freight": -Infinity ,"Tags":[]}]}"#.utf8)
         let all = try elements(text, chunk: size, model: model, type: order, strictness: .forgiving)
         let lost = all.compactMap { element -> [String]? in
             if case .entity(let entity) = element { entity.control.unreadable.keys.sorted() } else { nil }
         }
-        #expect(lost == [["Freight"], ["Freight"]])
+        #expect(lost == [["Placed"], []])
         #expect(throws: PayloadError.self) { try elements(text, chunk: size, model: model, type: order) }
         let others = Array(#"{"value":[{"ID":1,"Freight":Nan}]}"#.utf8)
         #expect(throws: PayloadError.self) {
