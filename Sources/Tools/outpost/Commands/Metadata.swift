@@ -26,7 +26,7 @@ struct Metadata: AsyncParsableCommand {
               outpost metadata diff shop https://host/service/
               outpost metadata vocabulary
             """,
-        subcommands: [Show.self, Validate.self, Convert.self, Diff.self, MetadataVocabulary.self])
+        subcommands: [Show.self, Validate.self, Convert.self, Diff.self, Vocabulary.self])
 
     struct Show: AsyncParsableCommand, ServiceCommand {
         static let configuration = CommandConfiguration(
@@ -335,6 +335,35 @@ struct Metadata: AsyncParsableCommand {
                 isCompatible = difference.isCompatible
                 reason = difference.reason
             }
+        }
+    }
+}
+
+extension Metadata {
+    struct Vocabulary: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "vocabulary",
+            abstract: "Print the vocabulary of object packages, \(ObjectsVocabulary.namespace).",
+            discussion: """
+                The document declares the terms that metadata, or a file for --annotations, may have for packages of \
+                business objects.
+
+                EXAMPLE
+                  outpost metadata vocabulary
+                  outpost metadata vocabulary --json
+                  outpost metadata vocabulary --output Outpost.Objects.V1.xml
+                """)
+
+        @Option(name: .shortAndLong, help: "The file to write; standard output when left out.", completion: .file())
+        var output: String?
+        @Flag(help: "Print the document as CSDL JSON.") var json = false
+
+        func run() async throws {
+            var bytes = Array(ObjectsVocabulary.document.utf8)
+            if json { bytes = CSDLWriter.document(try CSDLReader.read(bytes), as: .json).bytes }
+            if let output { return try NamedFile.write(bytes, to: output) }
+            guard json else { return Terminal.write(bytes, isDocument: true) }
+            print(TerminalText(json: String(decoding: bytes, as: UTF8.self)))
         }
     }
 }

@@ -21,12 +21,14 @@ public enum ObjectsVocabulary {
         term.hasPrefix(Vocabulary.objects) && terms.contains(String(term.dropFirst(Vocabulary.objects.count)))
     }
 
+    private static let core = Vocabulary.core.dropLast()
+
     /// The document in CSDL XML.
     public static let document = """
         <?xml version="1.0" encoding="UTF-8"?>
         <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0">
-          <edmx:Reference Uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.Core.V1.xml">
-            <edmx:Include Namespace="Org.OData.Core.V1" Alias="Core"/>
+          <edmx:Reference Uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/\(core).xml">
+            <edmx:Include Namespace="\(core)" Alias="Core"/>
           </edmx:Reference>
           <edmx:DataServices>
             <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="\(namespace)" Alias="Objects">
