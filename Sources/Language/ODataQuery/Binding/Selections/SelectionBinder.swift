@@ -446,9 +446,4 @@ extension String {
         return isLetter(first)
             && utf8.allSatisfy { isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
-
-    /// Returns the place of a member of the query at this place.
-    func member(_ name: String) -> String { isEmpty ? name : "\(self).\(name)" }
-    func member(_ name: String, _ index: Int) -> String { "\(member(name))[\(index)]" }
-    func member(_ index: Int) -> String { "\(self)[\(index)]" }
 }
