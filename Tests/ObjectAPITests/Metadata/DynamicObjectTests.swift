@@ -80,11 +80,12 @@ struct DynamicObjectTests {
         #expect(throws: ObjectError.noSuchOperation(name: "findAll", of: "Depot.Parcel")) {
             try depot.objects(named: "Parcel").query("findAll")
         }
-        #expect(throws: ObjectError.noSuchAttribute(name: "Color", of: "Depot.Parcel")) { [parcel] in
-            try depot.large("Color", of: parcel)
+        let draft = parcel
+        #expect(throws: ObjectError.noSuchAttribute(name: "Color", of: "Depot.Parcel")) {
+            try depot.large("Color", of: draft)
         }
-        #expect(throws: ObjectError.invalidType(name: "Title", expected: "Edm.Stream")) { [parcel] in
-            try depot.large("Title", of: parcel)
+        #expect(throws: ObjectError.invalidType(name: "Title", expected: "Edm.Stream")) {
+            try depot.large("Title", of: draft)
         }
         await #expect(throws: ObjectError.missingArgument(name: "ID", of: "Depot.Parcel")) { () async throws in
             _ = try await depot.objects(named: "Parcel").find(key: [:])
@@ -93,12 +94,12 @@ struct DynamicObjectTests {
             () async throws in
             _ = try await depot.objects(named: "Parcel").load(key: ["ID": 4711])
         }
-        await #expect(throws: ObjectError.notSaved(type: Parcel.typeName)) { [parcel] () async throws in
-            _ = try await depot.delete(parcel)
+        await #expect(throws: ObjectError.notSaved(type: Parcel.typeName)) { () async throws in
+            _ = try await depot.delete(draft)
         }
         await #expect(throws: ObjectError.missingArgument(name: "promoCode", of: "Depot.RegisterParcel")) {
-            [parcel] () async throws in
-            _ = try await depot.save(parcel)
+            () async throws in
+            _ = try await depot.save(draft)
         }
     }
 

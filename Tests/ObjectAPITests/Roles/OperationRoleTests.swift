@@ -153,24 +153,28 @@ struct OperationRoleTests {
             () async throws in
             _ = try await depot.create(draft, by: name)
         }
-        var arguments = OperationParameters()
-        arguments.set("promoCode", "SPRING")
-        arguments.set("color", "red")
+        let colored = Self.arguments { $0.set("color", "red") }
         await #expect(throws: ObjectError.noSuchParameter(name: "color", of: "Depot.RegisterParcel")) {
-            [arguments] () async throws in
-            _ = try await depot.create(draft, by: name, arguments)
+            () async throws in
+            _ = try await depot.create(draft, by: name, colored)
         }
-        arguments = OperationParameters()
-        arguments.set("promoCode", 3)
+        let numbered = Self.arguments { $0.set("promoCode", 3) }
         await #expect(throws: ObjectError.invalidType(name: "promoCode", expected: "Edm.String")) {
-            [arguments] () async throws in
-            _ = try await depot.create(draft, by: name, arguments)
+            () async throws in
+            _ = try await depot.create(draft, by: name, numbered)
         }
         await #expect(throws: ObjectError.noSuchOperation(name: "Depot.TakeStock", of: "Depot.Parcel")) {
             () async throws in
             _ = try await depot.create(draft, by: QualifiedName("Depot", "TakeStock"))
         }
         #expect(try await depot.hasPendingChanges() == false)
+    }
+
+    private static func arguments(_ change: (inout OperationParameters) -> Void) -> OperationParameters {
+        var arguments = OperationParameters()
+        arguments.set("promoCode", "SPRING")
+        change(&arguments)
+        return arguments
     }
 
     @Test("of an action of the package alone is called by the generated operation")
