@@ -138,7 +138,7 @@ extension ServerStateConformance {
                 try await feed.store.feed(withPrefix: [UInt8](repeating: 4, count: 8)) == nil, "by no other")
             try require(try await feed.store.drop(feed.feed.id) == false, "a small feed goes at once")
             try require(try await feed.store.feed(withPrefix: prefix) == nil, "a dropped feed is not found")
-            let again = try await self.feed(bench, key: 3)
+            let again = try await ServerStateConformance.feed(bench, key: 3)
             try require(again.feed.id > feed.feed.id, "a number is not given again")
         },
         Case("Part sets are kept for 60 days after their last use") { bench in
@@ -205,7 +205,7 @@ extension ServerStateConformance {
             try require(record.state, is: .active, "the feed is full")
             try require(record.link, is: [4, 2], "the link is stored")
             try require(record.checkedAt, is: bench.clock.now, "the time of the check is stored")
-            let empty = try await self.feed(bench, key: 9)
+            let empty = try await ServerStateConformance.feed(bench, key: 9)
             let head = try await empty.commit([])
             try require(head.head > 0 && head.tag != 0, "an empty feed has a head with a tag")
         },

@@ -118,7 +118,7 @@ extension ServerStateConformance {
             try require(try await store.finish(request.key, fence: fences[0], answer), "the answer is stored")
             try require(try await store.begin(request), is: .answered(answer), "it is given again")
             try require(
-                try await store.begin(self.request(bench, hash: [2])), is: .mismatch, "another content (point 12)")
+                try await store.begin(ServerStateConformance.request(bench, hash: [2])), is: .mismatch, "another content (point 12)")
         },
         Case("The same id of another owner is another request (point 12)") { bench in
             guard case .forward = try await bench.state.replays.begin(request(bench)),
