@@ -1,4 +1,4 @@
-// The JSON form of dynamic queries: read, bound to the model of the payloads, written, and read again to an equal query.
+// The JSON form of dynamic queries: a read query is written, and reads back the same. The model is that of payloads.
 import ODataModel
 import ODataQuery
 

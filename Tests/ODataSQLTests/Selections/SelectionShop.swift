@@ -53,28 +53,36 @@ struct SelectionShop {
         """
 
     /// The state function of the tests: whether a row has an odd id.
-    static let functions = FunctionRegistry(scalar: [
-        ScalarFunction("outpost.isOdd", [], returns: .primitive(.boolean)) { _ in .boolean(false) }
-    ])
+    private static let isOdd = ScalarFunction("outpost.isOdd", [], returns: .primitive(.boolean)) { _ in
+        .boolean(false)
+    }
 
-    init() throws {
+    private let functions: FunctionRegistry
+
+    /// - Parameter forms: the forms in which texts are compared.
+    init(forms: TextForms? = nil) throws {
+        let functions = FunctionRegistry(scalar: [Self.isOdd], textForms: forms)
+        self.functions = functions
         model = try CSDLReader.read(xml: Array(Self.document.utf8))
         let layout = OfflineLayout(model: model)
         var configuration = Configuration()
-        configuration.prepareDatabase { StoreFunctions.register(in: $0) }
+        configuration.prepareDatabase {
+            StoreFunctions.register(in: $0)
+            StoreFunctions.register(functions, in: $0)
+        }
         queue = try DatabaseQueue(configuration: configuration)
         try queue.write { try layout.create(in: $0) }
         var mapping = layout.mapping
         mapping.rowConditions["outpost.isOdd"] = RowCondition(sql: ":row % 2 = 1")
         var options = StoreProvider.Options()
-        options.functions = Self.functions
+        options.functions = functions
         options.now = { Self.now }
         provider = StoreProvider(database: queue, mapping: mapping, options: options)
     }
 
     /// A store with four customers and five orders.
-    static func filled() async throws -> SelectionShop {
-        let shop = try SelectionShop()
+    static func filled(forms: TextForms? = nil) async throws -> SelectionShop {
+        let shop = try SelectionShop(forms: forms)
         let customers: [(Int64, String?, String?, Int64?)] = [
             (1, "Smith", "Bern", 0), (2, "Smyth", "Oslo", 1), (3, "Ångström", nil, nil), (4, "smith", "Bern", 1),
         ]
@@ -108,7 +116,7 @@ struct SelectionShop {
     }
 
     func bind(_ selection: Selection) throws(SelectionError) -> BoundSelection {
-        try Binder(model: model, functions: Self.functions).bind(selection)
+        try Binder(model: model, functions: functions).bind(selection)
     }
 
     /// Returns the rows by SQL, after a comparison with those of the evaluator.

@@ -176,6 +176,31 @@ struct SelectionTests {
         #expect(try await shop.provider.select(one).count == 2)
     }
 
+    @Test("Texts compare, match and sort in the forms of the store")
+    func forms() async throws {
+        let caseless = ScalarFunction("App.caseless", [.primitive(.string)], returns: .primitive(.string)) {
+            arguments in
+            guard case .string(let text) = arguments[0] else { return .null }
+            return .string(text.lowercased())
+        }
+        let shop = try await SelectionShop.filled(forms: TextForms(compared: caseless, searched: caseless))
+        let customers = Self.customers.select("c.ID").orderBy("ID")
+        let cases: [(QueryTest, [String])] = [
+            (.attribute("c.Name", .equal, "SMITH"), ["1", "4"]),
+            (.attribute("c.Name", .like, "SM_TH"), ["1", "2", "4"]),
+            (.attribute("c.Name", .notLike, "%mi%H"), ["2", "3"]), (.attribute("c.City", .like, "BERN"), ["1", "4"]),
+            (.attribute("c.Name", .startsWith, "sM"), ["1", "2", "4"]), (.attribute("c.City", .in, ["OSLO"]), ["2"]),
+            (
+                .attribute(
+                    "c.Name", .in, .selection(Self.customers.where(.attribute("c.ID", .equal, 4)).select("c.Name"))),
+                ["1", "4"]
+            ),
+        ]
+        for (test, ids) in cases { #expect(try await shop.texts(customers.where(test)) == ids, "\(test)") }
+        let order = Self.customers.select("c.ID").orderBy(.operand(.attribute("c.Name"))).orderBy("ID")
+        #expect(try await shop.texts(order) == ["1", "4", "2", "3"])
+    }
+
     @Test("A result has typed access by name and by position")
     func access() async throws {
         let shop = try await SelectionShop.filled()

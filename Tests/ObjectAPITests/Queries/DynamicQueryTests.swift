@@ -90,13 +90,22 @@ struct DynamicQueryTests {
         } throws: { ($0 as? SelectionError)?.kind == .largeAttributeInPredicate("c.Photo") }
     }
 
-    @Test("do not see rows of an unfinished download, nor a set that the store does not hold")
-    func hidden() async throws {
+    @Test("answer with the error of other reads for a set that the store does not hold")
+    func unheld() async throws {
         let service = try await CrmService()
-        let crm = try await service.database()
-        let all = DynamicQuery.from(c).select(c.city)
-        await #expect(throws: ODataError.self) { _ = try await crm.execute(all) }
-        try await crm.synchronize()
-        #expect(try await crm.execute(all).count == 2)
+        let store = try await OfflineStore.create(
+            at: service.path("part"), protection: .unencrypted, serviceRoot: "", model: CrmMetadata.model,
+            queries: [try DefiningQuery("customers", "Customers")])
+        #expect(try await store.queries.select(.from("Customers", as: "c").select("c.City")).isEmpty)
+        let orders = try ODataURL(parsing: "SalesOrders")
+        let expected = await #expect(throws: ODataError.self) { try await store.execute(ODataRequest(.read, orders)) }
+        for selection in [
+            DynamicQuery.from(o).select(o.amount),
+            DynamicQuery.from(c).where(DynamicQuery.from(o).select(o.id).exists).select(c.city),
+        ] {
+            let error = await #expect(throws: ODataError.self) { try await store.queries.select(selection) }
+            #expect(error?.code == expected?.code && error?.status == expected?.status)
+        }
+        try store.close()
     }
 }

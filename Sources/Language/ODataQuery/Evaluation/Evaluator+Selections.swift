@@ -55,7 +55,7 @@ extension Evaluator {
             let other = try rows(of: combination.selection, in: outer).map {
                 MadeRow(values: $0.map(Self.inUTC), environment: outer)
             }
-            made = Self.combined(made, combination.symbol, other)
+            made = Self.combined(made, by: combination.symbol, with: other)
         }
         made = try sorted(made, by: selection.order) { row in
             row.environment.with(Self.row(row.values, selection.result), selection.result)
@@ -138,7 +138,7 @@ extension Evaluator {
     }
 
     private static func combined(
-        _ rows: [MadeRow], _ symbol: Selection.Combination.Operator, _ other: [MadeRow]
+        _ rows: [MadeRow], by symbol: Selection.Combination.Operator, with other: [MadeRow]
     ) -> [MadeRow] {
         switch symbol {
         case .unionAll: return rows + other

@@ -1,19 +1,5 @@
 import ODataModel
 
-/// A column of the result of a ``Selection``.
-public struct SelectionColumn: Hashable, Sendable {
-    /// The name.
-    public let name: String
-    /// The type of the values.
-    public let type: TypeReference
-
-    /// Creates a column.
-    public init(name: String, type: TypeReference) {
-        self.name = name
-        self.type = type
-    }
-}
-
 /// A row of the result of a ``Selection``. Columns have names and positions from 0.
 ///
 /// ```swift
@@ -51,7 +37,7 @@ public struct SelectionRow: Hashable, Sendable {
     public func value<Value: ODataValueConvertible>(
         _ name: String, as type: Value.Type = Value.self
     ) throws(SelectionError) -> Value {
-        try Self.required(self[name], name, type)
+        try Self.required(self[name], of: name, as: type)
     }
 
     /// Returns a value that is not null, by the position of its column from 0.
@@ -60,7 +46,7 @@ public struct SelectionRow: Hashable, Sendable {
     public func value<Value: ODataValueConvertible>(
         _ index: Int, as type: Value.Type = Value.self
     ) throws(SelectionError) -> Value {
-        try Self.required(self[index], "\(index)", type)
+        try Self.required(self[index], of: "\(index)", as: type)
     }
 
     /// Returns a value; `nil` for null.
@@ -69,7 +55,7 @@ public struct SelectionRow: Hashable, Sendable {
     public func optional<Value: ODataValueConvertible>(
         _ name: String, as type: Value.Type = Value.self
     ) throws(SelectionError) -> Value? {
-        try Self.converted(self[name], name, type)
+        try Self.converted(self[name], of: name, as: type)
     }
 
     /// Returns a value by the position of its column from 0; `nil` for null.
@@ -78,20 +64,20 @@ public struct SelectionRow: Hashable, Sendable {
     public func optional<Value: ODataValueConvertible>(
         _ index: Int, as type: Value.Type = Value.self
     ) throws(SelectionError) -> Value? {
-        try Self.converted(self[index], "\(index)", type)
+        try Self.converted(self[index], of: "\(index)", as: type)
     }
 
     private static func required<Value: ODataValueConvertible>(
-        _ value: ODataValue?, _ name: String, _ type: Value.Type
+        _ value: ODataValue?, of name: String, as type: Value.Type
     ) throws(SelectionError) -> Value {
-        guard let value = try converted(value, name, type) else {
+        guard let value = try converted(value, of: name, as: type) else {
             throw SelectionError(.wrongType("The value is null. Read it as an optional value."), at: name)
         }
         return value
     }
 
     private static func converted<Value: ODataValueConvertible>(
-        _ value: ODataValue?, _ name: String, _ type: Value.Type
+        _ value: ODataValue?, of name: String, as type: Value.Type
     ) throws(SelectionError) -> Value? {
         guard let value else { throw SelectionError(.noSuchAttribute(name), at: name) }
         if value.isNull { return nil }

@@ -17,7 +17,7 @@ struct SelectionWriter {
 
     private mutating func array<Item>(
         _ name: String, _ items: [Item], at place: String,
-        _ write: (inout SelectionWriter, Item, String) throws(SelectionError) -> Void
+        by write: (inout SelectionWriter, Item, String) throws(SelectionError) -> Void
     ) throws(SelectionError) {
         json.key(name)
         json.beginArray()

@@ -47,6 +47,12 @@ public struct QueryAlias<Object: BusinessObject>: Sendable {
         QueryPath(alias: name, path: Object.Paths(odataPath: "")[keyPath: path].odataPath)
     }
 
+    /// A large attribute, which no query can hold.
+    @available(*, unavailable, message: "A large attribute has no value in a query. Read it through its own reader.")
+    public subscript(dynamicMember path: KeyPath<Object.Paths, StreamPath>) -> UnqueryableAttribute {
+        UnqueryableAttribute()
+    }
+
     /// Returns the test that an object is in a state.
     public func objectState(_ condition: StateCondition) -> QueryTest {
         let tests = condition.functions.map { QueryTest.state($0, of: name) }
@@ -81,4 +87,11 @@ public struct QueryPath<Paths: TypedPaths>: Sendable {
     > {
         QueryPath<Target.Paths>(alias: alias, path: Paths(odataPath: self.path)[keyPath: path].odataPath)
     }
+
+    /// A large attribute, which no query can hold.
+    @available(*, unavailable, message: "A large attribute has no value in a query. Read it through its own reader.")
+    public subscript(dynamicMember path: KeyPath<Paths, StreamPath>) -> UnqueryableAttribute { UnqueryableAttribute() }
 }
+
+/// The place of a large attribute in a ``DynamicQuery``, which the compiler refuses.
+public struct UnqueryableAttribute: Sendable {}

@@ -43,6 +43,11 @@ package struct AccessRestriction {
         return bound
     }
 
+    /// Checks a dynamic query, which cannot leave hidden properties out.
+    ///
+    /// - Throws: ``ODataError`` 401 or 403 if the caller may not read one of its sets, or not all of their properties.
+    package func check(_ selection: BoundSelection) throws { try checkWhole(selection.allEntitySets.sorted()) }
+
     /// Checks that the caller sees all properties of the sets. Reads of several sets at once cannot leave
     /// properties out.
     private func checkWhole(_ sets: [String]) throws {

@@ -14,8 +14,18 @@ extension StoreProvider {
     /// - Throws: `SelectionError` for a wrong query; `ODataError` 413 for more than 100,000 rows, 501 for a construct
     ///   without SQL.
     public func select(_ selection: Selection) async throws -> SelectionResult {
+        try await select(selection) { _ in }
+    }
+
+    /// Returns the whole result of a dynamic query that a closure permits.
+    package func select(
+        _ selection: Selection, permitted: (BoundSelection) throws -> Void
+    ) async throws -> SelectionResult {
         let bound = try binder.bind(selection)
-        return try await Self.translated { try await reader.select(bound, in: database) }
+        return try await Self.translated {
+            try permitted(bound)
+            return try await reader.select(bound, in: database)
+        }
     }
 
     /// Returns the rows of a dynamic query one after the other, from a snapshot of the result.

@@ -37,7 +37,7 @@ extension StoreReader {
             var rows: [SelectionRow] = []
             _ = try run.run(in: database) { row in
                 guard rows.count < Self.maxSelectedRows else { throw Self.tooLarge }
-                rows.append(try Self.row(row, compiled.plan, columns, mapping.model))
+                rows.append(try Self.row(row, compiled.plan, columns: columns, in: mapping.model))
                 return true
             }
             return SelectionResult(columns: columns, rows: rows)
@@ -69,7 +69,7 @@ extension StoreReader {
             let (plan, columns) = (run.run.compiled.plan, run.columns)
             guard !run.isEnded else { return (run, rows) }
             let outcome = try run.run.run(in: database) { row in
-                rows.append(try Self.row(row, plan, columns, mapping.model))
+                rows.append(try Self.row(row, plan, columns: columns, in: mapping.model))
                 return rows.count < Self.rowsOfStep
             }
             run.isEnded = outcome == .ended
@@ -78,7 +78,7 @@ extension StoreReader {
     }
 
     private static func row(
-        _ row: StoredRow, _ plan: ResultPlan, _ columns: [SelectionColumn], _ model: EntityDataModel
+        _ row: StoredRow, _ plan: ResultPlan, columns: [SelectionColumn], in model: EntityDataModel
     ) throws -> SelectionRow {
         var values: [ODataValue] = []
         values.reserveCapacity(columns.count)

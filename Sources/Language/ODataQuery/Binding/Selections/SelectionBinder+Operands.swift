@@ -3,13 +3,13 @@ import ODataModel
 /// Resolution of attributes and values.
 extension SelectionBinder {
     /// Resolves a value.
-    func bind(_ operand: QueryOperand, _ scope: SelectionScope, at place: String) throws(SelectionError)
+    func bind(_ operand: QueryOperand, in scope: SelectionScope, at place: String) throws(SelectionError)
         -> BoundExpression
     {
         try enter(at: place)
         defer { leave() }
         switch operand {
-        case .attribute(let attribute): return try bind(attribute, scope, at: place)
+        case .attribute(let attribute): return try bind(attribute, in: scope, at: place)
         case .value(let value): return try constant(value, at: place)
         case .list: throw SelectionError(.misplaced("A list stands only after in and notIn."), at: place)
         case .aggregate(let method, let attribute):
@@ -20,12 +20,12 @@ extension SelectionBinder {
             }
             return group.property(group.keys.count + index)
         case .selection(let selection):
-            return .subquery(.value(try column(selection, scope, at: place)))
+            return .subquery(.value(try column(selection, in: scope, at: place)))
         }
     }
 
     /// Resolves a query with one column.
-    func column(_ selection: Selection, _ scope: SelectionScope, at place: String) throws(SelectionError)
+    func column(_ selection: Selection, in scope: SelectionScope, at place: String) throws(SelectionError)
         -> BoundSelection
     {
         let bound = try bind(selection, outer: scope, at: place.member("query"))
@@ -50,10 +50,10 @@ extension SelectionBinder {
     // MARK: Attributes
 
     /// Resolves an attribute. After grouping, it must be one of the groups.
-    func bind(_ attribute: QueryAttribute, _ scope: SelectionScope, at place: String) throws(SelectionError)
+    func bind(_ attribute: QueryAttribute, in scope: SelectionScope, at place: String) throws(SelectionError)
         -> BoundExpression
     {
-        let (owner, source) = try source(of: attribute, scope, at: place)
+        let (owner, source) = try source(of: attribute, in: scope, at: place)
         let path = try path(attribute, source, at: place)
         guard let group = owner.group else { return .path(path) }
         guard let index = group.keys.firstIndex(of: .path(path)) else {
@@ -64,7 +64,7 @@ extension SelectionBinder {
 
     /// Returns the source of an attribute, and the scope of its query.
     func source(
-        of attribute: QueryAttribute, _ scope: SelectionScope, at place: String
+        of attribute: QueryAttribute, in scope: SelectionScope, at place: String
     ) throws(SelectionError) -> (SelectionScope, SelectionScope.Source) {
         var aliases: [String] = []
         var current: SelectionScope? = scope

@@ -6,23 +6,23 @@ extension SelectionBinder {
     private static let isTrue = BoundExpression.constant(.boolean(true), boolean)
 
     /// Resolves a test as a condition. It may be null instead of false; ``denied(_:)`` regards that.
-    func bind(_ test: QueryTest, _ scope: SelectionScope, at place: String) throws(SelectionError) -> BoundExpression {
+    func bind(_ test: QueryTest, in scope: SelectionScope, at place: String) throws(SelectionError) -> BoundExpression {
         try enter(at: place)
         defer { leave() }
         switch test {
-        case .test(let left, let symbol, let right): return try bind(left, symbol, right, scope, at: place)
-        case .all(let tests): return try combined(tests, .and, scope, at: place.member("all"))
-        case .any(let tests): return try combined(tests, .or, scope, at: place.member("any"))
-        case .not(let test): return Self.denied(try bind(test, scope, at: place.member("not")))
-        case .state(let name, let alias): return try state(name, of: alias, scope, at: place)
+        case .test(let left, let symbol, let right): return try bind(left, symbol, with: right, in: scope, at: place)
+        case .all(let tests): return try combined(tests, .and, in: scope, at: place.member("all"))
+        case .any(let tests): return try combined(tests, .or, in: scope, at: place.member("any"))
+        case .not(let test): return Self.denied(try bind(test, in: scope, at: place.member("not")))
+        case .state(let name, let alias): return try state(name, of: alias, in: scope, at: place)
         }
     }
 
     private func combined(
-        _ tests: [QueryTest], _ symbol: BinaryOperator, _ scope: SelectionScope, at place: String
+        _ tests: [QueryTest], _ symbol: BinaryOperator, in scope: SelectionScope, at place: String
     ) throws(SelectionError) -> BoundExpression {
         var bound: [BoundExpression] = []
-        for (index, test) in tests.enumerated() { bound.append(try bind(test, scope, at: place.member(index))) }
+        for (index, test) in tests.enumerated() { bound.append(try bind(test, in: scope, at: place.member(index))) }
         return Self.tree(bound[...], symbol) ?? .constant(.boolean(symbol == .and), Self.boolean)
     }
 
@@ -44,7 +44,7 @@ extension SelectionBinder {
     // MARK: States
 
     private func state(
-        _ name: String, of alias: String?, _ scope: SelectionScope, at place: String
+        _ name: String, of alias: String?, in scope: SelectionScope, at place: String
     ) throws(SelectionError) -> BoundExpression {
         guard let function = session.functions.scalar["outpost.\(name)"]?.first(where: { $0.parameters.isEmpty }),
             function.returnType == Self.boolean
@@ -78,7 +78,7 @@ extension SelectionBinder {
     // MARK: Operators
 
     private func bind(
-        _ left: QueryOperand?, _ symbol: QueryOperator, _ right: QueryOperand?, _ scope: SelectionScope,
+        _ left: QueryOperand?, _ symbol: QueryOperator, with right: QueryOperand?, in scope: SelectionScope,
         at place: String
     ) throws(SelectionError) -> BoundExpression {
         switch symbol {
@@ -93,7 +93,7 @@ extension SelectionBinder {
             guard let left, right == nil else {
                 throw SelectionError(.misplaced("\(symbol.rawValue) takes one value."), at: place)
             }
-            let value = try bind(left, scope, at: place)
+            let value = try bind(left, in: scope, at: place)
             let null = BoundExpression.constant(.null, value.type)
             return .binary(symbol == .isNull ? .equal : .notEqual, value, null, Self.boolean)
         default: break
@@ -101,37 +101,39 @@ extension SelectionBinder {
         guard let left, let right else {
             throw SelectionError(.misplaced("\(symbol.rawValue) takes two values."), at: place)
         }
-        if let comparison = symbol.comparison { return try compare(comparison, left, right, scope, at: place) }
+        if let comparison = symbol.comparison {
+            return try compare(comparison, left, with: right, in: scope, at: place)
+        }
         switch symbol {
-        case .in: return try membership(left, right, scope, at: place)
-        case .notIn: return Self.denied(try membership(left, right, scope, at: place))
-        case .like: return try like(left, right, scope, at: place)
-        case .notLike: return Self.denied(try like(left, right, scope, at: place))
+        case .in: return try membership(left, right, in: scope, at: place)
+        case .notIn: return Self.denied(try membership(left, right, in: scope, at: place))
+        case .like: return try like(left, right, in: scope, at: place)
+        case .notLike: return Self.denied(try like(left, right, in: scope, at: place))
         default:
             guard let (function, isDenied) = symbol.function else {
                 throw SelectionError(.misplaced("\(symbol.rawValue) has no meaning here."), at: place)
             }
-            let text = try self.text(left, scope, at: place)
-            let part = try self.text(right, scope, at: place.member("value"))
-            let test = found(function, text, part)
+            let text = try self.text(left, in: scope, at: place)
+            let part = try self.text(right, in: scope, at: place.member("value"))
+            let test = found(function, of: part, in: text)
             return isDenied ? Self.denied(test) : test
         }
     }
 
     private func compare(
-        _ symbol: BinaryOperator, _ left: QueryOperand, _ right: QueryOperand, _ scope: SelectionScope,
+        _ symbol: BinaryOperator, _ left: QueryOperand, with right: QueryOperand, in scope: SelectionScope,
         at place: String
     ) throws(SelectionError) -> BoundExpression {
-        var first = try bind(left, scope, at: place)
-        var second = try bind(right, scope, at: place.member("value"))
+        var first = try bind(left, in: scope, at: place)
+        var second = try bind(right, in: scope, at: place.member("value"))
         second = try read(second, as: first.type, at: place.member("value"))
         first = try read(first, as: second.type, at: place)
-        return try compare(symbol, first, second, at: place)
+        return try compare(symbol, first, with: second, at: place)
     }
 
     /// Compares two values after converting them to one type.
     private func compare(
-        _ symbol: BinaryOperator, _ left: BoundExpression, _ right: BoundExpression, at place: String
+        _ symbol: BinaryOperator, _ left: BoundExpression, with right: BoundExpression, at place: String
     ) throws(SelectionError) -> BoundExpression {
         do throws(QueryError) {
             return try session.compare(symbol, left: left, right: right, at: nil)
@@ -156,13 +158,13 @@ extension SelectionBinder {
     // MARK: in
 
     private func membership(
-        _ left: QueryOperand, _ right: QueryOperand, _ scope: SelectionScope, at place: String
+        _ left: QueryOperand, _ right: QueryOperand, in scope: SelectionScope, at place: String
     ) throws(SelectionError) -> BoundExpression {
-        let value = try bind(left, scope, at: place)
+        let value = try bind(left, in: scope, at: place)
         switch right {
         case .selection(let selection):
-            let bound = try column(selection, scope, at: place.member("value"))
-            let equal = try compare(.equal, value, bound.column(0), at: place)
+            let bound = try column(selection, in: scope, at: place.member("value"))
+            let equal = try compare(.equal, value, with: bound.column(0), at: place)
             guard case .binary(_, let own, let other, _) = equal else { return equal }
             return .subquery(.contains(own, equals: other, in: bound))
         case .list(let values):
@@ -172,7 +174,7 @@ extension SelectionBinder {
             var members: [BoundExpression] = []
             for (index, constant) in values.enumerated() {
                 let place = place.member("value", index)
-                let member = try read(try bind(.value(constant), scope, at: place), as: value.type, at: place)
+                let member = try read(try bind(.value(constant), in: scope, at: place), as: value.type, at: place)
                 members.append(member)
             }
             return try membership(value, members, at: place)
@@ -206,10 +208,10 @@ extension SelectionBinder {
 
     // MARK: Texts
 
-    private func text(_ operand: QueryOperand, _ scope: SelectionScope, at place: String) throws(SelectionError)
+    private func text(_ operand: QueryOperand, in scope: SelectionScope, at place: String) throws(SelectionError)
         -> BoundExpression
     {
-        let value = try bind(operand, scope, at: place)
+        let value = try bind(operand, in: scope, at: place)
         if case .constant(.null, _) = value { return .constant(.null, .primitive(.string)) }
         guard value.type.primitive == .string else {
             throw SelectionError(.wrongType("The operator takes texts, not values of type \(value.type)."), at: place)
@@ -217,16 +219,16 @@ extension SelectionBinder {
         return value
     }
 
-    private func found(_ function: CanonicalFunction, _ text: BoundExpression, _ part: BoundExpression)
+    private func found(_ function: CanonicalFunction, of part: BoundExpression, in text: BoundExpression)
         -> BoundExpression
     {
         .function(function, [session.searchable(text), session.searchable(part)], Self.boolean)
     }
 
     private func like(
-        _ left: QueryOperand, _ right: QueryOperand, _ scope: SelectionScope, at place: String
+        _ left: QueryOperand, _ right: QueryOperand, in scope: SelectionScope, at place: String
     ) throws(SelectionError) -> BoundExpression {
-        let text = try text(left, scope, at: place)
+        let text = try text(left, in: scope, at: place)
         guard case .value(.string(let written)) = right else {
             throw SelectionError(.misplaced("like takes a constant pattern."), at: place.member("value"))
         }
@@ -235,9 +237,9 @@ extension SelectionBinder {
         switch pattern.form {
         case .equal(let whole):
             return .binary(.equal, session.searchable(text), session.searchable(constant(whole)), Self.boolean)
-        case .starts(let start): return found(.startswith, text, constant(start))
-        case .ends(let end): return found(.endswith, text, constant(end))
-        case .contains(let part): return found(.contains, text, constant(part))
+        case .starts(let start): return found(.startswith, of: constant(start), in: text)
+        case .ends(let end): return found(.endswith, of: constant(end), in: text)
+        case .contains(let part): return found(.contains, of: constant(part), in: text)
         case .other(let prefix):
             guard written.unicodeScalars.count <= LikePattern.maxLength else {
                 throw SelectionError(.limit("maxPattern"), at: place.member("value"))
@@ -252,7 +254,7 @@ extension SelectionBinder {
                 .matchesPattern, [session.searchable(text), constant(expression)], Self.boolean)
             // The range of the prefix can use an index.
             return prefix.isEmpty
-                ? matches : .binary(.and, found(.startswith, text, constant(prefix)), matches, Self.boolean)
+                ? matches : .binary(.and, found(.startswith, of: constant(prefix), in: text), matches, Self.boolean)
         }
     }
 }

@@ -37,7 +37,7 @@ final class SelectionBinder {
 
     func leave() { depth -= 1 }
 
-    private func check(_ count: Int, _ limit: Int, _ name: String, at place: String) throws(SelectionError) {
+    private func check(_ count: Int, _ limit: Int, named name: String, at place: String) throws(SelectionError) {
         guard count <= limit else { throw SelectionError(.limit(name), at: place) }
     }
 
@@ -53,18 +53,18 @@ final class SelectionBinder {
     ) throws(SelectionError) -> BoundSelection {
         try enter(at: place)
         defer { leave() }
-        try check(selection.sources.count, SelectionLimits.maxSources, "maxSources", at: place.member("join"))
-        try check(selection.columns.count, SelectionLimits.maxColumns, "maxColumns", at: place.member("select"))
+        try check(selection.sources.count, SelectionLimits.maxSources, named: "maxSources", at: place.member("join"))
+        try check(selection.columns.count, SelectionLimits.maxColumns, named: "maxColumns", at: place.member("select"))
         try check(
-            selection.combinations.count, SelectionLimits.maxCombinations, "maxCombinations",
+            selection.combinations.count, SelectionLimits.maxCombinations, named: "maxCombinations",
             at: place.member("combine"))
         let scope = SelectionScope(outer: outer)
-        let sources = try bind(selection.sources, scope, outer: outer, at: place)
+        let sources = try bind(selection.sources, in: scope, outer: outer, at: place)
         let filter = try selection.test.map { test throws(SelectionError) in
-            try self.bind(test, scope, at: place.member("where"))
+            try self.bind(test, in: scope, at: place.member("where"))
         }
-        let grouping = try bind(groupingOf: selection, scope, at: place)
-        let columns = try bind(selection.columns, scope, isGrouped: grouping != nil, at: place.member("select"))
+        let grouping = try bind(groupingOf: selection, in: scope, at: place)
+        let columns = try bind(selection.columns, in: scope, isGrouped: grouping != nil, at: place.member("select"))
         let shape = TypeShape(
             dynamic: QualifiedName("Outpost", "Row"),
             properties: columns.map { Property(name: $0.name, type: $0.expression.type) })
@@ -74,7 +74,7 @@ final class SelectionBinder {
             result: session.makeVariable("$row", shape: shape))
         result.combinations = try bind(selection, combinedWith: columns, outer: outer, at: place)
         if result.comparesRows { try requireComparable(columns, at: place.member("select")) }
-        result.order = try bind(orderOf: selection, result, scope, at: place.member("orderBy"))
+        result.order = try bind(orderOf: selection, result, in: scope, at: place.member("orderBy"))
         for (name, count) in [("skip", selection.skip), ("take", selection.take)] {
             guard count ?? 0 >= 0 else {
                 throw SelectionError(.misplaced("The number of rows cannot be negative."), at: place.member(name))
@@ -86,7 +86,7 @@ final class SelectionBinder {
     // MARK: Sources
 
     private func bind(
-        _ sources: [Selection.Source], _ scope: SelectionScope, outer: SelectionScope?, at place: String
+        _ sources: [Selection.Source], in scope: SelectionScope, outer: SelectionScope?, at place: String
     ) throws(SelectionError) -> [BoundSelection.Source] {
         guard let first = sources.first else {
             throw SelectionError(.misplaced("A query needs a source."), at: place.member("from"))
@@ -121,7 +121,7 @@ final class SelectionBinder {
                 scope.add(.init(alias: source.alias, variable: variable, set: nil, shape: shape))
             }
             let condition = try source.condition.map { test throws(SelectionError) in
-                try self.bind(test, scope, at: place.member("on"))
+                try self.bind(test, in: scope, at: place.member("on"))
             }
             result.append(.init(rows: rows, variable: variable, condition: condition))
         }
@@ -154,7 +154,7 @@ final class SelectionBinder {
     // MARK: Groups
 
     private func bind(
-        groupingOf selection: Selection, _ scope: SelectionScope, at place: String
+        groupingOf selection: Selection, in scope: SelectionScope, at place: String
     ) throws(SelectionError) -> BoundSelection.Grouping? {
         var aggregates: [SelectionScope.Aggregate] = []
         func note(_ operand: QueryOperand) {
@@ -170,7 +170,7 @@ final class SelectionBinder {
         var keys: [BoundExpression] = []
         for (index, attribute) in selection.groups.enumerated() {
             let place = place.member("groupBy", index)
-            let key = try bind(attribute, scope, at: place)
+            let key = try bind(attribute, in: scope, at: place)
             try requireComparable(key.type, attribute.description, at: place)
             keys.append(key)
             properties.append(Property(name: "g\(index)", type: key.type))
@@ -178,7 +178,7 @@ final class SelectionBinder {
         var bound: [BoundAggregate] = []
         for (index, aggregate) in aggregates.enumerated() {
             let name = "a\(index)"
-            let item = try bind(aggregate, as: name, scope, at: place)
+            let item = try bind(aggregate, as: name, in: scope, at: place)
             bound.append(item)
             properties.append(Property(name: name, type: item.type))
         }
@@ -186,13 +186,13 @@ final class SelectionBinder {
         let variable = session.makeVariable("$group", shape: shape)
         scope.group = .init(variable: variable, shape: shape, keys: keys, aggregates: aggregates)
         let having = try selection.having.map { test throws(SelectionError) in
-            try self.bind(test, scope, at: place.member("having"))
+            try self.bind(test, in: scope, at: place.member("having"))
         }
         return .init(keys: keys, aggregates: bound, variable: variable, having: having)
     }
 
     private func bind(
-        _ aggregate: SelectionScope.Aggregate, as name: String, _ scope: SelectionScope, at place: String
+        _ aggregate: SelectionScope.Aggregate, as name: String, in scope: SelectionScope, at place: String
     ) throws(SelectionError) -> BoundAggregate {
         let place = place.member("\(aggregate.method.rawValue)(\(aggregate.attribute?.description ?? "*"))")
         guard let attribute = aggregate.attribute else {
@@ -201,11 +201,11 @@ final class SelectionBinder {
             }
             return BoundAggregate(nil, method: .count, as: name, type: .primitive(.int64))
         }
-        guard try source(of: attribute, scope, at: place).0 === scope else {
+        guard try source(of: attribute, in: scope, at: place).0 === scope else {
             throw SelectionError(
                 .misplaced("An aggregate takes an attribute of its own query, not of an enclosing one."), at: place)
         }
-        let value = try bind(attribute, scope, at: place)
+        let value = try bind(attribute, in: scope, at: place)
         guard let type = aggregate.method.type(of: value.type) else {
             throw SelectionError(.aggregateType(aggregate.method.rawValue, type: "\(value.type)"), at: place)
         }
@@ -215,11 +215,11 @@ final class SelectionBinder {
     // MARK: Columns
 
     private func bind(
-        _ columns: [Selection.Column], _ scope: SelectionScope, isGrouped: Bool, at place: String
+        _ columns: [Selection.Column], in scope: SelectionScope, isGrouped: Bool, at place: String
     ) throws(SelectionError) -> [BoundSelection.Column] {
         if columns.isEmpty {
             guard !isGrouped else { throw SelectionError(.misplaced("Groups need columns."), at: place) }
-            return try allColumns(scope, at: place)
+            return try allColumns(in: scope, at: place)
         }
         var result: [BoundSelection.Column] = []
         for (index, column) in columns.enumerated() {
@@ -231,7 +231,7 @@ final class SelectionBinder {
             guard !result.contains(where: { $0.name.isIdentical(inUTF8To: name) }) else {
                 throw SelectionError(.duplicateColumn(name), at: place)
             }
-            let expression = try bind(column.operand, scope, at: place)
+            let expression = try bind(column.operand, in: scope, at: place)
             guard expression.type.isSingleValue else {
                 throw SelectionError(.wrongType("The column \(name) has no type. Use a value with one."), at: place)
             }
@@ -241,7 +241,8 @@ final class SelectionBinder {
     }
 
     /// Returns the attributes of all sources that have a single value.
-    private func allColumns(_ scope: SelectionScope, at place: String) throws(SelectionError) -> [BoundSelection.Column]
+    private func allColumns(in scope: SelectionScope, at place: String) throws(SelectionError) -> [BoundSelection
+        .Column]
     {
         var result: [BoundSelection.Column] = []
         let names = scope.sources.flatMap { $0.shape.properties.map(\.name) }
@@ -309,7 +310,7 @@ final class SelectionBinder {
     }
 
     private func bind(
-        orderOf selection: Selection, _ result: BoundSelection, _ scope: SelectionScope, at place: String
+        orderOf selection: Selection, _ result: BoundSelection, in scope: SelectionScope, at place: String
     ) throws(SelectionError) -> [BoundOrder] {
         var order: [BoundOrder] = []
         for (index, item) in selection.order.enumerated() {
@@ -332,7 +333,7 @@ final class SelectionBinder {
                     }
                     expression = result.column(column)
                 } else {
-                    expression = try bind(operand, scope, at: place)
+                    expression = try bind(operand, in: scope, at: place)
                 }
             }
             try requireComparable(expression.type, "the order", at: place)
@@ -445,9 +446,4 @@ extension String {
         return isLetter(first)
             && utf8.allSatisfy { isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
-
-    /// Returns the place of a member of the query at this place.
-    func member(_ name: String) -> String { isEmpty ? name : "\(self).\(name)" }
-    func member(_ name: String, _ index: Int) -> String { "\(member(name))[\(index)]" }
-    func member(_ index: Int) -> String { "\(self)[\(index)]" }
 }

@@ -55,7 +55,7 @@ struct SelectionCompiler {
     /// Returns a query as a derived table with its columns.
     func derived(_ selection: BoundSelection) throws -> (from: SQLFragment, scope: SQLScope, columns: [Operand]) {
         let (sql, columns) = try select(selection)
-        return derived(sql, columns, selection)
+        return derived(sql, columns, of: selection)
     }
 
     /// Returns the SELECT of a query with its columns, named `c0` and so on.
@@ -94,7 +94,7 @@ struct SelectionCompiler {
     }
 
     /// Returns a SELECT as a derived table, whose columns are the properties of the query's result.
-    private func derived(_ sql: SQLFragment, _ columns: [Operand], _ selection: BoundSelection)
+    private func derived(_ sql: SQLFragment, _ columns: [Operand], of selection: BoundSelection)
         -> (from: SQLFragment, scope: SQLScope, columns: [Operand])
     {
         let alias = compiler.newAlias()
@@ -117,7 +117,7 @@ struct SelectionCompiler {
             if !groupsWithin, !selection.comparesRows, selection.groupsAtOnce {
                 groups = try groupedAtOnce(grouping)
             } else {
-                (frame, conditions) = try grouped(grouping, frame, conditions)
+                (frame, conditions) = try grouped(grouping, of: frame, where: conditions)
             }
         }
         var columns = try selection.columns.map { try compiler.value($0.expression) }
@@ -135,7 +135,7 @@ struct SelectionCompiler {
         columns = try columns.map(comparable)
         let first = Parts(columns: columns, from: frame.fromClause, conditions: conditions)
         let (sql, compared) = try combined(first, selection)
-        let (from, scope, moved) = derived(sql, compared, selection)
+        let (from, scope, moved) = derived(sql, compared, of: selection)
         compiler.scopes[selection.result.identifier] = scope
         return Parts(columns: moved, from: from, conditions: [], order: try selection.order.map(term))
     }
@@ -169,7 +169,7 @@ struct SelectionCompiler {
         let frame = SQLScope(alias: compiler.newAlias(), source: .derived, from: "")
         var conditions: [SQLFragment] = []
         for (index, source) in selection.sources.enumerated() {
-            let table = try self.source(source, frame, &conditions)
+            let table = try self.source(source, in: frame, adding: &conditions)
             frame.from = index == 0 ? table : "\(frame.from) JOIN \(table)"
             guard let condition = source.condition else { continue }
             let before = frame.joins.count
@@ -187,7 +187,7 @@ struct SelectionCompiler {
 
     /// Adds the scope of a source, and returns its table with its alias.
     private func source(
-        _ source: BoundSelection.Source, _ frame: SQLScope, _ conditions: inout [SQLFragment]
+        _ source: BoundSelection.Source, in frame: SQLScope, adding conditions: inout [SQLFragment]
     ) throws -> SQLFragment {
         switch source.rows {
         case .selection(let selection):
@@ -212,7 +212,7 @@ struct SelectionCompiler {
     }
 
     private func grouped(
-        _ grouping: BoundSelection.Grouping, _ frame: SQLScope, _ conditions: [SQLFragment]
+        _ grouping: BoundSelection.Grouping, of frame: SQLScope, where conditions: [SQLFragment]
     ) throws -> (SQLScope, [SQLFragment]) {
         let keys = try grouping.keys.map { try comparable(try compiler.value($0)) }
         let aggregates = try grouping.aggregates.map(aggregated)
