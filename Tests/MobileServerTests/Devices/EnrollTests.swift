@@ -16,11 +16,12 @@ import X509
 /// Conformance of `…/Outpost.Mobile.Enroll` (`mobile-server.md` 6.2), and device certificates in TLS.
 @Suite("Certificates") struct EnrollTests {
     static func request(
-        _ key: Certificate.PrivateKey = Certificate.PrivateKey(P256.Signing.PrivateKey()), subject: String = "anyone"
+        _ key: Certificate.PrivateKey = Certificate.PrivateKey(P256.Signing.PrivateKey()), subject: String = "anyone",
+        _ algorithm: Certificate.SignatureAlgorithm = .ecdsaWithSHA256
     ) throws -> [UInt8] {
         let request = try CertificateSigningRequest(
             version: .v1, subject: try DistinguishedName { CommonName(subject) }, privateKey: key,
-            attributes: CertificateSigningRequest.Attributes())
+            attributes: CertificateSigningRequest.Attributes(), signatureAlgorithm: algorithm)
         var serializer = DER.Serializer()
         try serializer.serialize(request)
         return serializer.serializedBytes
@@ -60,15 +61,17 @@ import X509
         let request = try Self.request()
         #expect(throws: Never.self) { try CertificateRequest(request) }
         #expect(throws: CertificateRequestError.key) {
-            try CertificateRequest(Self.request(Certificate.PrivateKey(P384.Signing.PrivateKey())))
+            try CertificateRequest(Self.request(Certificate.PrivateKey(P384.Signing.PrivateKey()), .ecdsaWithSHA384))
         }
         #expect(throws: CertificateRequestError.key) {
             try CertificateRequest(
-                Self.request(Certificate.PrivateKey(try _RSA.Signing.PrivateKey(keySize: .bits2048))))
+                Self.request(
+                    Certificate.PrivateKey(try _RSA.Signing.PrivateKey(keySize: .bits2048)), .sha256WithRSAEncryption))
         }
         #expect(throws: Never.self) {
             try CertificateRequest(
-                Self.request(Certificate.PrivateKey(try _RSA.Signing.PrivateKey(keySize: .bits3072))))
+                Self.request(
+                    Certificate.PrivateKey(try _RSA.Signing.PrivateKey(keySize: .bits3072)), .sha256WithRSAEncryption))
         }
         #expect(throws: CertificateRequestError.tooLong(bytes: 8193)) {
             try CertificateRequest([UInt8](repeating: 0, count: CertificateRequest.maxLength + 1))

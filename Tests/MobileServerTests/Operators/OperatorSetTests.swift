@@ -272,7 +272,7 @@ import Testing
             #expect(statuses == [200, 200])
         }
         let lab = try await OperatorLab()
-        try await lab.run { server in
+        try await lab.run { server async throws in
             #expect(try await server.send(.get, "/operator/v1/$metadata").status == 401)
             #expect(try await server.send(.get, "/operator/v1/Users").status == 401)
         }

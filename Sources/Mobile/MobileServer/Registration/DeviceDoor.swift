@@ -51,7 +51,8 @@ struct DeviceDoor: Sendable {
         }
         let named = request.head.mobileField(MobileFieldNames.registration)
         let isRegistering = resource.path == "Registrations" && request.head.method == .post
-        guard let id = named ?? resource.registration, !isRegistering else {
+        // A device reads the metadata before its registration exists, with the same fields.
+        guard let id = named ?? resource.registration, !isRegistering, !resource.isMetadata else {
             return try await withoutDevice(request, resource, isRegistering: isRegistering)
         }
         return try await withDevice(id, request, resource)
