@@ -1,4 +1,4 @@
-.PHONY: build test demo lint setup asan tsan app consumers generated examples differential bench bench-quick \
+.PHONY: build test demo demo-server lint setup asan tsan app consumers generated examples differential bench bench-quick \
 	bench-functions limits growth docs fuzz apple-check ci-budget faults simulate soak attack proofs clean \
 	install uninstall dist new-app
 
@@ -26,6 +26,9 @@ test: setup ## every test
 
 demo: setup ## the whole story on the terminal
 	scripts/demo.sh
+
+demo-server: setup ## the story of the mobile server on the terminal
+	scripts/demo-server.sh
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests Consumers Benchmarks/Package.swift \

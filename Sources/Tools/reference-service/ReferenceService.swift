@@ -36,6 +36,9 @@ struct ReferenceService: AsyncParsableCommand {
     @Option(help: "An object package to serve instead: crm.")
     var package: Package?
 
+    @Flag(help: "Give no delta links and recognise no repeated requests.")
+    var plain = false
+
     @Flag(help: "Say where the service is as JSON.")
     var json = false
 
@@ -46,7 +49,8 @@ struct ReferenceService: AsyncParsableCommand {
     func run() async throws {
         let service = try await package == .crm ? CrmDefinition.open() : Self.open()
         let running = try await ODataServer(
-            configuration: .init(host: host, port: port), handler: try Self.handler(service)
+            configuration: .init(host: host, port: port),
+            handler: try Self.handler(plain ? PlainService(base: service) : service)
         ).start(stoppingOnSignals: true)
         print(
             json

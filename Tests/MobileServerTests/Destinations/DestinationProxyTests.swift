@@ -12,7 +12,9 @@ struct DestinationProxyTests {
 
     @Test("The back end gets the request without the fields between device and server")
     func requestFields() async throws {
-        try await ScriptedBackEnd.run { _, _ in Answer(body: "{}") } _: { site, backEnd in
+        try await ScriptedBackEnd.run { _, _ in
+            Answer(body: "{}")
+        } _: { site, backEnd async throws in
             _ = try await Wire.send(
                 "GET", site.url + "Orders?$top=1",
                 [
@@ -44,8 +46,9 @@ struct DestinationProxyTests {
                     "ETag": "W/\"1\"", "Access-Control-Allow-Origin": "*", "OData-Version": "4.0",
                     "Content-Location": "http://inner.example/Orders(7)",
                 ], body: "{\"@odata.id\":\"\(own)/svc/Orders(7)\"}")
-        } _: { site, _ in
-            let answer = try await Wire.send("POST", site.url + "Orders", ["Content-Type": "application/json"], body: "{}")
+        } _: { site, _ async throws in
+            let answer = try await Wire.send(
+                "POST", site.url + "Orders", ["Content-Type": "application/json"], body: "{}")
             #expect(answer.status == 201)
             #expect(answer.field("Location") == site.url + "Orders(7)")
             #expect(answer.field("OData-EntityId") == site.url + "Orders(7)")
@@ -66,7 +69,7 @@ struct DestinationProxyTests {
             return Answer(
                 fields: ["Content-Type": "multipart/mixed; boundary=r"],
                 body: "--r\r\nContent-Type: application/http\r\n\r\n\(part)\r\n--r--\r\n")
-        } _: { site, backEnd in
+        } _: { site, backEnd async throws in
             func send(_ url: String) async throws -> SiteAnswer {
                 let body =
                     "--q\r\nContent-Type: application/http\r\n\r\nGET \(url) HTTP/1.1\r\nAuthorization: Bearer x\r\nHost: inner\r\n\r\n\r\n--q--\r\n"
@@ -93,8 +96,9 @@ struct DestinationProxyTests {
         try await ScriptedBackEnd.run { seen, _ in
             seen.path.contains("moved")
                 ? Answer(status: 302, fields: ["Location": inner.url + "/svc/secret"])
-                : seen.path.contains("near") ? Answer(status: 302, fields: ["Location": "/svc/Orders"]) : Answer(body: "{}")
-        } _: { site, backEnd in
+                : seen.path.contains("near")
+                    ? Answer(status: 302, fields: ["Location": "/svc/Orders"]) : Answer(body: "{}")
+        } _: { site, backEnd async throws in
             for path in ["..%2f..%2fadmin", "%2e%2e/admin", "a/%2e%2e/%2e%2e/admin", "a%5c..%5cadmin"] {
                 let answer = try await Wire.send("GET", site.url + path)
                 #expect(answer.status == 400 || answer.status == 404, "\(path)")
@@ -117,7 +121,7 @@ struct DestinationProxyTests {
                     status: 403, fields: ["Content-Type": "application/xml"],
                     body: "<error><code>DeviceWiped</code><message>x</message></error>")
                 : Answer(status: 403, body: "{\"error\":{\"code\":\"DeviceWiped\",\"message\":\"DeviceWiped\"}}")
-        } _: { site, _ in
+        } _: { site, _ async throws in
             let answer = try await Wire.send("GET", site.url + "Orders")
             #expect(answer.status == 403)
             #expect(answer.code == "BackEndError")
@@ -128,7 +132,9 @@ struct DestinationProxyTests {
 
     @Test("Codes of the back end have a logical status")
     func errorMapping() async throws {
-        try await ScriptedBackEnd.run { $0.destinations["shop"]?.errorCodes = ["LOCKED/7": 409, "418": 503] } answer: {
+        try await ScriptedBackEnd.run {
+            $0.destinations["shop"]?.errorCodes = ["LOCKED/7": 409, "418": 503]
+        } answer: {
             seen, _ in
             seen.path.contains("tea")
                 ? Answer(status: 418, body: "short and stout")
@@ -143,14 +149,16 @@ struct DestinationProxyTests {
     func csrf() async throws {
         try await ScriptedBackEnd.run { seen, _ in
             if seen.field("X-CSRF-Token") == "Fetch" {
-                return Answer(fields: ["X-CSRF-Token": "t1", "Set-Cookie": "sid=7; Path=/", "Content-Type": "application/json"], body: "{}")
+                return Answer(
+                    fields: ["X-CSRF-Token": "t1", "Set-Cookie": "sid=7; Path=/", "Content-Type": "application/json"],
+                    body: "{}")
             }
             guard seen.method != "GET" else { return Answer(body: "{}") }
             guard seen.field("X-CSRF-Token") == "t1", seen.field("Cookie") == "sid=7" else {
                 return Answer(status: 403, fields: ["X-CSRF-Token": "Required"])
             }
             return Answer(status: 204, fields: [:])
-        } _: { site, backEnd in
+        } _: { site, backEnd async throws in
             for _ in 0..<2 {
                 let answer = try await Wire.send(
                     "PATCH", site.url + "Orders(1)", ["Content-Type": "application/json"], body: "{\"A\":1}")
@@ -166,7 +174,9 @@ struct DestinationProxyTests {
     @Test("No more requests than the gate allows reach the back end at once")
     func gate() async throws {
         let running = Mutex((now: 0, most: 0))
-        try await ScriptedBackEnd.run { $0.destinations["shop"]?.gate = 3 } answer: { _, _ in
+        try await ScriptedBackEnd.run {
+            $0.destinations["shop"]?.gate = 3
+        } answer: { _, _ in
             running.withLock { state in
                 state.now += 1
                 state.most = max(state.most, state.now)
@@ -174,7 +184,7 @@ struct DestinationProxyTests {
             try await Task.sleep(for: .milliseconds(20))
             running.withLock { $0.now -= 1 }
             return Answer(body: "{}")
-        } _: { site, _ in
+        } _: { site, _ async throws in
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<20 { group.addTask { try await Wire.send("GET", site.url + "Orders").status } }
                 for try await status in group { #expect(status == 200) }
@@ -192,7 +202,7 @@ struct DestinationProxyTests {
         } answer: { _, _ in
             try await Task.sleep(for: .milliseconds(300))
             return Answer(body: "{}")
-        } _: { site, _ in
+        } _: { site, _ async throws in
             let statuses = try await withThrowingTaskGroup(of: SiteAnswer.self) { group in
                 for _ in 0..<4 { group.addTask { try await Wire.send("GET", site.url + "Orders") } }
                 var all: [Int] = []
@@ -236,7 +246,7 @@ struct DestinationProxyTests {
             try await Task.sleep(for: .milliseconds(300))
             done.withLock { $0 += 1 }
             return Answer(status: 204, fields: [:])
-        } _: { site, _ in
+        } _: { site, _ async throws in
             let change = Task {
                 try await Wire.send("PATCH", site.url + "Orders(1)", ["Content-Type": "application/json"], body: "{}")
             }
@@ -249,7 +259,9 @@ struct DestinationProxyTests {
 
     @Test("A body beyond the limit is refused, and a URL beyond 8 KB too")
     func limits() async throws {
-        try await ScriptedBackEnd.run { _, _ in Answer(body: "{}") } _: { site, backEnd in
+        try await ScriptedBackEnd.run { _, _ in
+            Answer(body: "{}")
+        } _: { site, backEnd async throws in
             let long = String(repeating: "a", count: DestinationProxy.urlLimit)
             #expect(try await Wire.send("GET", site.url + long).status == 414)
             let batch = String(repeating: "x", count: 32 << 20 + 1)
