@@ -55,7 +55,7 @@ extension ServerStateConformance {
         page.rows.map { String(decoding: $0.key, as: UTF8.self) + ($0.body == nil ? "-" : "") }
     }
 
-    static let feedReads = [
+    static let feedReads: [Case] = [
         Case("A full read has live rows, a delta has changes and removals") { bench in
             let feed = try await makeFeed(bench)
             let first = try await feed.commit([row("a"), row("b"), row("c")])
@@ -156,7 +156,7 @@ extension ServerStateConformance {
         },
     ]
 
-    static let feedWrites = [
+    static let feedWrites: [Case] = [
         Case("An old fence writes nothing") { bench in
             let feed = try await makeFeed(bench)
             bench.clock.advance(by: .seconds(31))

@@ -1,7 +1,7 @@
 import ServerState
 
 extension ServerStateConformance {
-    static let jobs = [
+    static let jobs: [Case] = [
         Case("A due job is given to one node only, until its lease ends") { bench in
             let store = bench.state.jobs
             try await store.add(NewJob(kind: .refresh, target: "1"))
@@ -101,7 +101,7 @@ extension ServerStateConformance {
             lease: .seconds(60))
     }
 
-    static let replays = [
+    static let replays: [Case] = [
         Case("A repeatable request is forwarded once, and its answer is given again") { bench in
             let store = bench.state.replays
             let request = makeRequest(bench)

@@ -1,7 +1,7 @@
 import ServerState
 
 extension ServerStateConformance {
-    static let users = [
+    static let users: [Case] = [
         Case("The same subject at two issuers is two users (point 1)") { bench in
             let application = try await bench.application()
             let one = try await bench.user(of: application, issuer: "basic:local")
@@ -38,7 +38,7 @@ extension ServerStateConformance {
             publicKey: key, settings: settings, devicesPerUser: limit, activation: activation, replacesKey: replaces)
     }
 
-    static let registrations = [
+    static let registrations: [Case] = [
         Case("A repeated registration returns the first one, and another user or key does not") { bench in
             let application = try await bench.application()
             let (ann, bob) = (try await bench.user(of: application), try await bench.user("bob", of: application))
@@ -155,7 +155,7 @@ extension ServerStateConformance {
         },
     ]
 
-    static let settings = [
+    static let settings: [Case] = [
         Case("A call with one read-only setting writes nothing (70005)") { bench in
             let application = try await bench.application()
             let user = try await bench.user(of: application)
