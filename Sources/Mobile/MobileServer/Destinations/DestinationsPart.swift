@@ -205,7 +205,7 @@ public final class DestinationsPart: ServerPart, DestinationService {
             let exchange = DestinationExchange(
                 runtime: runtime, services: services, refresher: refresher, root: root, caller: caller)
             let (response, stream) = try await exchange.answer(request, body)
-            if request.method == .get { log(request, response, isDelta: hasToken, name, caller, since: start) }
+            if request.method == .get { log(request, response, isDelta: hasToken, of: name, for: caller, since: start) }
             return (response, stream.keeping(permit))
         } catch {
             if !(error is ODataError) {
@@ -218,7 +218,7 @@ public final class DestinationsPart: ServerPart, DestinationService {
 
     /// Writes one line for each synchronization: the first page of a full read that tracks changes, or a delta.
     private func log(
-        _ request: HTTPRequest, _ response: HTTPResponse, isDelta: Bool, _ name: String, _ caller: DeviceCaller,
+        _ request: HTTPRequest, _ response: HTTPResponse, isDelta: Bool, of name: String, for caller: DeviceCaller,
         since start: ContinuousClock.Instant
     ) {
         let applied = HTTPField.Name("Preference-Applied").map { response.headerFields[values: $0] } ?? []

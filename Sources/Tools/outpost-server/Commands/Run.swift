@@ -109,7 +109,8 @@ struct Run: AsyncParsableCommand {
         nodeOptions.serverName = ServerOptions.build
         let metrics = PrometheusMetrics()
         nodeOptions.metrics = metrics
-        let export = try await MetricsExport(server.configuration.otlp, services.secrets, metrics)
+        let export = try await MetricsExport(
+            server.configuration.otlp, secrets: services.secrets, metrics: metrics)
         if ListenAddress(server.configuration.server.listen)?.isLoopback == true {
             nodeOptions.noticeTime = .zero
             nodeOptions.openingTime = .zero

@@ -9,7 +9,7 @@ struct MetricsExport {
     private let transport: NIOTransport
 
     /// Begins to export; `nil` without a collector.
-    init?(_ settings: CollectorSettings, _ secrets: SecretResolver, _ metrics: PrometheusMetrics) async throws {
+    init?(_ settings: CollectorSettings, secrets: SecretResolver, metrics: PrometheusMetrics) async throws {
         guard let url = settings.url else { return nil }
         var fields = HTTPFields()
         for (name, reference) in settings.fields {
