@@ -2,7 +2,7 @@ import Secrets
 import ServerState
 
 extension ServerStateConformance {
-    static let operators = [
+    static let operators: [Case] = [
         Case("An operator is added, changed and reset, which ends the sessions") { bench in
             let store = bench.state.operators
             let ann = try await store.add(OperatorRecord(name: "ann", password: "hash", totp: [1], role: .manager))

@@ -72,7 +72,9 @@ final class DestinationSite: Sendable {
             state: state, keys: keys, configuration: ServerConfiguration(), nodeName: "test", dataFolder: folder,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         self.state = state
-        let part = try DestinationsPart(services: services, transport: transport) { path in try await ServedDatabase.open(path: path) }
+        let part = try DestinationsPart(services: services, transport: transport) { path in
+            try await ServedDatabase.open(path: path)
+        }
         self.part = part
         let user = Principal(name: "ann", roles: ["sales"])
         caller = Mutex((nil, user))
@@ -106,7 +108,9 @@ final class DestinationSite: Sendable {
     /// Reads the caller of a site that may not be there yet.
     private final class CallerBox: Sendable {
         let site = Mutex<DestinationSite?>(nil)
-        func read() -> (String?, Principal)? { site.withLock { $0?.caller.withLock { ($0.credentials, $0.principal) } } }
+        func read() -> (String?, Principal)? {
+            site.withLock { $0?.caller.withLock { ($0.credentials, $0.principal) } }
+        }
     }
 
     /// Carries out the due jobs once.

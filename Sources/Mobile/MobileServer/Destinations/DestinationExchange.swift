@@ -26,7 +26,10 @@ struct DestinationExchange: Sendable {
         }
         if runtime.rights != nil {
             guard let client = runtime.client else { throw DestinationFailure.roleMissing }
-            return try await replayed(request, body, proxy) { request, body in await served(by: client, request, body) }
+            let provider = RemoteProvider(base: client, root: proxy.root)
+            return try await replayed(request, body, proxy) { request, body in
+                await served(by: provider, request, body)
+            }
         }
         var circumstances = DestinationProxy.Circumstances(
             publicRoot: try publicRoot(request), credentials: caller.credentials)
@@ -55,7 +58,8 @@ struct DestinationExchange: Sendable {
             if feed == nil, let rights = runtime.rights { provider = DestinationRights(base: provider, rights: rights) }
             var options = ODataHandler.Options()
             options.maxBodySize = Int(clamping: services.configuration.limits.upload)
-            options.publicURL = services.configuration.server.publicURL == nil
+            options.publicURL =
+                services.configuration.server.publicURL == nil
                 ? nil : try publicRoot(request).description
             let isV2: Bool
             if let feed {

@@ -260,7 +260,9 @@ final class DestinationProxy: Sendable {
             let words = message.line.split(separator: " ", maxSplits: 2)
             if words.count >= 2, let status = Int(words[1]), status >= 400 {
                 let (logical, bytes) = mapping.apply(to: message.body, status: status)
-                if logical != status { message.line = "\(words[0]) \(logical) \(HTTPResponse.Status(code: logical).reasonPhrase)" }
+                if logical != status {
+                    message.line = "\(words[0]) \(logical) \(HTTPResponse.Status(code: logical).reasonPhrase)"
+                }
                 message.setBody(bytes)
             }
             guard rewrites else { return }

@@ -12,8 +12,10 @@ struct LinkMap: Sendable {
 
     /// Returns the link on the other side, or `nil` if the link stays as it is.
     func mapped(_ link: String) -> String? {
-        guard Self.isAbsolute(link), let rest = from.relative(link) else { return nil }
-        return (link.hasPrefix("/") ? to.path : to.description) + rest
+        // Context URLs have a fragment.
+        let end = link.firstIndex(of: "#") ?? link.endIndex
+        guard Self.isAbsolute(link), let rest = from.relative(String(link[..<end])) else { return nil }
+        return (link.hasPrefix("/") ? to.path : to.description) + rest + link[end...]
     }
 
     /// Returns whether a link of a request may be sent: it is relative, or lies below the root. Segments that lead out

@@ -75,7 +75,8 @@ struct FeedRefresher: JobWorker {
         if let asked = feed.askedAt, now - asked > Self.restAfter { return .done }
         guard let claim = try await state.feeds.begin(feed.id, fence: job.fence) else { return .done }
         try await refresh(
-            feed, definition, FeedSource(provider: provider, definition: definition), lease: FeedLease(fence: job.fence, claim: claim),
+            feed, definition, FeedSource(provider: provider, definition: definition),
+            lease: FeedLease(fence: job.fence, claim: claim),
             acceptsRemovals: job.payload == Self.acceptingRemovals)
         return .again(at: try await state.now() + definition.configuration.refreshInterval)
     }
@@ -94,7 +95,9 @@ struct FeedRefresher: JobWorker {
         CrashPoint.pass("refresh-begun")
         let mayLink =
             ["auto", "link"].contains(definition.configuration.tracking) && definition.url.options.expand.isEmpty
-        if mayLink, !acceptsRemovals, feed.state == .active, let link = feed.link.map({ String(decoding: $0, as: UTF8.self) }) {
+        if mayLink, !acceptsRemovals, feed.state == .active,
+            let link = feed.link.map({ String(decoding: $0, as: UTF8.self) })
+        {
             do {
                 return try await follow(link, feed, definition, source, lease: lease)
             } catch let error as ODataError where error.status == 410 || error.status == 404 {

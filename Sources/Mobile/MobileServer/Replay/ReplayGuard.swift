@@ -192,7 +192,9 @@ struct ReplayGuard: Sendable {
     // MARK: Stored responses
 
     private static func stored(_ answer: Answer) -> ReplayAnswer {
-        let fields = answer.response.headerFields.filter { !["content-length", "date"].contains($0.name.canonicalName) }
+        let fields = answer.response.headerFields.filter {
+            !["content-length", "date"].contains($0.name.canonicalName)
+        }
         let text = fields.map { "\($0.name.rawName): \($0.value)" }.joined(separator: "\n")
         return ReplayAnswer(
             status: answer.response.status.code, fields: Array(text.utf8),
