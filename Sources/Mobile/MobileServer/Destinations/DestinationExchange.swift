@@ -166,7 +166,7 @@ struct DestinationExchange: Sendable {
     private var replay: ReplayGuard {
         ReplayGuard(
             replays: services.state.replays, node: services.nodeName,
-            lease: runtime.configuration.timeout + .seconds(30))
+            lease: runtime.configuration.timeout * 2 + .seconds(5))
     }
 
     private var owner: [UInt8] {
@@ -197,8 +197,10 @@ struct DestinationExchange: Sendable {
         let answer = try await replay.perform(identification) {
             do {
                 let (response, stream) = try await forward(request, ByteStream(bytes))
-                return ReplayGuard.Answer(
-                    response: response, body: try await stream.collect(limit: DestinationProxy.batchLimit))
+                let body = try await withTimeLimit(proxy.timeout) {
+                    try await stream.collect(limit: DestinationProxy.batchLimit)
+                }
+                return ReplayGuard.Answer(response: response, body: body)
             } catch let refusal as DestinationGate.Refusal {
                 throw ReplayGuard.NotSent(reason: DestinationFailure.error(refusal))
             } catch TransportError.cannotConnect(let host, let reason) {

@@ -26,7 +26,8 @@ final class DestinationProxy: Sendable {
     let mapping: ErrorMapping
     private let credentials: DestinationCredentials
     private let transport: any HTTPTransport
-    private let timeout: Duration
+    /// The longest wait for the head of a response, and for its body if it is needed as a whole.
+    let timeout: Duration
     private let rewrites: Bool
     private let uploadLimit: Int
     private let sessions = Mutex<(byName: [[UInt8]: BackEndSession], order: [[UInt8]])>(([:], []))

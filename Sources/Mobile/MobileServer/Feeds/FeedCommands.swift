@@ -193,4 +193,14 @@ extension FeedCommandError: CodedError {
         case .tooFewUsers: .request
         }
     }
+
+    /// The name or number as `value`, and the reason as `reason`.
+    public var errorArguments: [String: String] {
+        switch self {
+        case .unknownApplication(let name): ["value": name]
+        case .unknownFeed(let id), .notSuspended(let id): ["value": String(id)]
+        case .suspended(let id, let note): ["value": String(id), "reason": note]
+        case .tooFewUsers: [:]
+        }
+    }
 }

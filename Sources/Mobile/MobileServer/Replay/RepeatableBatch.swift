@@ -152,6 +152,7 @@ extension DestinationProxy {
             if case .cannotConnect = error { throw ReplayGuard.NotSent(reason: DestinationFailure.error(error)) }
             throw error
         }
-        return ReplayGuard.Answer(response: response, body: try await body.collect(limit: Self.batchLimit))
+        let bytes = try await withTimeLimit(timeout) { try await body.collect(limit: Self.batchLimit) }
+        return ReplayGuard.Answer(response: response, body: bytes)
     }
 }
