@@ -147,7 +147,7 @@ final class DestinationProxy: Sendable {
         return batch
     }
 
-    /// Returns a relative URL whose option `$id` leads to the back end.
+    /// Returns a relative URL with its option `$id` mapped to the back end.
     private static func mappingID(in relative: String, _ map: LinkMap) -> String {
         guard let mark = relative.firstIndex(of: "?"), relative.contains("id=") else { return relative }
         let options = relative[relative.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)

@@ -9,7 +9,7 @@ struct RepeatableBatch: Sendable {
     let replay: ReplayGuard
     let owner: [UInt8]
     let circumstances: DestinationProxy.Circumstances
-    /// The request of the batch, whose fields each forwarded batch has.
+    /// The request of the batch; each forwarded batch has its fields.
     let request: HTTPRequest
     /// Whether units after a refused one are executed.
     let continuesOnError: Bool
