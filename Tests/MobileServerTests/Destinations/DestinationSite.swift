@@ -32,7 +32,7 @@ final class DestinationSite: Sendable {
     /// The credentials and roles of the caller, which a test may change.
     let caller: Mutex<(credentials: String?, principal: Principal)>
 
-    /// Starts a node whose application `shop` has the destination `shop`.
+    /// Starts a node with the application `shop` and its destination `shop`.
     static func run(
         _ backEnd: String, keys: ServerKeys = .generate(), state: SQLiteServerState? = nil,
         transport: (any HTTPTransport)? = nil, _ change: @escaping Arrangement = { _ in },
@@ -246,7 +246,7 @@ final class ScriptedBackEnd: Sendable {
 
     func stop() async { await server.stop() }
 
-    /// Runs a test with a back end whose service root is `/svc/`, and a node in front of it.
+    /// Runs a test with a back end at `/svc/` and a node in front of it.
     static func run(
         _ change: @escaping DestinationSite.Arrangement = { _ in },
         answer: @escaping @Sendable (Seen, String) async throws -> Answer,

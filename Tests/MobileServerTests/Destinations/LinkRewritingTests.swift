@@ -88,7 +88,7 @@ struct LinkRewritingTests {
         #expect(found.contains(#""id":"https://back.example:8443/svc/own""#))
     }
 
-    @Test("A batch in JSON whose URL leads out of the destination is refused")
+    @Test("A batch in JSON is refused if a URL leads out of the destination")
     func jsonBatch() throws {
         let back = LinkMap(from: map.to, to: map.from)
         func batch(_ url: String) throws -> String {
@@ -127,7 +127,7 @@ struct LinkRewritingTests {
         #expect(found.contains("<![CDATA[<id>https://back.example:8443/svc/</id>]]>"))
     }
 
-    @Test("Any bytes pass through without links, whatever their form")
+    @Test("Bytes without links pass through unchanged")
     func anyBytes() throws {
         var numbers = SystemRandomNumberGenerator()
         let alphabet = Array("{}[]\":,\\<>/!-?='CDATA id uri@odata.id".utf8)

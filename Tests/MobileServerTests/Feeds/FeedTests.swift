@@ -119,7 +119,7 @@ struct FeedTests {
 
     // MARK: Checks of the token
 
-    @Test("A token whose witness has another tag is answered with 410 reason fork (review, 3)")
+    @Test("A token with another tag of its witness is answered with 410 reason fork (review, 3)")
     func fork() async throws {
         let keys = ServerKeys.generate()
         try await run(keys) { site, backEnd in
@@ -260,7 +260,7 @@ struct FeedTests {
         }
     }
 
-    @Test("Two users who see different rows suspend a shared feed")
+    @Test("A shared feed stays active if two users see equal rows")
     func checkShared() async throws {
         try await ShopBackEnd.run { site, _ in
             _ = try await read(site.url + "Products")

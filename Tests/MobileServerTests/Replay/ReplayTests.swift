@@ -26,7 +26,7 @@ struct ReplayTests {
         return formatter.string(from: Date().addingTimeInterval(offset))
     }
 
-    @Test("A second upload whose response was lost is answered from the store and creates no second row")
+    @Test("A second upload after a lost response is answered from the store and creates no second row")
     func lostResponse() async throws {
         try await ShopBackEnd.run { site, backEnd in
             let body = "{\"ID\": 50, \"Name\": \"Once\", \"Price\": 1, \"CategoryID\": 1}"
@@ -82,7 +82,7 @@ struct ReplayTests {
         }
     }
 
-    @Test("A request whose outcome is unknown is not sent again without being asked for (review, 4)")
+    @Test("A request with an unknown outcome is not sent again (review, 4)")
     func unknownOutcome() async throws {
         try await ScriptedBackEnd.run { _, _ in
             Answer(status: 500, body: "{}")

@@ -87,8 +87,7 @@ struct DestinationExchange: Sendable {
 
     /// Returns the feed that answers a request, or `nil` if the back end does.
     ///
-    /// - Throws: 403 if the query is a feed that the caller's roles restrict; 410 for a link of this server whose query
-    ///   is no feed any more.
+    /// - Throws: 410 for a link of this server if its query is no feed any more.
     private func feed(for request: HTTPRequest) async throws -> (FeedDefinition, any ODataProvider)? {
         guard request.method == .get, let client = runtime.client,
             runtime.configuration.queries.values.contains(where: { $0.visibility == .shared }),
@@ -166,7 +165,7 @@ struct DestinationExchange: Sendable {
     private var replay: ReplayGuard {
         ReplayGuard(
             replays: services.state.replays, node: services.nodeName,
-            lease: runtime.configuration.timeout + .seconds(30))
+            lease: runtime.configuration.timeout * 2 + .seconds(5))
     }
 
     private var owner: [UInt8] {
@@ -197,8 +196,10 @@ struct DestinationExchange: Sendable {
         let answer = try await replay.perform(identification) {
             do {
                 let (response, stream) = try await forward(request, ByteStream(bytes))
-                return ReplayGuard.Answer(
-                    response: response, body: try await stream.collect(limit: DestinationProxy.batchLimit))
+                let body = try await withTimeLimit(proxy.timeout) {
+                    try await stream.collect(limit: DestinationProxy.batchLimit)
+                }
+                return ReplayGuard.Answer(response: response, body: body)
             } catch let refusal as DestinationGate.Refusal {
                 throw ReplayGuard.NotSent(reason: DestinationFailure.error(refusal))
             } catch TransportError.cannotConnect(let host, let reason) {
@@ -215,7 +216,7 @@ struct DestinationExchange: Sendable {
         return (response, ByteStream(answer.body))
     }
 
-    /// Adds to the metadata of V4 what this server adds to the back end: delta links of feeds and repeatable requests.
+    /// Announces the delta links and repeatable requests of this server in the metadata of V4.
     private func announced(
         _ answer: (HTTPResponse, ByteStream), _ request: HTTPRequest
     ) async throws -> (HTTPResponse, ByteStream) {

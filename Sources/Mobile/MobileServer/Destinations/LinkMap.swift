@@ -5,7 +5,7 @@ import ODataHTTP
 /// Links of responses lead from the back end to the server, those of requests the other way. A relative link is the same
 /// on both sides. A link to another place is left as it is.
 struct LinkMap: Sendable {
-    /// The root whose links are replaced.
+    /// The root of the links that are replaced.
     let from: ServiceRoot
     /// The root that takes its place.
     let to: ServiceRoot

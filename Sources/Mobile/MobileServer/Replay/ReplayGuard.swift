@@ -178,7 +178,7 @@ struct ReplayGuard: Sendable {
 
     private enum Finality { case final, nothingHappened, unknown }
 
-    /// Returns what a response says about the request (`mobile-server.md` 0.3).
+    /// Returns the finality of a response (`mobile-server.md` 0.3).
     private static func finality(of answer: Answer) -> Finality {
         switch answer.response.status.code {
         case 200..<300: .final
@@ -201,8 +201,8 @@ struct ReplayGuard: Sendable {
             body: answer.body.count <= bodyLimit ? answer.body : nil)
     }
 
-    /// Returns a stored response. One whose body was too long to be kept has the status 204: the change is known to be
-    /// done, and the device reads the entity.
+    /// Returns a stored response. Its status is 204 if the body was too long to be kept: the change is done, and the
+    /// device reads the entity.
     private static func answer(_ stored: ReplayAnswer) -> Answer? {
         var response = HTTPResponse(status: .init(code: stored.status))
         for line in String(decoding: stored.fields, as: UTF8.self).split(separator: "\n") {
