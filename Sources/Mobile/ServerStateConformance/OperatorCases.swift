@@ -96,7 +96,7 @@ extension ServerStateConformance {
             }
             let head = try await store.auditHead()
             try require(try await store.verifyAudit(logged: head), is: .intact(head), "all entries")
-            _ = try await bench.state.expire(RetentionAges(audit: .seconds(3 * 86_400 - 60)))
+            _ = try await bench.state.expire(RetentionAges(audit: .seconds(3 * 86_400 + 60)))
             try require(try await store.audit(before: nil, limit: 10).map(\.number), is: [5, 4, 3], "old ones go")
             try require(try await store.verifyAudit(logged: head), is: .intact(head), "the rest is a chain")
             let ahead = AuditHead(number: 9, chain: [])
