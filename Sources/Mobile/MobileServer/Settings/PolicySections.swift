@@ -146,12 +146,12 @@ struct PolicySections: Sendable {
     /// Checks the values of a section without keeping them.
     ///
     /// - Throws: ``PolicyError``.
-    static func check(_ name: String, _ json: [UInt8], _ shapes: DeviceModel) throws(PolicyError) {
+    static func check(_ name: String, _ json: [UInt8], shapes: DeviceModel) throws(PolicyError) {
         _ = try value(json, name, shapes)
     }
 
     private static func value(
-        _ json: [UInt8], _ name: String, _ shapes: DeviceModel
+        _ json: [UInt8], _ name: String, shapes: DeviceModel
     ) throws(PolicyError) -> ODataValue {
         guard json.count <= maxLength else { throw .tooLong(name: name) }
         let type: TypeReference
