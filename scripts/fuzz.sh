@@ -120,7 +120,7 @@ if [ ${#beneath[@]} -gt 0 ]; then
     flags+=(-I "$products/Modules" -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSL/include"
         -Xcc -I"$checkouts/swift-crypto/Sources/CCryptoBoringSSLShims/include" -lsqlite3 -lstdc++)
     for map in Sources/C/CSQLite "$checkouts/GRDB.swift/Sources/GRDBSQLite" "$products/CLinux.build" \
-        "$products/CAESGCM.build"; do
+        "$products/CAESGCM.build" "$checkouts/Yams/Sources/CYaml/include"; do
         flags+=(-Xcc -fmodule-map-file="$map/module.modulemap")
     done
     for library in "${beneath[@]}"; do
