@@ -68,7 +68,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("In a pipe nothing of the progress is written")
+    @Test("Progress is not written into a pipe")
     func piped() async throws {
         let site = try Site()
         let service = PagedService(pages: 3, rows: 50, delay: .milliseconds(600))

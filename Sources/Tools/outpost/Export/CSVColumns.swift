@@ -116,7 +116,7 @@ struct CSVColumns {
         return String(decoding: bytes + [UInt8(ascii: "\"")], as: UTF8.self)
     }
 
-    private static func hasNoColumns(_ what: String) -> Failure {
+    private static func hasNoColumns(_ what: TerminalText) -> Failure {
         Failure(
             message: "Lines of CSV have no columns for \(what).",
             advice: "Leave it out of the query, or write JSON: --format json", status: .misused)

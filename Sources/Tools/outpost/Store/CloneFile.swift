@@ -186,8 +186,10 @@ struct CloneFile: Codable {
             guard isEmpty else {
                 throw Failure(
                     message:
-                        "\(directory) holds a store that may not be empty, although its outpost.json says that its "
-                        + "making was interrupted.",
+                        """
+                        \(directory) holds a store that may not be empty, although its outpost.json says that its \
+                        making was interrupted.
+                        """,
                     advice: "Nothing was removed. Name another directory after the URL, or remove this one yourself.")
             }
         }
