@@ -144,6 +144,16 @@ struct LanguageTests {
         #expect(bare.map(\.description) == [])
     }
 
+    @Test("A styled text within another one is made before it, so that it is looked up")
+    func styled() {
+        // In an interpolation, the overload for foreign text would take the literal.
+        let bare = Self.literals.filter { found in
+            found.literal.isInterpolated && found.literal.interpolations == 0
+                && found.literal.before.firstMatch(of: /Terminal\.(?:red|bold|dim)\($/) != nil
+        }
+        #expect(bare.map(\.description) == [])
+    }
+
     @Test("The reader of sources finds literals, their values and escapes")
     func reader() {
         let source = #"""

@@ -59,7 +59,8 @@ struct Failure: Error {
     }
 
     private static func show(_ message: TerminalText, advice: TerminalText?) {
-        Terminal.error("\(Terminal.red("error:", on: .error)) \(message)")
+        let label: TerminalText = "error:"
+        Terminal.error("\(Terminal.red(label, on: .error)) \(message)")
         if let advice { Terminal.error(advice) }
     }
 
@@ -138,10 +139,11 @@ struct Failure: Error {
 
     /// Returns the description of an error in the language of the person. The English one stands at the error.
     static func words(of error: any Error) -> String {
-        switch Language.current {
-        case .english: "\(error)"
-        case .german: ErrorMessages.standard.message(for: error, locale: Language.german.rawValue)
-        }
+        guard Language.current == .german else { return "\(error)" }
+        let words = ErrorMessages.standard.message(for: error, locale: Language.german.rawValue)
+        // The reason of the system stands at the end.
+        guard let reason = GermanTexts.system.first(where: { words.hasSuffix(": " + $0.key) }) else { return words }
+        return words.dropLast(reason.key.count) + reason.value
     }
 
     /// Returns the description of an error as a sentence.

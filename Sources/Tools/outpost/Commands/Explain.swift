@@ -70,11 +70,11 @@ struct Explain: AsyncParsableCommand, StoreCommand {
         }
         for line in lines {
             print("\(Terminal.bold(line.name)): \(line.query)")
-            print("    \(line.download)")
+            print("    \(LibraryText.text(line.download))")
             if let left = line.leftOut {
                 print("    asked without \(left.joined(separator: ", ")), which the service refuses")
             }
-            for part in line.expands { print("    \(part)") }
+            for part in line.expands { print("    \(LibraryText.text(part))") }
         }
         for line in MissingParts.lines(missing, title: "Not in the clone") { print(line) }
     }

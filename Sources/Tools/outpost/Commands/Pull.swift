@@ -78,7 +78,8 @@ extension Pull {
     private func show(_ refresh: MetadataRefresh) {
         let output: Terminal.Output = json ? .error : .output
         var lines = refresh.differences.map { TerminalText($0.description) }
-        lines += refresh.refused.map { "\(Terminal.red("refused", on: output)) \($0)" }
+        let label: TerminalText = "refused"
+        lines += refresh.refused.map { "\(Terminal.red(label, on: output)) \($0)" }
         guard !lines.isEmpty else { return }
         Terminal.clearLine()
         for line in lines { Terminal.write(line + "\n", to: output) }

@@ -91,6 +91,7 @@ extension GermanTexts {
         "%1 streams that lack bytes are loaded again by the next download.":
             "%1 unvollständige Streams lädt der nächste Download neu.",
         "%1 was answered without an entity.": "%1 wurde ohne Entität beantwortet.",
+        "%1: read whole with it": "%1: ganz mitgelesen",
         "1 change is": "1 Änderung wird",
         "A batch cannot contain another batch.": "Ein Batch kann keinen anderen Batch enthalten.",
         "A batch within a transaction": "Ein Batch in einer Transaktion",
@@ -272,7 +273,10 @@ extension GermanTexts {
         "average of %1": "Der Durchschnitt von %1",
         "concat of rows of different sets": "concat von Zeilen verschiedener Mengen",
         "concat within %1": "concat in %1",
+        "everything again, and compared": "alles neu, mit Vergleich",
         "groupby of %1": "groupby von %1",
+        "not downloaded yet": "noch nicht heruntergeladen",
+        "only what changed, by the service's delta link": "nur Geändertes, mit dem Delta-Link des Dienstes",
         "sum of %1": "Die Summe von %1",
         "the entity set %1": "die Entitätsmenge %1",
         "the key of %1": "der Schlüssel von %1",

@@ -36,9 +36,9 @@ extension GermanTexts {
         ("Show help information.", "Hilfe zeigen."),
         ("Show subcommand help information.", "Hilfe zu einem Befehl zeigen."),
         ("Show the version.", "Version zeigen."),
-        ("(default: ", "(Standard: "),
-        ("; default: ", "; Standard: "),
-        ("(values: ", "(Werte: "),
+        ("(default:", "(Standard:"),
+        ("; default:", "; Standard:"),
+        ("(values:", "(Werte:"),
         (" (default)", " (Standard)"),
     ]
 
@@ -60,6 +60,11 @@ extension GermanTexts {
         "Directory not empty": "Das Verzeichnis ist nicht leer",
         "Disk quota exceeded": "Der zugeteilte Platz ist aufgebraucht",
         "Invalid argument": "Ungültiges Argument",
+        "Connection refused": "Verbindung abgelehnt",
+        "Connection reset by peer": "Die Gegenstelle hat die Verbindung abgebrochen",
+        "Name or service not known": "Name oder Dienst unbekannt",
+        "Network is unreachable": "Das Netz ist nicht erreichbar",
+        "No route to host": "Kein Weg zum Rechner",
         "Address already in use": "Die Adresse wird bereits verwendet",
         "Cannot assign requested address": "Die Adresse kann nicht zugewiesen werden",
     ]

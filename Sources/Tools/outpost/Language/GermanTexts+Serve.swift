@@ -91,9 +91,9 @@ extension GermanTexts {
             "--open gilt nur für diesen Rechner: --host %1 oder --open weglassen.",
         "--metrics behind a proxy would show them to every caller of the proxy: give --metrics-token FILE.":
             "--metrics zeigte die Metriken hinter einem Proxy jedem, der ihn erreicht: --metrics-token DATEI angeben.",
-        "The settings are fine. They serve %1 of %2.": "Die Einstellungen sind in Ordnung. Angeboten wird %1 aus %2.",
+        "The settings are fine. They serve %1 of %2.": "Die Einstellungen sind in Ordnung: %1 aus %2.",
         "--base-url: %1": "--base-url: %1",
-        "Serving %1 of %2 at %3": "Angeboten wird %1 aus %2 unter %3",
+        "Serving %1 of %2 at %3": "Dienst bereit: %1 aus %2 unter %3",
         "Stop with Ctrl-C. Try: curl '%1'": "Beenden mit Strg-C. Zum Ausprobieren: curl '%1'",
         "Token: %1": "Token: %1",
         "The link works once. Stop with Ctrl-C. Try: curl -u :%1 '%2'":

@@ -21,7 +21,7 @@ struct SettlingOptions: ParsableArguments {
             }
         }
 
-        fileprivate var text: String {
+        fileprivate var text: TerminalText {
             switch self {
             case .retried: "to push again"
             case .accepted: "taken as made"

@@ -41,7 +41,8 @@ struct PushReport: Encodable {
         lines += report.givenUp.map { "\(Terminal.yellow("given up")) \(RequestLine.text($0, isSettled: true))" }
         let doubts = report.failed.filter { $0.state == .inDoubt }
         let refused = report.failed.filter { $0.state != .inDoubt }
-        lines += refused.map { "\(Terminal.red("refused"))  \(RequestLine.text($0))" }
+        let label: TerminalText = "refused"
+        lines += refused.map { "\(Terminal.red(label))  \(RequestLine.text($0))" }
         lines += doubts.map { "\(Terminal.yellow("unclear"))  \(RequestLine.text($0))" }
         lines += report.waiting.map { "\(Terminal.yellow("waiting"))  \(RequestLine.text($0))" }
         let givenUp: TerminalText =

@@ -99,7 +99,7 @@ struct CloneFile: Codable {
 
     private static func failure(_ refusal: Refusal, in directory: String) -> Failure {
         let path = path(in: directory)
-        let message =
+        let message: TerminalText =
             switch refusal {
             case .damaged: "\(path) is damaged: it must say where the store's key is."
             case .foreignKey:
