@@ -355,7 +355,8 @@ let testing: [Target] = [
     tests(
         "MobileServerTests",
         [
-            "DocumentationPages", "ErrorCodes", "ForeignPrograms", "MobileProtocol", "MobileServer", "ODataClient",
+            "outpost", "DocumentationPages", "ErrorCodes", "ForeignPrograms", "MobileProtocol", "MobileServer",
+            "ODataClient",
             "ODataDatabases", "ODataHTTP", "ODataModel", "ODataQuery", "ODataSQL", "ODataServer", "ODataService",
             "ODataStore", "ODataTransportNIO", "OfflineOData", "Secrets", "ServerMetrics", "ServerState", "WireFaults",
             asn1, crypto, grdb, httpTypes, jwtKit, logging, metrics, nioCore, nioSSL, x509,

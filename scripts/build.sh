@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Builds the tool in release mode and puts it into bin/.
+# Builds the tool and the mobile server in release mode and puts them into bin/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/linking.sh
 source scripts/linking.sh
 # In a folder of its own: with other flags than the rest has, SwiftPM would build everything anew, and the rest after it.
 export SCRATCH=${SCRATCH:-.build}/tool
-scripts/release.sh ${linking[@]+"${linking[@]}"} --product outpost
 mkdir -p bin
-ln -sf "$(scripts/release.sh --show-bin-path)/outpost" bin/outpost
+for product in outpost outpost-server; do
+    scripts/release.sh ${linking[@]+"${linking[@]}"} --product "$product"
+    ln -sf "$(scripts/release.sh --show-bin-path)/$product" "bin/$product"
+done
 echo "Built bin/outpost. Try: bin/outpost --help"

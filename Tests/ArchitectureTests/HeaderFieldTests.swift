@@ -20,7 +20,10 @@ struct HeaderFieldTests {
             }
         }
         #expect(count > 500)
+        // The fields of the device API are on the wire between a device and its server.
+        let inside = found.filter { !$0.hasPrefix("MobileFieldNames.swift") }
+        #expect(found.count > inside.count)
         // It tells an app where a response came from.
-        #expect(found == [#"ResponseCache.swift: "X-Outpost-Cache""#])
+        #expect(inside == [#"ResponseCache.swift: "X-Outpost-Cache""#])
     }
 }

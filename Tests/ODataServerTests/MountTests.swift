@@ -39,7 +39,7 @@ struct MountTests {
             Mount(path: "/server/", authentication: .ofServer, handler: Self.answering("server")),
         ]
         let tokens = BasicAuthentication { user, _ in user == "bob" }
-        try await withServer(mounts, .init(authentication: [tokens])) { url in
+        try await withServer(mounts, .init(authentication: [tokens])) { url async throws in
             #expect(try await Command.curl("\(url)other") == "root -")
             #expect(try await Command.curl("\(url)m/v1/farm/x") == "device -")
             #expect(try await Command.curl("\(url)m/v1") == "device -")
@@ -55,7 +55,7 @@ struct MountTests {
     @Test("A path without a mount is 404")
     func noMount() async throws {
         let mounts = [Mount(path: "/m/", authentication: .open, handler: Self.answering("m"))]
-        try await withServer(mounts) { url in
+        try await withServer(mounts) { url async throws in
             let answer = try await Command.curl("--write-out", " %{http_code}", "\(url)other")
             #expect(answer.contains("The service root is /m/.") && answer.hasSuffix(" 404"))
         }
@@ -67,7 +67,7 @@ struct MountTests {
             Mount(path: "/small/", authentication: .open, maxBodySize: 10, handler: Self.answering("small")),
             Mount(path: "/large/", authentication: .open, handler: Self.answering("large")),
         ]
-        try await withServer(mounts) { url in
+        try await withServer(mounts) { url async throws in
             let text = String(repeating: "x", count: 11)
             #expect(try await Command.curl("--data", text, "\(url)small/").contains("PayloadTooLarge"))
             #expect(try await Command.curl("--data", text, "\(url)large/") == "large -")
@@ -86,7 +86,7 @@ struct MountTests {
             },
             Mount(path: "/fast/", authentication: .open, handler: Self.answering("fast")),
         ]
-        try await withServer(mounts) { url in
+        try await withServer(mounts) { url async throws in
             async let first = Command.curl("\(url)slow/")
             while !hasStarted.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
             let second = try await Command.curl("--include", "\(url)slow/")
@@ -119,12 +119,12 @@ struct MountTests {
             }
         ]
         let fields = ["--header", "X-Forwarded-For: 192.0.2.7", "--header", "X-Forwarded-Proto: https"]
-        try await withServer(mounts) { url in
+        try await withServer(mounts) { url async throws in
             #expect(try await Command.curl(fields + [url]) == "127.0.0.1 false")
         }
         var trusting = ODataServer.Configuration()
         trusting.trustsForwarded = true
-        try await withServer(mounts, trusting) { url in
+        try await withServer(mounts, trusting) { url async throws in
             #expect(try await Command.curl(fields + [url]) == "192.0.2.7 true")
             let forwarded = ["--header", "Forwarded: for=192.0.2.8;proto=https"]
             #expect(try await Command.curl(forwarded + [url]) == "192.0.2.8 true")

@@ -132,6 +132,9 @@ struct StateFileTests {
         state = try await open(folder)
         let begun = try await state.beginIncarnation()
         await state.close()
+        for suffix in ["-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: folder.path + "/state.db" + suffix)
+        }
         for (file, bytes) in zip(files, before) { try bytes.write(to: file) }
         state = try await open(folder)
         #expect(try await state.enter())

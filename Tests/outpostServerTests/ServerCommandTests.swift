@@ -142,7 +142,7 @@ struct ServerCommandTests {
         try await tool.done("rekey")
         #expect(try String(contentsOfFile: tool.data + "/master.key", encoding: .utf8) != old)
         #expect(try String(contentsOfFile: tool.data + "/master.key.old", encoding: .utf8) == old)
-        try await tool.withServer { server in
+        try await tool.withServer { server async throws in
             #expect(try await Command.curl("\(server.deviceAPI)d/shop/Products?$top=1").contains("Product 1"))
         }
     }

@@ -1,7 +1,7 @@
 import ServerState
 
 extension ServerStateConformance {
-    static let numbers = [
+    static let numbers: [Case] = [
         Case("Change numbers grow, and hold the incarnation") { bench in
             let first = try await bench.application("a")
             let second = try await bench.application("b")
@@ -58,7 +58,7 @@ extension ServerStateConformance {
         },
     ]
 
-    static let applications = [
+    static let applications: [Case] = [
         Case("An application is added, found, changed with its ETag and removed") { bench in
             let added = try await bench.application()
             try await refused("a second one of the name", with: "already-exists") { () async throws(ServerStateError) in

@@ -28,7 +28,7 @@ extension ServerStateConformance {
         }
     }
 
-    static func feed(_ bench: Bench, key: UInt8 = 1) async throws -> FeedBench {
+    static func makeFeed(_ bench: Bench, key: UInt8 = 1) async throws -> FeedBench {
         let record = FeedRecord(
             key: [UInt8](repeating: key, count: 32), application: 1, destination: "d", query: "q", configuration: 1,
             visibility: .shared, tracking: "compare")
@@ -55,9 +55,9 @@ extension ServerStateConformance {
         page.rows.map { String(decoding: $0.key, as: UTF8.self) + ($0.body == nil ? "-" : "") }
     }
 
-    static let feedReads = [
+    static let feedReads: [Case] = [
         Case("A full read has live rows, a delta has changes and removals") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             let first = try await feed.commit([row("a"), row("b"), row("c")])
             try require(keys(try await feed.page(.full, to: first.head)), is: ["a", "b", "c"], "all rows")
             let second = try await feed.commit([row("a"), row("b", 2), removal("c")])
@@ -72,7 +72,7 @@ extension ServerStateConformance {
                 "a row that changed moves behind the end of a read")
         },
         Case("Pages follow each other by sequence number, and end at four megabytes (point 33)") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             let head = try await feed.commit((0..<5).map { row("r\($0)") }).head
             var (seen, position): ([String], ChangeNumber) = ([], 0)
             while true {
@@ -91,7 +91,7 @@ extension ServerStateConformance {
             try require(page.rows.count == 1 && page.hasMore, "one row of three megabytes")
         },
         Case("A witness is known by head and tag, also after a restore that gives numbers again (point 3)") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             let head = try await feed.commit([row("a")])
             let witness = FeedWitness(head: head.head, tag: head.tag)
             let known = try await feed.page(.full, to: head.head, witness: witness)
@@ -101,7 +101,7 @@ extension ServerStateConformance {
                 try await feed.page(.full, to: head.head, witness: forged).isWitnessKnown == false, "another tag")
         },
         Case("Floor, head and rows of a page are of one snapshot (point 5)") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             let from = try await feed.commit([row("a"), row("b")]).head
             let head = try await feed.commit([removal("a")]).head
             bench.clock.advance(by: .seconds(100))
@@ -112,7 +112,7 @@ extension ServerStateConformance {
             try require(page.feed.floor > from, "the page tells that its beginning was pruned")
         },
         Case("A removal is left out if another present part has the row (point 2a)") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             let from = try await feed.commit([row("k", part: [1])]).head
             let head = try await feed.commit([removal("k", part: [1]), row("k", 2, part: [2])]).head
             let parts: [[UInt8]] = [[1], [2]]
@@ -123,7 +123,7 @@ extension ServerStateConformance {
             try require(keys(narrow), is: ["k-"], "who may not see the other part gets the removal")
         },
         Case("A part that is gone is sent as removals without an upper bound (point 2b)") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             let from = try await feed.commit([row("a", part: [1]), row("b", part: [1]), row("b", part: [2])]).head
             _ = try await feed.commit([row("a", 2, part: [1])])
             let page = try await feed.page(
@@ -131,14 +131,14 @@ extension ServerStateConformance {
             try require(keys(page), is: ["a-"], "the edited row goes, the one in another part stays")
         },
         Case("A feed is found by the first 8 bytes of its key (point 15)") { bench in
-            let feed = try await feed(bench, key: 3)
+            let feed = try await makeFeed(bench, key: 3)
             let prefix = [UInt8](repeating: 3, count: 8)
             try require(try await feed.store.feed(withPrefix: prefix)?.id, is: feed.feed.id, "by its prefix")
             try require(
                 try await feed.store.feed(withPrefix: [UInt8](repeating: 4, count: 8)) == nil, "by no other")
             try require(try await feed.store.drop(feed.feed.id) == false, "a small feed goes at once")
             try require(try await feed.store.feed(withPrefix: prefix) == nil, "a dropped feed is not found")
-            let again = try await ServerStateConformance.feed(bench, key: 3)
+            let again = try await makeFeed(bench, key: 3)
             try require(again.feed.id > feed.feed.id, "a number is not given again")
         },
         Case("Part sets are kept for 60 days after their last use") { bench in
@@ -156,9 +156,9 @@ extension ServerStateConformance {
         },
     ]
 
-    static let feedWrites = [
+    static let feedWrites: [Case] = [
         Case("An old fence writes nothing") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             bench.clock.advance(by: .seconds(31))
             let job = try unwrap(
                 try await bench.state.jobs.claim([.refresh], limit: 1, lease: .seconds(30), owner: "b").first, "a job")
@@ -175,14 +175,14 @@ extension ServerStateConformance {
             try require(head?.rowCount, is: 1, "the present node writes")
         },
         Case("A fence of an old incarnation writes nothing (point 14)") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             _ = try await bench.state.beginIncarnation()
             let late = try await feed.store.commit(
                 RefreshBatch(feed: feed.feed.id, writes: [row("old")]), fence: feed.fence, claim: feed.claim)
             try require(late == nil, "nothing was written")
         },
         Case("A new incarnation gives numbers above those before") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             let before = try await feed.commit([row("a")])
             let incarnation = try await bench.state.beginIncarnation()
             bench.clock.advance(by: .seconds(31))
@@ -196,7 +196,7 @@ extension ServerStateConformance {
             try require(after.tag != before.tag, "with another tag")
         },
         Case("The last step of a refresh sets link and state, and an empty feed has a head") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             let step = try await feed.commit([row("a")], isLast: false)
             try require(try await feed.store.feed(feed.feed.id)?.state, is: .filling, "not yet")
             let last = try await feed.commit([])
@@ -205,12 +205,12 @@ extension ServerStateConformance {
             try require(record.state, is: .active, "the feed is full")
             try require(record.link, is: [4, 2], "the link is stored")
             try require(record.checkedAt, is: bench.clock.now, "the time of the check is stored")
-            let empty = try await ServerStateConformance.feed(bench, key: 9)
+            let empty = try await makeFeed(bench, key: 9)
             let head = try await empty.commit([])
             try require(head.head > 0 && head.tag != 0, "an empty feed has a head with a tag")
         },
         Case("A frozen feed is not written, a suspended one stays suspended") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             try await feed.commit([row("a")])
             _ = try await feed.store.setState(.suspended, note: "many rows are gone", feed: feed.feed.id)
             try await feed.commit([row("b")])
@@ -223,7 +223,7 @@ extension ServerStateConformance {
             try require(late == nil, "a frozen feed keeps its head")
         },
         Case("Digests and parts are listed in order, without removed rows") { bench in
-            let feed = try await feed(bench)
+            let feed = try await makeFeed(bench)
             try await feed.commit([row("b", part: [2]), row("a", part: [1]), row("c", part: [1])])
             try await feed.commit([removal("c", part: [1])])
             let digests = try await feed.store.digests(of: feed.feed.id, part: [1], after: nil)

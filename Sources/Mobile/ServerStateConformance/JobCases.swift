@@ -1,7 +1,7 @@
 import ServerState
 
 extension ServerStateConformance {
-    static let jobs = [
+    static let jobs: [Case] = [
         Case("A due job is given to one node only, until its lease ends") { bench in
             let store = bench.state.jobs
             try await store.add(NewJob(kind: .refresh, target: "1"))
@@ -92,7 +92,7 @@ extension ServerStateConformance {
         },
     ]
 
-    private static func request(
+    private static func makeRequest(
         _ bench: Bench, id: String = "1", hash: [UInt8] = [1], owner: [UInt8] = [5], firstSent: ServerInstant? = nil
     ) -> ReplayRequest {
         let moment = firstSent ?? bench.clock.now
@@ -101,10 +101,10 @@ extension ServerStateConformance {
             lease: .seconds(60))
     }
 
-    static let replays = [
+    static let replays: [Case] = [
         Case("A repeatable request is forwarded once, and its answer is given again") { bench in
             let store = bench.state.replays
-            let request = request(bench)
+            let request = makeRequest(bench)
             async let first = store.begin(request)
             async let second = store.begin(request)
             let decisions = try await [first, second]
@@ -118,16 +118,16 @@ extension ServerStateConformance {
             try require(try await store.finish(request.key, fence: fences[0], answer), "the answer is stored")
             try require(try await store.begin(request), is: .answered(answer), "it is given again")
             try require(
-                try await store.begin(ServerStateConformance.request(bench, hash: [2])), is: .mismatch, "another content (point 12)")
+                try await store.begin(makeRequest(bench, hash: [2])), is: .mismatch, "another content (point 12)")
         },
         Case("The same id of another owner is another request (point 12)") { bench in
-            guard case .forward = try await bench.state.replays.begin(request(bench)),
-                case .forward = try await bench.state.replays.begin(request(bench, owner: [6]))
+            guard case .forward = try await bench.state.replays.begin(makeRequest(bench)),
+                case .forward = try await bench.state.replays.begin(makeRequest(bench, owner: [6]))
             else { throw ServerStateViolation(description: "both are forwarded") }
         },
         Case("After the lease the outcome is unknown, and a released request is new") { bench in
             let store = bench.state.replays
-            let request = request(bench)
+            let request = makeRequest(bench)
             guard case .forward(let fence) = try await store.begin(request) else {
                 throw ServerStateViolation(description: "it is forwarded")
             }
@@ -141,10 +141,11 @@ extension ServerStateConformance {
         Case("Requests from long ago and from the future are refused (point 12)") { bench in
             let (now, store) = (bench.clock.now, bench.state.replays)
             try require(
-                try await store.begin(request(bench, firstSent: now + .seconds(86_401))), is: .fromFuture, "a day ahead"
+                try await store.begin(makeRequest(bench, firstSent: now + .seconds(86_401))), is: .fromFuture,
+                "a day ahead"
             )
             try require(
-                try await store.begin(request(bench, firstSent: now - .seconds(51 * 86_400))), is: .expired,
+                try await store.begin(makeRequest(bench, firstSent: now - .seconds(51 * 86_400))), is: .expired,
                 "51 days ago")
         },
         Case("A request from before the incarnation has an unknown outcome (point 4)") { bench in
@@ -152,8 +153,8 @@ extension ServerStateConformance {
             bench.clock.advance(by: .seconds(600))
             _ = try await bench.state.beginIncarnation()
             let store = bench.state.replays
-            try require(try await store.begin(request(bench, firstSent: sent)), is: .outcomeUnknown, "from before")
-            guard case .forward = try await store.begin(request(bench, id: "2")) else {
+            try require(try await store.begin(makeRequest(bench, firstSent: sent)), is: .outcomeUnknown, "from before")
+            guard case .forward = try await store.begin(makeRequest(bench, id: "2")) else {
                 throw ServerStateViolation(description: "a new one is forwarded")
             }
         },

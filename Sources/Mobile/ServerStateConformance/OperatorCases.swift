@@ -2,7 +2,7 @@ import Secrets
 import ServerState
 
 extension ServerStateConformance {
-    static let operators = [
+    static let operators: [Case] = [
         Case("An operator is added, changed and reset, which ends the sessions") { bench in
             let store = bench.state.operators
             let ann = try await store.add(OperatorRecord(name: "ann", password: "hash", totp: [1], role: .manager))
@@ -96,7 +96,7 @@ extension ServerStateConformance {
             }
             let head = try await store.auditHead()
             try require(try await store.verifyAudit(logged: head), is: .intact(head), "all entries")
-            _ = try await bench.state.expire(RetentionAges(audit: .seconds(3 * 86_400 - 60)))
+            _ = try await bench.state.expire(RetentionAges(audit: .seconds(3 * 86_400 + 60)))
             try require(try await store.audit(before: nil, limit: 10).map(\.number), is: [5, 4, 3], "old ones go")
             try require(try await store.verifyAudit(logged: head), is: .intact(head), "the rest is a chain")
             let ahead = AuditHead(number: 9, chain: [])

@@ -1,7 +1,7 @@
 import ServerState
 
 extension ServerStateConformance {
-    static let users = [
+    static let users: [Case] = [
         Case("The same subject at two issuers is two users (point 1)") { bench in
             let application = try await bench.application()
             let one = try await bench.user(of: application, issuer: "basic:local")
@@ -29,7 +29,7 @@ extension ServerStateConformance {
         },
     ]
 
-    private static func new(
+    private static func make(
         _ application: ApplicationRecord, _ user: UserRecord, id: String = "R", key: [UInt8]? = [1],
         limit: Int? = nil, activation: [UInt8]? = nil, replaces: Bool = false, settings: [SettingRecord] = []
     ) -> NewRegistration {
@@ -38,22 +38,22 @@ extension ServerStateConformance {
             publicKey: key, settings: settings, devicesPerUser: limit, activation: activation, replacesKey: replaces)
     }
 
-    static let registrations = [
+    static let registrations: [Case] = [
         Case("A repeated registration returns the first one, and another user or key does not") { bench in
             let application = try await bench.application()
             let (ann, bob) = (try await bench.user(of: application), try await bench.user("bob", of: application))
             let store = bench.state.registrations
-            guard case .created(let made) = try await store.register(new(application, ann)) else {
+            guard case .created(let made) = try await store.register(make(application, ann)) else {
                 throw ServerStateViolation(description: "a registration is made")
             }
-            try require(try await store.register(new(application, ann)), is: .repeated(made), "the same again")
+            try require(try await store.register(make(application, ann)), is: .repeated(made), "the same again")
             try require(
-                try await store.register(new(application, bob)), is: .alreadyRegistered, "another user")
+                try await store.register(make(application, bob)), is: .alreadyRegistered, "another user")
             try require(
-                try await store.register(new(application, ann, key: [2])), is: .alreadyRegistered, "another key")
+                try await store.register(make(application, ann, key: [2])), is: .alreadyRegistered, "another key")
             guard
                 case .keyReplaced(let record) = try await store.register(
-                    new(application, ann, key: [2], replaces: true))
+                    make(application, ann, key: [2], replaces: true))
             else { throw ServerStateViolation(description: "a fresh sign-in replaces the key (point 27)") }
             try require(record.publicKey, is: [2], "the new key is stored")
         },
@@ -61,7 +61,7 @@ extension ServerStateConformance {
             let (shop, farm) = (try await bench.application(), try await bench.application("farm"))
             for application in [shop, farm] {
                 let outcome = try await bench.state.registrations.register(
-                    new(application, try await bench.user(of: application)))
+                    make(application, try await bench.user(of: application)))
                 guard case .created = outcome else {
                     throw ServerStateViolation(description: "\(application.name) has a registration of its own")
                 }
@@ -70,8 +70,8 @@ extension ServerStateConformance {
         Case("Two devices that register at once with one identifier: one wins") { bench in
             let application = try await bench.application()
             let (ann, bob) = (try await bench.user(of: application), try await bench.user("bob", of: application))
-            async let first = bench.state.registrations.register(new(application, ann))
-            async let second = bench.state.registrations.register(new(application, bob))
+            async let first = bench.state.registrations.register(make(application, ann))
+            async let second = bench.state.registrations.register(make(application, bob))
             let outcomes = try await [first, second]
             try require(outcomes.count { $0 == .alreadyRegistered }, is: 1, "one is refused")
         },
@@ -81,16 +81,16 @@ extension ServerStateConformance {
             for id in ["1", "2"] {
                 guard
                     case .created = try await bench.state.registrations.register(
-                        new(application, user, id: id, limit: 2))
+                        make(application, user, id: id, limit: 2))
                 else { throw ServerStateViolation(description: "two are allowed") }
             }
             try require(
-                try await bench.state.registrations.register(new(application, user, id: "3", limit: 2)),
+                try await bench.state.registrations.register(make(application, user, id: "3", limit: 2)),
                 is: .tooManyDevices(limit: 2), "the third")
             try await bench.state.registrations.unregister("1", of: application.id, ifMatch: nil)
             guard
                 case .created = try await bench.state.registrations.register(
-                    new(application, user, id: "3", limit: 2))
+                    make(application, user, id: "3", limit: 2))
             else { throw ServerStateViolation(description: "an ended one does not count") }
         },
         Case("An activation code works once, for its user, until it expires") { bench in
@@ -101,16 +101,16 @@ extension ServerStateConformance {
             try await store.addActivation(
                 ActivationRecord(hash: [7], application: application.id, userName: "ann", expiresAt: end))
             try require(
-                try await store.register(new(application, bob, activation: [7])), is: .wrongUser, "another user")
-            guard case .created = try await store.register(new(application, ann, activation: [7])) else {
+                try await store.register(make(application, bob, activation: [7])), is: .wrongUser, "another user")
+            guard case .created = try await store.register(make(application, ann, activation: [7])) else {
                 throw ServerStateViolation(description: "the code works")
             }
             try require(
-                try await store.register(new(application, ann, id: "S", activation: [7])),
+                try await store.register(make(application, ann, id: "S", activation: [7])),
                 is: .activationOfAnotherDevice, "the code is used up")
             bench.clock.advance(by: .seconds(3601))
             try require(
-                try await store.register(new(application, ann, id: "T", activation: [7])), is: .activationInvalid,
+                try await store.register(make(application, ann, id: "T", activation: [7])), is: .activationInvalid,
                 "the code has expired")
         },
         Case("A wipe is 204 until the device confirms its version, and 205 afterwards") { bench in
@@ -118,7 +118,7 @@ extension ServerStateConformance {
             let user = try await bench.user(of: application)
             let store = bench.state.registrations
             _ = try await store.register(
-                new(application, user, settings: [SettingRecord(name: "a", value: "1")]))
+                make(application, user, settings: [SettingRecord(name: "a", value: "1")]))
             let wiping = try await store.setLock(
                 .wipe, confirmation: [9, 9], registration: "R", of: application.id)
             try require(wiping.state, is: .unregistering, "204")
@@ -136,7 +136,7 @@ extension ServerStateConformance {
             let application = try await bench.application()
             let user = try await bench.user(of: application)
             let store = bench.state.registrations
-            guard case .created(let made) = try await store.register(new(application, user)) else {
+            guard case .created(let made) = try await store.register(make(application, user)) else {
                 throw ServerStateViolation(description: "a registration is made")
             }
             var device = DeviceProperties()
@@ -155,13 +155,13 @@ extension ServerStateConformance {
         },
     ]
 
-    static let settings = [
+    static let settings: [Case] = [
         Case("A call with one read-only setting writes nothing (70005)") { bench in
             let application = try await bench.application()
             let user = try await bench.user(of: application)
             let store = bench.state.registrations
             _ = try await store.register(
-                new(
+                make(
                     application, user,
                     settings: [
                         SettingRecord(name: "fixed", value: "1", isReadOnly: true),
@@ -189,7 +189,7 @@ extension ServerStateConformance {
             let application = try await bench.application()
             let user = try await bench.user(of: application)
             let store = bench.state.registrations
-            _ = try await store.register(new(application, user))
+            _ = try await store.register(make(application, user))
             let long = String(repeating: "n", count: RegistrationLimits.settingNameLength + 1)
             let large = String(repeating: "v", count: RegistrationLimits.settingValueBytes + 1)
             let many = (0...RegistrationLimits.settings).map { ("s\($0)", "v") }

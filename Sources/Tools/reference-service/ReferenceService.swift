@@ -49,7 +49,8 @@ struct ReferenceService: AsyncParsableCommand {
     func run() async throws {
         let service = try await package == .crm ? CrmDefinition.open() : Self.open()
         let running = try await ODataServer(
-            configuration: .init(host: host, port: port), handler: try Self.handler(plain ? PlainService(base: service) : service)
+            configuration: .init(host: host, port: port),
+            handler: try Self.handler(plain ? PlainService(base: service) : service)
         ).start(stoppingOnSignals: true)
         print(
             json

@@ -30,7 +30,9 @@ struct DestinationCredentialsTests {
             authentication.secret = .file(secret)
             change(&authentication)
             configuration.destinations["shop"]?.authentication = authentication
-        } answer: { _, _ in Answer(body: "{}") } _: { site, backEnd in
+        } answer: { _, _ in
+            Answer(body: "{}")
+        } _: { site, backEnd in
             site.caller.withLock { $0.credentials = user }
             let answer = try await Wire.send("GET", site.url + "Orders")
             _ = try await Wire.send("GET", site.url + "Orders")

@@ -12,7 +12,9 @@ struct DestinationProxyTests {
 
     @Test("The back end gets the request without the fields between device and server")
     func requestFields() async throws {
-        try await ScriptedBackEnd.run { _, _ in Answer(body: "{}") } _: { site, backEnd async throws in
+        try await ScriptedBackEnd.run { _, _ in
+            Answer(body: "{}")
+        } _: { site, backEnd async throws in
             _ = try await Wire.send(
                 "GET", site.url + "Orders?$top=1",
                 [
@@ -45,7 +47,8 @@ struct DestinationProxyTests {
                     "Content-Location": "http://inner.example/Orders(7)",
                 ], body: "{\"@odata.id\":\"\(own)/svc/Orders(7)\"}")
         } _: { site, _ async throws in
-            let answer = try await Wire.send("POST", site.url + "Orders", ["Content-Type": "application/json"], body: "{}")
+            let answer = try await Wire.send(
+                "POST", site.url + "Orders", ["Content-Type": "application/json"], body: "{}")
             #expect(answer.status == 201)
             #expect(answer.field("Location") == site.url + "Orders(7)")
             #expect(answer.field("OData-EntityId") == site.url + "Orders(7)")
@@ -93,7 +96,8 @@ struct DestinationProxyTests {
         try await ScriptedBackEnd.run { seen, _ in
             seen.path.contains("moved")
                 ? Answer(status: 302, fields: ["Location": inner.url + "/svc/secret"])
-                : seen.path.contains("near") ? Answer(status: 302, fields: ["Location": "/svc/Orders"]) : Answer(body: "{}")
+                : seen.path.contains("near")
+                    ? Answer(status: 302, fields: ["Location": "/svc/Orders"]) : Answer(body: "{}")
         } _: { site, backEnd async throws in
             for path in ["..%2f..%2fadmin", "%2e%2e/admin", "a/%2e%2e/%2e%2e/admin", "a%5c..%5cadmin"] {
                 let answer = try await Wire.send("GET", site.url + path)
@@ -128,7 +132,9 @@ struct DestinationProxyTests {
 
     @Test("Codes of the back end have a logical status")
     func errorMapping() async throws {
-        try await ScriptedBackEnd.run { $0.destinations["shop"]?.errorCodes = ["LOCKED/7": 409, "418": 503] } answer: {
+        try await ScriptedBackEnd.run {
+            $0.destinations["shop"]?.errorCodes = ["LOCKED/7": 409, "418": 503]
+        } answer: {
             seen, _ in
             seen.path.contains("tea")
                 ? Answer(status: 418, body: "short and stout")
@@ -143,7 +149,9 @@ struct DestinationProxyTests {
     func csrf() async throws {
         try await ScriptedBackEnd.run { seen, _ in
             if seen.field("X-CSRF-Token") == "Fetch" {
-                return Answer(fields: ["X-CSRF-Token": "t1", "Set-Cookie": "sid=7; Path=/", "Content-Type": "application/json"], body: "{}")
+                return Answer(
+                    fields: ["X-CSRF-Token": "t1", "Set-Cookie": "sid=7; Path=/", "Content-Type": "application/json"],
+                    body: "{}")
             }
             guard seen.method != "GET" else { return Answer(body: "{}") }
             guard seen.field("X-CSRF-Token") == "t1", seen.field("Cookie") == "sid=7" else {
@@ -166,7 +174,9 @@ struct DestinationProxyTests {
     @Test("No more requests than the gate allows reach the back end at once")
     func gate() async throws {
         let running = Mutex((now: 0, most: 0))
-        try await ScriptedBackEnd.run { $0.destinations["shop"]?.gate = 3 } answer: { _, _ in
+        try await ScriptedBackEnd.run {
+            $0.destinations["shop"]?.gate = 3
+        } answer: { _, _ in
             running.withLock { state in
                 state.now += 1
                 state.most = max(state.most, state.now)
@@ -249,7 +259,9 @@ struct DestinationProxyTests {
 
     @Test("A body beyond the limit is refused, and a URL beyond 8 KB too")
     func limits() async throws {
-        try await ScriptedBackEnd.run { _, _ in Answer(body: "{}") } _: { site, backEnd async throws in
+        try await ScriptedBackEnd.run { _, _ in
+            Answer(body: "{}")
+        } _: { site, backEnd async throws in
             let long = String(repeating: "a", count: DestinationProxy.urlLimit)
             #expect(try await Wire.send("GET", site.url + long).status == 414)
             let batch = String(repeating: "x", count: 32 << 20 + 1)

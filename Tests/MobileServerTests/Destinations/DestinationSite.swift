@@ -32,7 +32,7 @@ final class DestinationSite: Sendable {
     /// The credentials and roles of the caller, which a test may change.
     let caller: Mutex<(credentials: String?, principal: Principal)>
 
-    /// Starts a node whose application `shop` has the destination `shop`.
+    /// Starts a node with the application `shop` and its destination `shop`.
     static func run(
         _ backEnd: String, keys: ServerKeys = .generate(), state: SQLiteServerState? = nil,
         transport: (any HTTPTransport)? = nil, _ change: @escaping Arrangement = { _ in },
@@ -72,7 +72,9 @@ final class DestinationSite: Sendable {
             state: state, keys: keys, configuration: ServerConfiguration(), nodeName: "test", dataFolder: folder,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         self.state = state
-        let part = try DestinationsPart(services: services, transport: transport) { path in try await ServedDatabase.open(path: path) }
+        let part = try DestinationsPart(services: services, transport: transport) { path in
+            try await ServedDatabase.open(path: path)
+        }
         self.part = part
         let user = Principal(name: "ann", roles: ["sales"])
         caller = Mutex((nil, user))
@@ -106,7 +108,9 @@ final class DestinationSite: Sendable {
     /// Reads the caller of a site that may not be there yet.
     private final class CallerBox: Sendable {
         let site = Mutex<DestinationSite?>(nil)
-        func read() -> (String?, Principal)? { site.withLock { $0?.caller.withLock { ($0.credentials, $0.principal) } } }
+        func read() -> (String?, Principal)? {
+            site.withLock { $0?.caller.withLock { ($0.credentials, $0.principal) } }
+        }
     }
 
     /// Carries out the due jobs once.
@@ -242,7 +246,7 @@ final class ScriptedBackEnd: Sendable {
 
     func stop() async { await server.stop() }
 
-    /// Runs a test with a back end whose service root is `/svc/`, and a node in front of it.
+    /// Runs a test with a back end at `/svc/` and a node in front of it.
     static func run(
         _ change: @escaping DestinationSite.Arrangement = { _ in },
         answer: @escaping @Sendable (Seen, String) async throws -> Answer,

@@ -74,7 +74,9 @@ struct LinkRewritingTests {
             #"{"Customer@odata.bind":"https://server.example/m/v1/shop/d/back/C(1)","Lines@odata.bind":["/m/v1/shop/d/back/L(1)","L(2)"]}"#,
             back)
         #expect(
-            found == #"{"Customer@odata.bind":"https://back.example:8443/svc/C(1)","Lines@odata.bind":["/svc/L(1)","L(2)"]}"#)
+            found
+                == #"{"Customer@odata.bind":"https://back.example:8443/svc/C(1)","Lines@odata.bind":["/svc/L(1)","L(2)"]}"#
+        )
     }
 
     @Test("Links of removed entities and relations in a delta are rewritten, other ids are not")
@@ -86,7 +88,7 @@ struct LinkRewritingTests {
         #expect(found.contains(#""id":"https://back.example:8443/svc/own""#))
     }
 
-    @Test("A batch in JSON whose URL leads out of the destination is refused")
+    @Test("A batch in JSON is refused if a URL leads out of the destination")
     func jsonBatch() throws {
         let back = LinkMap(from: map.to, to: map.from)
         func batch(_ url: String) throws -> String {
@@ -94,7 +96,8 @@ struct LinkRewritingTests {
                 #"{"requests":[{"id":"1","method":"get","url":"\#(url)"}]}"#,
                 JSONLinkRewriter(back, content: .batch(isRequest: true)))
         }
-        #expect(try batch("https://server.example/m/v1/shop/d/back/C(1)").contains("https://back.example:8443/svc/C(1)"))
+        #expect(
+            try batch("https://server.example/m/v1/shop/d/back/C(1)").contains("https://back.example:8443/svc/C(1)"))
         #expect(try batch("C(1)").contains("\"url\":\"C(1)\""))
         for foreign in ["https://inner.example/secret", "/svc/C(1)", "../other", "%2e%2e/other", "http:\\/\\/inner/"] {
             #expect(throws: ForeignLink.self, "\(foreign)") { try batch(foreign) }
@@ -113,15 +116,18 @@ struct LinkRewritingTests {
         let found = try rewritten(text, XMLLinkRewriter(map), pieces: pieces)
         #expect(found.contains("<!-- https://back.example:8443/svc/ -->"))
         #expect(found.contains("xml:base=\"https://server.example/m/v1/shop/d/back/\""))
-        #expect(found.contains("<id> https://server.example/m/v1/shop/d/back/P </id>") || found.contains("<id> https://server.example/m/v1/shop/d/back/P</id>"))
+        #expect(
+            found.contains("<id> https://server.example/m/v1/shop/d/back/P </id>")
+                || found.contains("<id> https://server.example/m/v1/shop/d/back/P</id>"))
         #expect(found.contains("href='https://server.example/m/v1/shop/d/back/P?$skiptoken=1&amp;x=2'"))
         #expect(found.contains("<id>https://server.example/m/v1/shop/d/back/P(1)</id>"))
         #expect(found.contains("src=\"/m/v1/shop/d/back/P(1)/$value\""))
-        #expect(found.contains("<d:id>https://back.example:8443/svc/own</d:id><id>https://back.example:8443/svc/own</id>"))
+        #expect(
+            found.contains("<d:id>https://back.example:8443/svc/own</d:id><id>https://back.example:8443/svc/own</id>"))
         #expect(found.contains("<![CDATA[<id>https://back.example:8443/svc/</id>]]>"))
     }
 
-    @Test("Any bytes pass through without links, whatever their form")
+    @Test("Bytes without links pass through unchanged")
     func anyBytes() throws {
         var numbers = SystemRandomNumberGenerator()
         let alphabet = Array("{}[]\":,\\<>/!-?='CDATA id uri@odata.id".utf8)
@@ -143,7 +149,8 @@ struct LinkRewritingTests {
         #expect(!LinkMap.isPlain(path: path))
     }
 
-    @Test("A usual path is taken", arguments: ["", "Orders", "Orders('a%2Fb')", "Orders(1)/Lines?$filter=A%20eq%20'..'"])
+    @Test(
+        "A usual path is taken", arguments: ["", "Orders", "Orders('a%2Fb')", "Orders(1)/Lines?$filter=A%20eq%20'..'"])
     func plainPaths(path: String) {
         #expect(LinkMap.isPlain(path: path) == true)
     }
@@ -221,7 +228,9 @@ struct MultipartBodyTests {
         #expect(throws: MultipartBody.Malformed.self) {
             try MultipartBody(Array((many + part + "--b--\r\n").utf8), boundary: "b")
         }
-        let nested = text.replacing("Content-Type: application/http\r\nContent-ID", with: "Content-Type: multipart/mixed; boundary=d\r\nContent-ID")
+        let nested = text.replacing(
+            "Content-Type: application/http\r\nContent-ID",
+            with: "Content-Type: multipart/mixed; boundary=d\r\nContent-ID")
         #expect(throws: MultipartBody.Malformed.self) { try MultipartBody(Array(nested.utf8), boundary: "b") }
     }
 }

@@ -26,7 +26,7 @@ struct ReplayTests {
         return formatter.string(from: Date().addingTimeInterval(offset))
     }
 
-    @Test("A second upload whose response was lost is answered from the store and creates no second row")
+    @Test("A second upload after a lost response is answered from the store and creates no second row")
     func lostResponse() async throws {
         try await ShopBackEnd.run { site, backEnd in
             let body = "{\"ID\": 50, \"Name\": \"Once\", \"Price\": 1, \"CategoryID\": 1}"
@@ -50,7 +50,9 @@ struct ReplayTests {
 
     @Test("Another request with the same id is refused (review, 12)")
     func mismatch() async throws {
-        try await ScriptedBackEnd.run { _, _ in Answer(status: 204, fields: [:]) } _: { site, backEnd async throws in
+        try await ScriptedBackEnd.run { _, _ in
+            Answer(status: 204, fields: [:])
+        } _: { site, backEnd async throws in
             let sent = fields("m-1")
             #expect(try await Wire.send("POST", site.url + "A", sent, body: "{}").status == 204)
             let other = try await Wire.send("POST", site.url + "A", sent, body: "{\"B\":1}")
@@ -63,22 +65,28 @@ struct ReplayTests {
 
     @Test("A request from the future or without a date is refused, one from long ago is unknown (review, 12)")
     func moments() async throws {
-        try await ScriptedBackEnd.run { _, _ in Answer(status: 204, fields: [:]) } _: { site, backEnd async throws in
-            let future = try await Wire.send("POST", site.url + "A", fields("f", sent: Self.now(3 * 86_400)), body: "{}")
+        try await ScriptedBackEnd.run { _, _ in
+            Answer(status: 204, fields: [:])
+        } _: { site, backEnd async throws in
+            let future = try await Wire.send(
+                "POST", site.url + "A", fields("f", sent: Self.now(3 * 86_400)), body: "{}")
             #expect(future.status == 400)
             #expect(future.field("Repeatability-Result") == "rejected")
             let old = try await Wire.send("POST", site.url + "A", fields("o", sent: Self.now(-60 * 86_400)), body: "{}")
             #expect([409, 412].contains(old.status))
             let none = try await Wire.send(
-                "POST", site.url + "A", ["Content-Type": "application/json", "Repeatability-Request-ID": "x"], body: "{}")
+                "POST", site.url + "A", ["Content-Type": "application/json", "Repeatability-Request-ID": "x"],
+                body: "{}")
             #expect(none.status == 400)
             #expect(backEnd.seen.isEmpty)
         }
     }
 
-    @Test("A request whose outcome is unknown is not sent again without being asked for (review, 4)")
+    @Test("A request with an unknown outcome is not sent again (review, 4)")
     func unknownOutcome() async throws {
-        try await ScriptedBackEnd.run { _, _ in Answer(status: 500, body: "{}") } _: { site, backEnd async throws in
+        try await ScriptedBackEnd.run { _, _ in
+            Answer(status: 500, body: "{}")
+        } _: { site, backEnd async throws in
             let sent = fields("u-1")
             #expect(try await Wire.send("POST", site.url + "A", sent, body: "{}").status == 500)
             let again = try await Wire.send("POST", site.url + "A", sent, body: "{}")
@@ -108,7 +116,9 @@ struct ReplayTests {
     func nothingHappened() async throws {
         let count = Mutex(0)
         try await ScriptedBackEnd.run { _, _ in
-            let number = count.withLock { $0 += 1; return $0 }
+            let number = count.withLock {
+                $0 += 1; return $0
+            }
             return number == 1 ? Answer(status: 429) : Answer(status: 201, body: "{}")
         } _: { site, _ async throws in
             let sent = fields("n-1")
@@ -125,7 +135,9 @@ struct ReplayTests {
         } _: { site, backEnd async throws in
             let sent = fields("t-1")
             try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<8 { group.addTask { try await Wire.send("POST", site.url + "A", sent, body: "{}").status } }
+                for _ in 0..<8 {
+                    group.addTask { try await Wire.send("POST", site.url + "A", sent, body: "{}").status }
+                }
                 for try await status in group { #expect(status == 201) }
             }
             #expect(backEnd.seen.count == 1)

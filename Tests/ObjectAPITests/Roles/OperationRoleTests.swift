@@ -55,7 +55,7 @@ struct OperationRoleTests {
         parcel = try await depot.update(parcel)
         try await depot.submitPending(parcel)
         #expect(try await depot.synchronize().accepted == 1)
-        #expect(service.takePaths() == ["create RegisterParcel", "create RegisterParcel"])
+        #expect(Set(service.takePaths()) == ["create RegisterParcel"])
         #expect(service.remarks == ["SPRING"])
     }
 

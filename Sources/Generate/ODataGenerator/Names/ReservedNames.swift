@@ -38,7 +38,7 @@ enum ReservedNames {
         "PendingOperation", "PersonalizationKeys", "PersonalizationValues", "QueryAlias", "QueryArgument",
         "QueryPath", "ReplayFailure", "RequiredInitialValues", "ResultOperand", "Savable", "SelectableColumn",
         "StateCondition", "SubscriptionArgument", "SubscriptionParameters", "SummableQueryValue", "SurrogateKey",
-        "SyncReport", "SynchronizationProfile", "TypedQueryOperand", "Updatable",
+        "SyncReport", "SynchronizationProfile", "TypedQueryOperand", "UnqueryableAttribute", "Updatable",
     ]
 
     /// The members of every generated enumeration. `none` and `some` would be confused with those of

@@ -76,7 +76,7 @@ extension ModelSubset {
         result.annotations = container.annotations.filter { $0.term.hasPrefix(Vocabulary.objects) }
         result.entitySets = container.entitySets.filter { isWanted($0.name) && contains($0.type) }.map { set in
             var set = set
-            set.annotations = reduced(set.annotations)
+            set.annotations = reduced(set.annotations) + verbRestrictions(set.annotations)
             set.bindings = reduced(set.bindings, container)
             return set
         }
@@ -96,6 +96,13 @@ extension ModelSubset {
         let sets = Set(result.entitySets.map(\.name))
         result.associationSets = container.associationSets.filter { $0.ends.allSatisfy { sets.contains($0.entitySet) } }
         return result
+    }
+
+    /// Returns the annotations about the verbs of a set, which the metadata of business objects show.
+    private func verbRestrictions(_ annotations: [Annotation]) -> [Annotation] {
+        guard configuration.objects else { return [] }
+        let terms = ["Insert", "Update", "Delete"].map { "\(Vocabulary.capabilities)\($0)Restrictions" }
+        return annotations.filter { terms.contains($0.term) }
     }
 
     private func reduced(

@@ -14,7 +14,7 @@ struct ModelSubset {
     var enumTypes: [QualifiedName] { enumerations.sorted { $0.description < $1.description } }
 
     private let model: EntityDataModel
-    private let configuration: GeneratorConfiguration
+    let configuration: GeneratorConfiguration
     private var structured: Set<QualifiedName> = []
     private var enumerations: Set<QualifiedName> = []
     private var definitions: Set<QualifiedName> = []

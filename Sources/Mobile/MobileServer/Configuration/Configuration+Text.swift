@@ -26,7 +26,7 @@ extension ServerConfiguration {
         let reader = ConfigurationReader(path: path)
         let root = reader.root(of: text)
         if let root { ServerKeySchema.configuration.read(root, into: &self, named: "The configuration", reader) }
-        ConfigurationChecks.check(self, root, reader)
+        ConfigurationChecks.check(self, at: root, reader)
         let mistakes = reader.sorted.filter { !$0.isWarning }
         guard mistakes.isEmpty else { throw ConfigurationError(problems: reader.sorted) }
         warnings = reader.sorted
@@ -53,7 +53,7 @@ extension ApplicationConfiguration {
         let reader = ConfigurationReader(path: path)
         let root = reader.root(of: text)
         if let root { ApplicationKeySchema.application.read(root, into: &self, named: "The application", reader) }
-        ConfigurationChecks.check(self, root, reader)
+        ConfigurationChecks.check(self, at: root, reader)
         let mistakes = reader.sorted.filter { !$0.isWarning }
         guard mistakes.isEmpty else { throw ConfigurationError(problems: mistakes) }
     }

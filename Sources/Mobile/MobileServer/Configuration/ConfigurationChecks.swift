@@ -4,7 +4,7 @@ import Yams
 /// Rules over several keys, which are checked after all keys have been read.
 enum ConfigurationChecks {
     /// Checks the listeners.
-    static func check(_ configuration: ServerConfiguration, _ root: Node?, _ reader: ConfigurationReader) {
+    static func check(_ configuration: ServerConfiguration, at root: Node?, _ reader: ConfigurationReader) {
         let server = configuration.server
         let place = root?["server"]?["tls"] ?? root?["server"]
         func note(_ message: String) { reader.note(place?.mark, message) }
@@ -38,12 +38,12 @@ enum ConfigurationChecks {
                 isWarning: true)
         }
         for (name, application) in configuration.applications.sorted(by: { $0.key < $1.key }) {
-            check(application, root?["applications"]?[name], reader)
+            check(application, at: root?["applications"]?[name], reader)
         }
     }
 
     /// Checks an application.
-    static func check(_ application: ApplicationConfiguration, _ node: Node?, _ reader: ConfigurationReader) {
+    static func check(_ application: ApplicationConfiguration, at node: Node?, _ reader: ConfigurationReader) {
         for (name, security) in application.security.sorted(by: { $0.key < $1.key }) {
             let place = (node?["security"]?[name] ?? node)?.mark
             let needs: (key: String, value: String?)? =
@@ -66,7 +66,7 @@ enum ConfigurationChecks {
                 isWarning: true)
         }
         for (name, destination) in application.destinations.sorted(by: { $0.key < $1.key }) {
-            check(destination, name, node?["destinations"]?[name] ?? node, reader)
+            check(destination, at: node?["destinations"]?[name] ?? node, reader)
         }
         for (index, rule) in application.permissions.enumerated() {
             guard let destination = rule.destination, application.destinations[destination] == nil else { continue }
@@ -77,7 +77,7 @@ enum ConfigurationChecks {
     }
 
     private static func check(
-        _ destination: DestinationConfiguration, _ name: String, _ node: Node?, _ reader: ConfigurationReader
+        _ destination: DestinationConfiguration, at node: Node?, _ reader: ConfigurationReader
     ) {
         if destination.kind == .odata {
             let scheme = destination.url.prefix { $0 != ":" }.lowercased()

@@ -84,7 +84,7 @@ private struct EndpointFileReader {
         self.application = application
     }
 
-    private mutating func note(_ line: Int, _ column: Int, _ message: String, isWarning: Bool = false) {
+    private mutating func note(at line: Int, _ column: Int, _ message: String, isWarning: Bool = false) {
         problems.append(
             ConfigurationProblem(path: path, line: line, column: column, message: message, isWarning: isWarning))
     }
@@ -96,19 +96,19 @@ private struct EndpointFileReader {
         let column = line.prefix { $0 == " " || $0 == "\t" }.count + 1
         let trimmed = line.trimmingCharacters(in: .whitespaces)
         guard !trimmed.isEmpty, !trimmed.hasPrefix("#"), !trimmed.hasPrefix(";") else { return }
-        if trimmed.hasPrefix("[") { return begin(trimmed, number, column) }
+        if trimmed.hasPrefix("[") { return begin(trimmed, at: number, column) }
         guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
-            return note(number, column, "A line is '[section]' or 'key=value'.")
+            return note(at: number, column, "A line is '[section]' or 'key=value'.")
         }
         let key = line[..<equals].trimmingCharacters(in: .whitespaces)
         let value = line[line.index(after: equals)...].trimmingCharacters(in: .whitespaces)
-        guard !key.isEmpty else { return note(number, column, "A line is '[section]' or 'key=value'.") }
+        guard !key.isEmpty else { return note(at: number, column, "A line is '[section]' or 'key=value'.") }
         let place = line.distance(from: line.startIndex, to: equals) + 2
-        take(key, value, number, column, valueColumn: place)
+        take(key, value, at: number, column: column, valueColumn: place)
     }
 
-    private mutating func begin(_ text: String, _ line: Int, _ column: Int) {
-        guard text.hasSuffix("]") else { return note(line, column, "The name of a section ends with ']'.") }
+    private mutating func begin(_ text: String, at line: Int, _ column: Int) {
+        guard text.hasSuffix("]") else { return note(at: line, column, "The name of a section ends with ']'.") }
         section = text.dropFirst().dropLast().trimmingCharacters(in: .whitespaces)
         query = nil
         switch section {
@@ -116,36 +116,37 @@ private struct EndpointFileReader {
         case "defining_query", "defining_request": break
         default:
             note(
-                line, column,
+                at: line, column,
                 "The section '\(section)' is kept for the export, and has no effect.", isWarning: true)
         }
     }
 
-    private mutating func take(_ key: String, _ value: String, _ line: Int, _ column: Int, valueColumn: Int) {
+    private mutating func take(_ key: String, _ value: String, at line: Int, column: Int, valueColumn: Int) {
         switch section {
-        case "endpoint": takeEndpoint(key, value, line, column, valueColumn)
-        case "defining_query", "defining_request": takeQuery(key, value, line, column, valueColumn)
-        case "": note(line, column, "The key '\(key)' stands before the first section.")
+        case "endpoint": takeEndpoint(key, value, at: line, column: column, valueColumn: valueColumn)
+        case "defining_query", "defining_request":
+            takeQuery(key, value, at: line, column: column, valueColumn: valueColumn)
+        case "": note(at: line, column, "The key '\(key)' stands before the first section.")
         default: application.preserved["\(section)/\(key)"] = value
         }
     }
 
     private mutating func takeEndpoint(
-        _ key: String, _ value: String, _ line: Int, _ column: Int, _ valueColumn: Int
+        _ key: String, _ value: String, at line: Int, column: Int, valueColumn: Int
     ) {
         if key == "name" {
             guard application.destinations[value] != nil else {
                 let near = QueryError.suggestions(for: value, among: application.destinations.keys.sorted())
                 let advice = near.isEmpty ? "Add it with its URL first." : "Did you mean \(near[0])?"
                 destination = nil
-                return note(line, valueColumn, "There is no destination '\(value)'. \(advice)")
+                return note(at: line, valueColumn, "There is no destination '\(value)'. \(advice)")
             }
             destination = value
             return
         }
         guard let name = destination, var changed = application.destinations[name] else {
             if !problems.contains(where: { !$0.isWarning }) {
-                note(line, column, "The first key of an endpoint is its name.")
+                note(at: line, column, "The first key of an endpoint is its name.")
             }
             return
         }
@@ -154,48 +155,49 @@ private struct EndpointFileReader {
         case .taken: application.destinations[name] = changed
         case .takenAs(let remark):
             application.destinations[name] = changed
-            note(line, valueColumn, remark, isWarning: true)
-        case .refused(let expected): note(line, valueColumn, "\(key) is \(expected).")
+            note(at: line, valueColumn, remark, isWarning: true)
+        case .refused(let expected): note(at: line, valueColumn, "\(key) is \(expected).")
         case .unknown:
             application.preserved["endpoint \(name)/\(key)"] = value
-            note(line, column, "The key '\(key)' is kept for the export, and has no effect.", isWarning: true)
+            note(at: line, column, "The key '\(key)' is kept for the export, and has no effect.", isWarning: true)
         }
     }
 
     private mutating func takeQuery(
-        _ key: String, _ value: String, _ line: Int, _ column: Int, _ valueColumn: Int
+        _ key: String, _ value: String, at line: Int, column: Int, valueColumn: Int
     ) {
         guard let name = destination else {
             if !problems.contains(where: { !$0.isWarning }) {
-                note(line, column, "A defining query belongs to the endpoint before it.")
+                note(at: line, column, "A defining query belongs to the endpoint before it.")
             }
             return
         }
         if key == "name" {
             if let objection = ApplicationKeySchema.objection(to: value) {
-                return note(line, valueColumn, "'\(value)' is no name: \(objection)")
+                return note(at: line, valueColumn, "'\(value)' is no name: \(objection)")
             }
             query = value
             if application.destinations[name]?.queries[value] == nil {
                 application.destinations[name]?.queries[value] = QueryConfiguration(value)
                 note(
-                    line, valueColumn, "The defining query '\(value)' is new, and reads the entity set of this name.",
+                    at: line, valueColumn,
+                    "The defining query '\(value)' is new, and reads the entity set of this name.",
                     isWarning: true)
             }
             return
         }
         guard let query, var changed = application.destinations[name]?.queries[query] else {
-            return note(line, column, "The first key of a defining query is its name.")
+            return note(at: line, column, "The first key of a defining query is its name.")
         }
         switch EndpointFileKeys.set(key, value, of: &changed) {
         case .taken: application.destinations[name]?.queries[query] = changed
         case .takenAs(let remark):
             application.destinations[name]?.queries[query] = changed
-            note(line, valueColumn, remark, isWarning: true)
-        case .refused(let expected): note(line, valueColumn, "\(key) is \(expected).")
+            note(at: line, valueColumn, remark, isWarning: true)
+        case .refused(let expected): note(at: line, valueColumn, "\(key) is \(expected).")
         case .unknown:
             application.preserved["query \(name) \(query)/\(key)"] = value
-            note(line, column, "The key '\(key)' is kept for the export, and has no effect.", isWarning: true)
+            note(at: line, column, "The key '\(key)' is kept for the export, and has no effect.", isWarning: true)
         }
     }
 }

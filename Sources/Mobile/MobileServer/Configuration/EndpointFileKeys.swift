@@ -41,7 +41,7 @@ enum EndpointFileKeys {
             return .taken
         case "case_sensitive_offline_db": return flag(value, &destination.store.isCaseSensitive)
         case "json_datetimeoffset_in_utc": return flag(value, &destination.store.hasOffsetInUTC)
-        case "local_change_expiry": return number(value, &destination.store.localChangeExpiry, 0...36_500)
+        case "local_change_expiry": return number(value, &destination.store.localChangeExpiry, in: 0...36_500)
         case "early_populate_backend_generated_values":
             return flag(value, &destination.store.populatesGeneratedValuesEarly)
         case "allow_omitting_max_length_facet": return flag(value, &destination.store.omitsMaxLength)
@@ -52,7 +52,7 @@ enum EndpointFileKeys {
         case "batch_all_defining_queries": return flag(value, &destination.store.batchesAll)
         case "check_repeatable_requests": return flag(value, &destination.store.checksRepeatable)
         case "allow_defining_query_removal": return flag(value, &destination.store.allowsQueryRemoval)
-        case "max_delta_resends": return number(value, &destination.store.maximumDeltaResends, 0...1000)
+        case "max_delta_resends": return number(value, &destination.store.maximumDeltaResends, in: 0...1000)
         default: return .unknown
         }
     }
@@ -90,7 +90,7 @@ enum EndpointFileKeys {
         return .taken
     }
 
-    private static func number(_ value: String, _ target: inout Int, _ range: ClosedRange<Int>) -> Outcome {
+    private static func number(_ value: String, _ target: inout Int, in range: ClosedRange<Int>) -> Outcome {
         guard let number = Int(value), range.contains(number) else {
             return .refused(expected: "a number from \(range.lowerBound) to \(range.upperBound)")
         }
@@ -100,7 +100,7 @@ enum EndpointFileKeys {
 
     private static func minutes(_ value: String, _ target: inout Duration) -> Outcome {
         var number = 0
-        let outcome = Self.number(value, &number, 0...52_560_000)
+        let outcome = Self.number(value, &number, in: 0...52_560_000)
         if case .taken = outcome { target = .seconds(number * 60) }
         return outcome
     }

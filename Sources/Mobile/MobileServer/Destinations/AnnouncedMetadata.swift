@@ -58,7 +58,8 @@ enum AnnouncedMetadata {
                 let isEmpty = rest[rest.index(before: tail)] == "/"
                 let last =
                     isEmpty
-                    ? rest.index(after: tail) : rest[tail...].firstRange(of: "</Annotation>")?.upperBound ?? rest.endIndex
+                    ? rest.index(after: tail)
+                    : rest[tail...].firstRange(of: "</Annotation>")?.upperBound ?? rest.endIndex
                 rest.removeSubrange(begin.lowerBound..<last)
             }
             let offset = text.distance(from: text.startIndex, to: place.lowerBound)

@@ -26,8 +26,8 @@ final class BackEndSession: Sendable {
             configuration: configuration)
     }
 
-    /// Sends a request. A change that is refused for want of a token is sent once more with a new one: the refusal proves
-    /// that nothing happened.
+    /// Sends a request. A change that is refused for want of a token is sent once more with a new token. The refusal
+    /// proves that nothing happened.
     func send(_ request: HTTPRequest, body: ByteStream?) async throws -> (HTTPResponse, ByteStream) {
         var request = request
         let isChange = ![.get, .head, .options].contains(request.method)

@@ -149,6 +149,8 @@ extension DestinationCredentialsError: CodedError {
     public var errorCode: ErrorCode { ErrorCode(rawValue: "destination.credentials") }
     /// Always `FailureKind.request`: the configuration must be changed.
     public var failureKind: FailureKind { .request }
+    /// The description as `reason`.
+    public var errorArguments: [String: String] { ["reason": description] }
 }
 
 /// A transport with a client certificate for every request.

@@ -26,7 +26,10 @@ struct DestinationExchange: Sendable {
         }
         if runtime.rights != nil {
             guard let client = runtime.client else { throw DestinationFailure.roleMissing }
-            return try await replayed(request, body, proxy) { request, body in await served(by: client, request, body) }
+            let provider = RemoteProvider(base: client, root: proxy.root)
+            return try await replayed(request, body, proxy) { request, body in
+                await served(by: provider, request, body)
+            }
         }
         var circumstances = DestinationProxy.Circumstances(
             publicRoot: try publicRoot(request), credentials: caller.credentials)
@@ -55,7 +58,8 @@ struct DestinationExchange: Sendable {
             if feed == nil, let rights = runtime.rights { provider = DestinationRights(base: provider, rights: rights) }
             var options = ODataHandler.Options()
             options.maxBodySize = Int(clamping: services.configuration.limits.upload)
-            options.publicURL = services.configuration.server.publicURL == nil
+            options.publicURL =
+                services.configuration.server.publicURL == nil
                 ? nil : try publicRoot(request).description
             let isV2: Bool
             if let feed {
@@ -83,8 +87,7 @@ struct DestinationExchange: Sendable {
 
     /// Returns the feed that answers a request, or `nil` if the back end does.
     ///
-    /// - Throws: 403 if the query is a feed that the caller's roles restrict; 410 for a link of this server whose query
-    ///   is no feed any more.
+    /// - Throws: 410 for a link of this server if its query is no feed any more.
     private func feed(for request: HTTPRequest) async throws -> (FeedDefinition, any ODataProvider)? {
         guard request.method == .get, let client = runtime.client,
             runtime.configuration.queries.values.contains(where: { $0.visibility == .shared }),
@@ -162,7 +165,7 @@ struct DestinationExchange: Sendable {
     private var replay: ReplayGuard {
         ReplayGuard(
             replays: services.state.replays, node: services.nodeName,
-            lease: runtime.configuration.timeout + .seconds(30))
+            lease: runtime.configuration.timeout * 2 + .seconds(5))
     }
 
     private var owner: [UInt8] {
@@ -193,8 +196,10 @@ struct DestinationExchange: Sendable {
         let answer = try await replay.perform(identification) {
             do {
                 let (response, stream) = try await forward(request, ByteStream(bytes))
-                return ReplayGuard.Answer(
-                    response: response, body: try await stream.collect(limit: DestinationProxy.batchLimit))
+                let body = try await withTimeLimit(proxy.timeout) {
+                    try await stream.collect(limit: DestinationProxy.batchLimit)
+                }
+                return ReplayGuard.Answer(response: response, body: body)
             } catch let refusal as DestinationGate.Refusal {
                 throw ReplayGuard.NotSent(reason: DestinationFailure.error(refusal))
             } catch TransportError.cannotConnect(let host, let reason) {
@@ -211,7 +216,7 @@ struct DestinationExchange: Sendable {
         return (response, ByteStream(answer.body))
     }
 
-    /// Adds to the metadata of V4 what this server adds to the back end: delta links of feeds and repeatable requests.
+    /// Announces the delta links and repeatable requests of this server in the metadata of V4.
     private func announced(
         _ answer: (HTTPResponse, ByteStream), _ request: HTTPRequest
     ) async throws -> (HTTPResponse, ByteStream) {

@@ -26,7 +26,8 @@ final class DestinationProxy: Sendable {
     let mapping: ErrorMapping
     private let credentials: DestinationCredentials
     private let transport: any HTTPTransport
-    private let timeout: Duration
+    /// The longest wait for the head of a response, and for its body if it is needed as a whole.
+    let timeout: Duration
     private let rewrites: Bool
     private let uploadLimit: Int
     private let sessions = Mutex<(byName: [[UInt8]: BackEndSession], order: [[UInt8]])>(([:], []))
@@ -146,7 +147,7 @@ final class DestinationProxy: Sendable {
         return batch
     }
 
-    /// Returns a relative URL whose option `$id` leads to the back end.
+    /// Returns a relative URL with its option `$id` mapped to the back end.
     private static func mappingID(in relative: String, _ map: LinkMap) -> String {
         guard let mark = relative.firstIndex(of: "?"), relative.contains("id=") else { return relative }
         let options = relative[relative.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
@@ -260,7 +261,9 @@ final class DestinationProxy: Sendable {
             let words = message.line.split(separator: " ", maxSplits: 2)
             if words.count >= 2, let status = Int(words[1]), status >= 400 {
                 let (logical, bytes) = mapping.apply(to: message.body, status: status)
-                if logical != status { message.line = "\(words[0]) \(logical) \(HTTPResponse.Status(code: logical).reasonPhrase)" }
+                if logical != status {
+                    message.line = "\(words[0]) \(logical) \(HTTPResponse.Status(code: logical).reasonPhrase)"
+                }
                 message.setBody(bytes)
             }
             guard rewrites else { return }

@@ -4,8 +4,8 @@ import ODataService
 
 /// Enforces the permissions of an application at a back end that does not know them (`mobile-server.md` 0.9).
 ///
-/// A request is passed on only in a form whose result the permissions bound: sets are read with the filter of the
-/// permission, an entity is looked up before it is changed, and a request whose result cannot be bounded is refused.
+/// Sets are read with the filter of the permission. An entity is looked up before it is changed. A request is refused if
+/// its result cannot be restricted.
 /// Permissions only add; without one a set does not exist for the caller.
 struct DestinationRights: ProviderWrapper {
     let base: any ODataProvider
@@ -174,7 +174,7 @@ struct DestinationRights: ProviderWrapper {
 
     // MARK: Filters
 
-    /// Returns a read whose rows match a filter.
+    /// Returns a read of the rows that match a filter.
     private func restricted(
         _ request: ODataRequest, _ bound: BoundURL, to filter: AccessFilter, _ name: String, _ caller: Principal?,
         _ model: EntityDataModel
@@ -200,7 +200,7 @@ struct DestinationRights: ProviderWrapper {
         throw Access.refusal(caller, name)
     }
 
-    /// Looks up the entity that a change addresses, and makes the change conditional on what was seen.
+    /// Looks up the entity that a change addresses, and makes the change conditional on its ETag.
     private func checkStored(
         _ request: inout ODataRequest, _ bound: BoundURL, _ filter: AccessFilter, _ rows: AccessFilter?,
         _ name: String, _ caller: Principal?, _ model: EntityDataModel

@@ -28,7 +28,7 @@ final class DestinationRuntime: Sendable {
     private let way: Way
     private let loaded = Mutex<Loaded?>(nil)
 
-    /// The metadata of the back end and what follows from them.
+    /// The metadata of the back end and the feeds of its queries.
     private struct Loaded: Sendable {
         let model: EntityDataModel
         /// `v2` or `v4`.

@@ -199,11 +199,13 @@ public final class DestinationsPart: ServerPart, DestinationService {
         guard let permit = admitted.enter() else {
             return DestinationFailure.response(DestinationFailure.busy(), to: request)
         }
+        let start = ContinuousClock.now
         do {
             let runtime = try await runtime(name, of: caller.application)
             let exchange = DestinationExchange(
                 runtime: runtime, services: services, refresher: refresher, root: root, caller: caller)
             let (response, stream) = try await exchange.answer(request, body)
+            if request.method == .get { log(request, response, isDelta: hasToken, of: name, for: caller, since: start) }
             return (response, stream.keeping(permit))
         } catch {
             if !(error is ODataError) {
@@ -212,6 +214,25 @@ public final class DestinationsPart: ServerPart, DestinationService {
             }
             return DestinationFailure.response(DestinationFailure.error(error), to: request)
         }
+    }
+
+    /// Writes one line for each synchronization: the first page of a full read that tracks changes, or a delta.
+    private func log(
+        _ request: HTTPRequest, _ response: HTTPResponse, isDelta: Bool, of name: String, for caller: DeviceCaller,
+        since start: ContinuousClock.Instant
+    ) {
+        let applied = HTTPField.Name("Preference-Applied").map { response.headerFields[values: $0] } ?? []
+        let tracks = applied.contains { $0.contains("track-changes") }
+        guard isDelta || tracks else { return }
+        let (seconds, attoseconds) = start.duration(to: .now).components
+        services.logger.info(
+            "sync",
+            metadata: [
+                "application": "\(caller.application.record.name)", "destination": "\(name)",
+                "registration": "\(caller.registration?.id ?? "-")", "user": "\(caller.user.id)",
+                "kind": "\(isDelta ? "delta" : "full")", "status": "\(response.status.code)",
+                "ms": "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)",
+            ])
     }
 }
 

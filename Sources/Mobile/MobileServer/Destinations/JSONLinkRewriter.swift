@@ -1,5 +1,5 @@
-/// Rewrites the links of a JSON body: values whose names say that they are links, never values of properties (OData JSON
-/// Format 4.01, 4.6; OData 2.0 JSON Format).
+/// Rewrites the links of a JSON body: values of control information, never values of properties (OData JSON Format 4.01,
+/// 4.6; OData 2.0 JSON Format).
 ///
 /// The body passes through as it is; only a name and the value of a link are held. A link that is longer than
 /// ``linkLimit`` passes unchanged.
@@ -12,7 +12,7 @@ struct JSONLinkRewriter: BodyRewriter {
     /// The kind of body, which decides about names that are links only there.
     enum Content: Sendable {
         case plain
-        /// A service document, whose entries have a `url`.
+        /// A service document; its entries have a `url`.
         case serviceDocument
         /// References of OData 2.0 with a bare `uri`.
         case references
@@ -27,7 +27,7 @@ struct JSONLinkRewriter: BodyRewriter {
         /// The last name in the object.
         var member = ""
         var expectsName: Bool
-        /// Whether the object describes a removed entity or a relation, whose `id`, `source` and `target` are links.
+        /// Whether the object describes a removed entity or a relation, so that `id`, `source` and `target` are links.
         var isDeltaItem = false
     }
 

@@ -5,15 +5,17 @@ import ODataHTTP
 /// Links of responses lead from the back end to the server, those of requests the other way. A relative link is the same
 /// on both sides. A link to another place is left as it is.
 struct LinkMap: Sendable {
-    /// The root whose links are replaced.
+    /// The root of the links that are replaced.
     let from: ServiceRoot
     /// The root that takes its place.
     let to: ServiceRoot
 
     /// Returns the link on the other side, or `nil` if the link stays as it is.
     func mapped(_ link: String) -> String? {
-        guard Self.isAbsolute(link), let rest = from.relative(link) else { return nil }
-        return (link.hasPrefix("/") ? to.path : to.description) + rest
+        // Context URLs have a fragment.
+        let end = link.firstIndex(of: "#") ?? link.endIndex
+        guard Self.isAbsolute(link), let rest = from.relative(String(link[..<end])) else { return nil }
+        return (link.hasPrefix("/") ? to.path : to.description) + rest + link[end...]
     }
 
     /// Returns whether a link of a request may be sent: it is relative, or lies below the root. Segments that lead out

@@ -53,7 +53,7 @@ public struct FeedCommands: Sendable {
         try await destinations.refresher.demand(feed)
     }
 
-    /// Lets a suspended feed go on: an operator has decided that its rows are really gone. The next refresh removes them.
+    /// Lets a suspended feed go on, as an operator has decided. The next refresh removes the missing rows.
     ///
     /// - Throws: ``FeedCommandError``.
     public func resume(_ id: RecordNumber) async throws {
@@ -66,8 +66,8 @@ public struct FeedCommands: Sendable {
         await state.signal.send([.jobs])
     }
 
-    /// Reads the query of a feed as several users, and compares the results. A difference shows that the rows are not the
-    /// same for everybody, and suspends the feed (`mobile-server.md` 5.2).
+    /// Reads the query of a feed as several users, and compares the results. A difference suspends the feed
+    /// (`mobile-server.md` 5.2).
     ///
     /// - Parameters:
     ///   - id: The number of the feed.
@@ -191,6 +191,16 @@ extension FeedCommandError: CodedError {
         case .unknownApplication, .unknownFeed: .missing
         case .suspended, .notSuspended: .conflict
         case .tooFewUsers: .request
+        }
+    }
+
+    /// The name or number as `value`, and the reason as `reason`.
+    public var errorArguments: [String: String] {
+        switch self {
+        case .unknownApplication(let name): ["value": name]
+        case .unknownFeed(let id), .notSuspended(let id): ["value": String(id)]
+        case .suspended(let id, let note): ["value": String(id), "reason": note]
+        case .tooFewUsers: [:]
         }
     }
 }

@@ -1,7 +1,7 @@
 import ODataModel
 import ODataService
 
-/// A back end whose shared queries are answered from feeds, in the protocol of the provider behind it.
+/// A back end with a shared query that is answered from a feed.
 struct FeedProvider: ProviderWrapper {
     let base: any ODataProvider
     let reader: FeedReader

@@ -23,9 +23,9 @@ struct FeedRefresher: JobWorker {
 
     // MARK: Readers
 
-    /// Returns a feed whose rows may be served. A feed that is empty or too old is refreshed first; others wait.
+    /// Returns a feed that may be served. A feed that is empty or too old is refreshed first; others wait.
     ///
-    /// - Parameter isFirstPage: Whether the reader may wait; the later pages of a read take what there is.
+    /// - Parameter isFirstPage: Whether the reader may wait; the later pages of a read never wait.
     /// - Throws: 503 if the rows are too old after ``wait``.
     func current(_ definition: FeedDefinition, isFirstPage: Bool) async throws -> FeedRecord {
         guard let feed = try await state.feeds.feed(definition.record.key, makingWith: definition.record) else {
@@ -75,7 +75,8 @@ struct FeedRefresher: JobWorker {
         if let asked = feed.askedAt, now - asked > Self.restAfter { return .done }
         guard let claim = try await state.feeds.begin(feed.id, fence: job.fence) else { return .done }
         try await refresh(
-            feed, definition, FeedSource(provider: provider, definition: definition), lease: FeedLease(fence: job.fence, claim: claim),
+            feed, definition, FeedSource(provider: provider, definition: definition),
+            lease: FeedLease(fence: job.fence, claim: claim),
             acceptsRemovals: job.payload == Self.acceptingRemovals)
         return .again(at: try await state.now() + definition.configuration.refreshInterval)
     }
@@ -83,7 +84,7 @@ struct FeedRefresher: JobWorker {
     /// The payload of a job after an operator has decided that the rows are gone.
     static let acceptingRemovals = Array("accept-removals".utf8)
 
-    /// Refreshes a feed whose fence was raised.
+    /// Refreshes a feed under a lease.
     ///
     /// - Parameter acceptsRemovals: Whether an operator has decided that many rows may go.
     /// - Throws: Errors of the back end; the feed is unchanged then.
@@ -94,7 +95,9 @@ struct FeedRefresher: JobWorker {
         CrashPoint.pass("refresh-begun")
         let mayLink =
             ["auto", "link"].contains(definition.configuration.tracking) && definition.url.options.expand.isEmpty
-        if mayLink, !acceptsRemovals, feed.state == .active, let link = feed.link.map({ String(decoding: $0, as: UTF8.self) }) {
+        if mayLink, !acceptsRemovals, feed.state == .active,
+            let link = feed.link.map({ String(decoding: $0, as: UTF8.self) })
+        {
             do {
                 return try await follow(link, feed, definition, source, lease: lease)
             } catch let error as ODataError where error.status == 410 || error.status == 404 {
@@ -225,8 +228,8 @@ struct FeedRefresher: JobWorker {
     }
 }
 
-/// The right to write a feed: the fence of the job, and the random name that the feed gave for it. A restored database gives
-/// a fence again, but no name.
+/// The right to write a feed: the fence of the job, and the random name that the feed gave for it. A restored database
+/// gives a fence again. It never gives a name again.
 struct FeedLease: Hashable, Sendable {
     let fence: Fence
     let claim: UInt64

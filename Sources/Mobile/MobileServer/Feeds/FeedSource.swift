@@ -59,7 +59,9 @@ struct FeedSource: Sendable {
             }
             try await take(page)
             guard let next = page.nextLink else { return End(deltaLink: page.deltaLink) }
-            guard visited.insert(next).inserted else { throw Unreliable(description: "The pages go round in a circle.") }
+            guard visited.insert(next).inserted else {
+                throw Unreliable(description: "The pages go round in a circle.")
+            }
             request = ODataRequest(following: next)
             request.preferences.maxPageSize = 1000
         }

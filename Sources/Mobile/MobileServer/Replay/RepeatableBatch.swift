@@ -9,7 +9,7 @@ struct RepeatableBatch: Sendable {
     let replay: ReplayGuard
     let owner: [UInt8]
     let circumstances: DestinationProxy.Circumstances
-    /// The request of the batch, whose fields each forwarded batch has.
+    /// The request of the batch; each forwarded batch has its fields.
     let request: HTTPRequest
     /// Whether units after a refused one are executed.
     let continuesOnError: Bool
@@ -152,6 +152,7 @@ extension DestinationProxy {
             if case .cannotConnect = error { throw ReplayGuard.NotSent(reason: DestinationFailure.error(error)) }
             throw error
         }
-        return ReplayGuard.Answer(response: response, body: try await body.collect(limit: Self.batchLimit))
+        let bytes = try await withTimeLimit(timeout) { try await body.collect(limit: Self.batchLimit) }
+        return ReplayGuard.Answer(response: response, body: bytes)
     }
 }

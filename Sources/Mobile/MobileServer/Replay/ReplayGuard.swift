@@ -178,7 +178,7 @@ struct ReplayGuard: Sendable {
 
     private enum Finality { case final, nothingHappened, unknown }
 
-    /// Returns what a response says about the request (`mobile-server.md` 0.3).
+    /// Returns the finality of a response (`mobile-server.md` 0.3).
     private static func finality(of answer: Answer) -> Finality {
         switch answer.response.status.code {
         case 200..<300: .final
@@ -192,15 +192,17 @@ struct ReplayGuard: Sendable {
     // MARK: Stored responses
 
     private static func stored(_ answer: Answer) -> ReplayAnswer {
-        let fields = answer.response.headerFields.filter { !["content-length", "date"].contains($0.name.canonicalName) }
+        let fields = answer.response.headerFields.filter {
+            !["content-length", "date"].contains($0.name.canonicalName)
+        }
         let text = fields.map { "\($0.name.rawName): \($0.value)" }.joined(separator: "\n")
         return ReplayAnswer(
             status: answer.response.status.code, fields: Array(text.utf8),
             body: answer.body.count <= bodyLimit ? answer.body : nil)
     }
 
-    /// Returns a stored response. One whose body was too long to be kept has the status 204: the change is known to be
-    /// done, and the device reads the entity.
+    /// Returns a stored response. Its status is 204 if the body was too long to be kept: the change is done, and the
+    /// device reads the entity.
     private static func answer(_ stored: ReplayAnswer) -> Answer? {
         var response = HTTPResponse(status: .init(code: stored.status))
         for line in String(decoding: stored.fields, as: UTF8.self).split(separator: "\n") {

@@ -86,7 +86,7 @@ public enum ServerBackup {
                 atPath: folder.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             try file.seek(toOffset: UInt64(header.count))
             while let (name, length) = try entry(file, path) {
-                try copy(file, length, to: folder.file(name), path)
+                try copy(file, length, to: folder.file(name), backup: path)
             }
         } catch let error as ServerFolderError {
             throw error
@@ -134,7 +134,7 @@ public enum ServerBackup {
         return (String(words[0]), length)
     }
 
-    private static func copy(_ file: FileHandle, _ length: UInt64, to target: String, _ path: String) throws {
+    private static func copy(_ file: FileHandle, _ length: UInt64, to target: String, backup path: String) throws {
         guard FileManager.default.createFile(atPath: target, contents: nil, attributes: [.posixPermissions: 0o600]),
             let output = FileHandle(forWritingAtPath: target)
         else { throw ServerFolderError.unusable(path: target, reason: "the file cannot be made") }

@@ -28,6 +28,9 @@ public final class ServerNode: Sendable {
         public var metrics: PrometheusMetrics?
         /// The time between the beginning of the end, which load balancers see, and the end of the listeners.
         public var noticeTime = Duration.seconds(5)
+        /// The time after the start during which the admission opens from 10 % to 100 %, so that devices that come back
+        /// after an outage do not come all at once; zero opens it at once.
+        public var openingTime = Duration.seconds(60)
         /// The PEM file with authorities of client certificates, besides that of the configuration.
         public var clientAuthorities: String?
 
@@ -173,7 +176,9 @@ public final class ServerNode: Sendable {
         var minute = 0
         while !Task.isCancelled {
             let (seconds, _) = start.duration(to: .now).components
-            for admission in classes { admission.open(to: 0.1 + 0.9 * min(1, Double(seconds) / 60)) }
+            let opening = max(1, options.openingTime.components.seconds)
+            let share = options.openingTime == .zero ? 1 : min(1, Double(seconds) / Double(opening))
+            for admission in classes { admission.open(to: 0.1 + 0.9 * share) }
             if seconds / 60 >= minute {
                 minute += 1
                 await beat()

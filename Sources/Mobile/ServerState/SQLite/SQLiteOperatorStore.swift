@@ -37,7 +37,7 @@ struct SQLiteOperatorStore: OperatorStore {
                 throw ServerStateError.alreadyExists(kind: "operator", name: record.name)
             }
             let change = try SQLiteServerState.nextChange(of: Self.scope, in: database)
-            let (password, totp) = try Self.sealed(record.password, record.totp, of: record.name, sealing)
+            let (password, totp) = try Self.sealed(record.password, record.totp, of: record.name, with: sealing)
             try database.execute(
                 sql: """
                     insert into operator (name, kind, password, totp, role, locked, etag, change, created_at)
@@ -64,7 +64,7 @@ struct SQLiteOperatorStore: OperatorStore {
             let resets = change.resetsCredentials
             let (password, totp) = try Self.sealed(
                 change.password ?? (resets ? nil : known.password), change.totp ?? (resets ? nil : known.totp),
-                of: name, sealing)
+                of: name, with: sealing)
             try database.execute(
                 sql: """
                     update operator set password = ?, totp = ?, role = ?, locked = ?, etag = ?, change = ? where id = ?
@@ -165,7 +165,7 @@ struct SQLiteOperatorStore: OperatorStore {
     }
 
     private static func sealed(
-        _ password: String?, _ totp: [UInt8]?, of name: String, _ sealing: Sealing
+        _ password: String?, _ totp: [UInt8]?, of name: String, with sealing: Sealing
     ) throws -> (Data?, Data?) {
         (
             try sealing.seal(password.map { Array($0.utf8) }, table: "operator", column: "password", key: name),

@@ -8,7 +8,7 @@ extension SQLiteRegistrationStore {
     ) async throws(ServerStateError) -> RegistrationRecord {
         let sealing = sealing
         return try await state.stateFile.write { database in
-            _ = try Self.matching(id, application, etag, sealing, in: database)
+            _ = try Self.matching(id, of: application, ifMatch: etag, sealing, in: database)
             _ = try Self.touch(id, application, in: database)
             if let new = change.device {
                 var device = new
@@ -33,7 +33,7 @@ extension SQLiteRegistrationStore {
                         """,
                     arguments: [Data(certificate.serial), certificate.until.rawValue, application, id])
             }
-            return try Self.known(id, application, sealing, in: database)
+            return try Self.known(id, of: application, sealing, in: database)
         }
     }
 
@@ -42,7 +42,7 @@ extension SQLiteRegistrationStore {
     ) async throws(ServerStateError) -> RegistrationRecord {
         let sealing = sealing
         return try await state.stateFile.write { database in
-            _ = try Self.known(id, application, sealing, in: database)
+            _ = try Self.known(id, of: application, sealing, in: database)
             let number = try Self.touch(id, application, in: database)
             let sealed = try sealing.seal(
                 confirmation, table: "registration", column: "lock_confirmation", key: Self.key(application, id))
@@ -53,7 +53,7 @@ extension SQLiteRegistrationStore {
                     where application = ? and id = ?
                     """,
                 arguments: [lock.rawValue, number, sealed, lock.rawValue, application, id])
-            return try Self.known(id, application, sealing, in: database)
+            return try Self.known(id, of: application, sealing, in: database)
         }
     }
 
@@ -62,7 +62,7 @@ extension SQLiteRegistrationStore {
     ) async throws(ServerStateError) -> RegistrationRecord? {
         let (sealing, now) = (sealing, state.clock())
         return try await state.stateFile.write { database in
-            let record = try Self.known(id, application, sealing, in: database)
+            let record = try Self.known(id, of: application, sealing, in: database)
             guard record.lockVersion == version else { return nil }
             guard !record.isLockConfirmed else { return record }
             _ = try Self.touch(id, application, in: database)
@@ -70,7 +70,7 @@ extension SQLiteRegistrationStore {
                 sql: "update registration set lock_confirmed = 1 where application = ? and id = ?",
                 arguments: [application, id])
             if record.lock == .wipe { try Self.end(id, application, at: now, in: database) }
-            return try Self.known(id, application, sealing, in: database)
+            return try Self.known(id, of: application, sealing, in: database)
         }
     }
 
@@ -79,7 +79,7 @@ extension SQLiteRegistrationStore {
     ) async throws(ServerStateError) {
         let (sealing, now) = (sealing, state.clock())
         try await state.stateFile.write { database in
-            let record = try Self.matching(id, application, etag, sealing, in: database)
+            let record = try Self.matching(id, of: application, ifMatch: etag, sealing, in: database)
             guard record.state != .unregistered else { return }
             _ = try Self.touch(id, application, in: database)
             try Self.end(id, application, at: now, in: database)
@@ -132,9 +132,10 @@ extension SQLiteRegistrationStore {
     }
 
     private static func matching(
-        _ id: String, _ application: RecordNumber, _ etag: ChangeNumber?, _ sealing: Sealing, in database: Database
+        _ id: String, of application: RecordNumber, ifMatch etag: ChangeNumber?, _ sealing: Sealing,
+        in database: Database
     ) throws -> RegistrationRecord {
-        let record = try known(id, application, sealing, in: database)
+        let record = try known(id, of: application, sealing, in: database)
         guard etag == nil || etag == record.etag else {
             throw ServerStateError.changed(kind: "registration", name: id)
         }
@@ -163,7 +164,7 @@ extension SQLiteRegistrationStore {
         try Self.check(changes)
         let sealing = sealing
         return try await state.stateFile.write { database in
-            let record = try Self.known(id, application, sealing, in: database)
+            let record = try Self.known(id, of: application, sealing, in: database)
             guard !changes.isEmpty else { return record.settingsVersion }
             for change in changes where byDevice {
                 let isReadOnly = try Bool.fetchOne(

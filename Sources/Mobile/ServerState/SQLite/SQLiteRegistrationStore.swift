@@ -106,7 +106,7 @@ struct SQLiteRegistrationStore: RegistrationStore {
         let (now, sealing) = (state.clock(), sealing)
         return try await state.stateFile.write { database in
             let user = try Self.knownUser(new.user, in: database)
-            if let known = try Self.registration(new.id, new.application, sealing, in: database) {
+            if let known = try Self.registration(new.id, of: new.application, sealing, in: database) {
                 guard known.state == .unregistered else {
                     return try Self.outcome(of: new, known, sealing, at: now, in: database)
                 }
@@ -122,7 +122,7 @@ struct SQLiteRegistrationStore: RegistrationStore {
                     arguments: [new.user])
                 guard (count ?? 0) < limit else { return .tooManyDevices(limit: limit) }
             }
-            if let code = new.activation, let refusal = try Self.use(code, new, user, at: now, in: database) {
+            if let code = new.activation, let refusal = try Self.use(code, for: new, by: user, at: now, in: database) {
                 return refusal
             }
             let scope = try SQLiteApplicationStore.name(of: new.application, in: database)
@@ -149,7 +149,7 @@ struct SQLiteRegistrationStore: RegistrationStore {
                         new.application, new.id, setting.name, setting.value, setting.isReadOnly, change,
                     ])
             }
-            return .created(try Self.known(new.id, new.application, sealing, in: database))
+            return .created(try Self.known(new.id, of: new.application, sealing, in: database))
         }
     }
 
@@ -169,12 +169,12 @@ struct SQLiteRegistrationStore: RegistrationStore {
                 change = ? where application = ? and id = ?
                 """,
             arguments: [new.publicKey.map { Data($0) }, change, change, new.application, new.id])
-        return .keyReplaced(try Self.known(new.id, new.application, sealing, in: database))
+        return .keyReplaced(try Self.known(new.id, of: new.application, sealing, in: database))
     }
 
     /// Uses an activation code up, or returns the refusal.
     private static func use(
-        _ code: [UInt8], _ new: NewRegistration, _ user: UserRecord, at now: ServerInstant, in database: Database
+        _ code: [UInt8], for new: NewRegistration, by user: UserRecord, at now: ServerInstant, in database: Database
     ) throws -> RegistrationOutcome? {
         let row = try Row.fetchOne(
             database, sql: "select * from activation where code_hash = ? and application = ? and expires_at > ?",
@@ -195,7 +195,7 @@ struct SQLiteRegistrationStore: RegistrationStore {
         _ id: String, of application: RecordNumber
     ) async throws(ServerStateError) -> RegistrationRecord? {
         let sealing = sealing
-        return try await state.stateFile.read { try Self.registration(id, application, sealing, in: $0) }
+        return try await state.stateFile.read { try Self.registration(id, of: application, sealing, in: $0) }
     }
 
     func registrations(_ filter: RegistrationFilter) async throws(ServerStateError) -> [RegistrationRecord] {
@@ -224,7 +224,7 @@ struct SQLiteRegistrationStore: RegistrationStore {
     }
 
     static func registration(
-        _ id: String, _ application: RecordNumber, _ sealing: Sealing, in database: Database
+        _ id: String, of application: RecordNumber, _ sealing: Sealing, in database: Database
     ) throws -> RegistrationRecord? {
         try Row.fetchOne(
             database,
@@ -237,9 +237,9 @@ struct SQLiteRegistrationStore: RegistrationStore {
     }
 
     static func known(
-        _ id: String, _ application: RecordNumber, _ sealing: Sealing, in database: Database
+        _ id: String, of application: RecordNumber, _ sealing: Sealing, in database: Database
     ) throws -> RegistrationRecord {
-        guard let record = try registration(id, application, sealing, in: database) else {
+        guard let record = try registration(id, of: application, sealing, in: database) else {
             throw ServerStateError.missing(kind: "registration", name: id)
         }
         return record

@@ -23,7 +23,7 @@ struct SQLiteReplayStore: ReplayStore {
             let row = try Row.fetchOne(
                 database, sql: "select * from replay where week = ? and owner = ? and request_id = ?",
                 arguments: [key.week, Data(key.owner), key.requestID])
-            if let row { return try Self.decision(row, request, at: now, sealing) }
+            if let row { return try Self.decision(row, request, at: now, with: sealing) }
             let incarnation = try SQLiteServerState.incarnation(in: database)
             // In the first incarnation nothing was lost.
             guard incarnation.number == 1 || request.firstSent >= incarnation.beganAt - Self.tolerance else {
@@ -44,7 +44,7 @@ struct SQLiteReplayStore: ReplayStore {
     }
 
     private static func decision(
-        _ row: Row, _ request: ReplayRequest, at now: ServerInstant, _ sealing: Sealing
+        _ row: Row, _ request: ReplayRequest, at now: ServerInstant, with sealing: Sealing
     ) throws -> ReplayDecision {
         guard row.bytes("request_hash") == request.hash else { return .mismatch }
         if let status = row["status"] as Int? {

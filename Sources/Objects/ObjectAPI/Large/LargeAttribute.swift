@@ -238,7 +238,7 @@ extension LargeAttribute {
         return reading
     }
 
-    func read(upTo count: Int, _ unit: Unit, _ session: Int) async throws -> [UInt8]? {
+    func read(upTo count: Int, _ unit: Unit, in session: Int) async throws -> [UInt8]? {
         try await exclusively {
             var reading = try requireReading(session)
             defer { state = .reading(reading) }
@@ -254,7 +254,7 @@ extension LargeAttribute {
         }
     }
 
-    func seek(to offset: Int64, _ unit: Unit, _ session: Int) async throws {
+    func seek(to offset: Int64, _ unit: Unit, in session: Int) async throws {
         try await exclusively {
             let former = try requireReading(session)
             let length = former.whole.length ?? .max

@@ -19,7 +19,7 @@ public struct LargeAttributeReader: Sendable {
     /// - Throws: ``ObjectError/streamNotOpen(attribute:)`` after ``close()``; `ODataError` 410 if the value was
     ///   replaced.
     public func read(upTo count: Int) async throws -> [UInt8]? {
-        try await attribute.read(upTo: count, .bytes, session)
+        try await attribute.read(upTo: count, .bytes, in: session)
     }
 
     /// Returns the next byte; `nil` at the end.
@@ -29,7 +29,7 @@ public struct LargeAttributeReader: Sendable {
     ///
     /// - Parameter offset: the position in bytes; 0 is the start. A position behind the end is the end.
     /// - Throws: ``ObjectError/streamNotOpen(attribute:)`` after ``close()``.
-    public func seek(to offset: Int64) async throws { try await attribute.seek(to: offset, .bytes, session) }
+    public func seek(to offset: Int64) async throws { try await attribute.seek(to: offset, .bytes, in: session) }
 
     /// Closes the value.
     ///

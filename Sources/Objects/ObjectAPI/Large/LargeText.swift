@@ -63,7 +63,7 @@ public struct LargeTextReader: Sendable {
     /// - Parameter count: the number of bytes at most. A character that is longer is returned as a whole.
     /// - Throws: ``ObjectError/streamNotOpen(attribute:)`` after ``close()``. Bytes that are no UTF-8 become U+FFFD.
     public func read(upTo count: Int) async throws -> String? {
-        let read = try await bytes.attribute.read(upTo: count, .characters, bytes.session)
+        let read = try await bytes.attribute.read(upTo: count, .characters, in: bytes.session)
         return read.map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -76,7 +76,7 @@ public struct LargeTextReader: Sendable {
     /// - Throws: ``ObjectError/notAtCharacter(attribute:position:)``; the position stays then.
     ///   ``ObjectError/streamNotOpen(attribute:)`` after ``close()``.
     public func seek(to offset: Int64) async throws {
-        try await bytes.attribute.seek(to: offset, .characters, bytes.session)
+        try await bytes.attribute.seek(to: offset, .characters, in: bytes.session)
     }
 
     /// Closes the text; see ``LargeAttributeReader/close()``.

@@ -2,18 +2,6 @@ import ODataModel
 import ODataService
 import OfflineOData
 
-/// The path of a large attribute that holds text. Generated code has one for each stream whose `Core.MediaType` is a
-/// text.
-public struct LargeTextPath: SelectablePath {
-    /// The path, relative to the start of the query.
-    public let odataPath: String
-
-    /// Creates the path of an attribute.
-    public init(_ paths: some TypedPaths, _ name: String) {
-        odataPath = paths.odataPath.isEmpty ? name : "\(paths.odataPath)/\(name)"
-    }
-}
-
 /// Large attributes, which are not read with their objects.
 extension PackageDatabase {
     /// Returns a large attribute of an object.

@@ -119,7 +119,7 @@ extension PackageDatabase {
             guard let (urlName, operation) = found, PackageModel.role(of: operation).kind == .other else {
                 throw ObjectError.noSuchOperation(name: name, of: package.name)
             }
-            try RoleCalls.check(arguments, operation.parameters, of: urlName, model)
+            try RoleCalls.check(arguments, operation.parameters, of: urlName, model: model)
             return .pending(try await transaction { try $0.call(urlName, on: nil, parameters) })
         }
         let type = object.typeName
@@ -139,7 +139,7 @@ extension PackageDatabase {
         }
         let action = BoundActions(model).others(of: type).first { $0.name == operation.action }
         guard let action else { throw ObjectError.noSuchOperation(name: name, of: type.description) }
-        try RoleCalls.check(arguments, Array(action.parameters.dropFirst()), of: action.name.description, model)
+        try RoleCalls.check(arguments, Array(action.parameters.dropFirst()), of: action.name.description, model: model)
         let target = try ObjectReference(object)
         return .pending(
             try await transaction { try $0.call(action.name.description, on: target, parameters) })

@@ -3,11 +3,11 @@ import OfflineOData
 
 extension PackageDatabase {
     /// The description of the package at run time.
-    public var metadata: PackageMetadata { PackageMetadata(package, store.model, store) }
+    public var metadata: PackageMetadata { PackageMetadata(package, store.model, store: store) }
 }
 
 extension PackageMetadata {
-    init(_ package: PackageModel, _ model: EntityDataModel, _ store: OfflineStore) {
+    init(_ package: PackageModel, _ model: EntityDataModel, store: OfflineStore) {
         let all = (model.schemas + model.includedSchemas).flatMap(\.structuredTypes)
         let types = all.filter { $0.kind == .entity && package.numbers[$0.name] != nil }
         name = package.name
@@ -15,7 +15,7 @@ extension PackageMetadata {
         groups = package.groups.values.sorted { $0.name < $1.name }
         personalizationKeys = package.keys
         entities = types.sorted { $0.name.description < $1.name.description }.compactMap { type in
-            Entity(type, package, model, store)
+            Entity(type, package, model: model, store: store)
         }
         operations = model.container.operationImports.filter { $0.kind == .action }.sorted { $0.name < $1.name }
             .flatMap { operationImport in
@@ -28,7 +28,7 @@ extension PackageMetadata {
 
 extension PackageMetadata.Entity {
     fileprivate init?(
-        _ type: StructuredType, _ package: PackageModel, _ model: EntityDataModel, _ store: OfflineStore
+        _ type: StructuredType, _ package: PackageModel, model: EntityDataModel, store: OfflineStore
     ) {
         guard let shape = model.shape(type.name) else { return nil }
         let set = EntityPlace(type.name, model)?.entitySet
@@ -51,7 +51,7 @@ extension PackageMetadata.Entity {
                 name: property.name, target: property.target, isCollection: property.isCollection,
                 isComposite: package.isComposite(property.name, of: type.name, in: model))
         }
-        var operations = Self.verbs(of: type, set, attributes, package)
+        var operations = Self.verbs(of: type, set, attributes: attributes, package: package)
         operations += (package.roleActions[type.name] ?? []).map { action in
             PackageMetadata.Operation(
                 action.operation, named: action.binding == .none ? action.urlName : action.operation.name.name)
@@ -66,7 +66,7 @@ extension PackageMetadata.Entity {
 
     /// The verbs of the entity set, as far as no action has their role.
     private static func verbs(
-        of type: StructuredType, _ set: EntitySet?, _ attributes: [PackageMetadata.Attribute], _ package: PackageModel
+        of type: StructuredType, _ set: EntitySet?, attributes: [PackageMetadata.Attribute], package: PackageModel
     ) -> [PackageMetadata.Operation] {
         guard let set else { return [] }
         let verbs: [(PackageModel.Role.Kind, Bool)] = [

@@ -116,7 +116,7 @@ public final class ObjectTransaction<Package: ObjectPackage> {
         var request = ODataRequest(
             .create, url, body: .entity(plain), preferences: Preferences(returns: .representation))
         request.context.changeOptions = options(
-            ofSet: set(at: url), try RoleCalls(package, model).action(.create, of: entity.shape.name, call))
+            ofSet: set(at: url), try RoleCalls(package, model).action(.create, of: entity.shape.name, by: call))
         guard case .entity(let created) = try local.perform(request).body, let id = created.control.id,
             let row = try local.entity(at: ODataURL(parsing: id))?.replayState?.row
         else { throw ObjectError.objectNotFound(type: entity.shape.name, object: url.description) }
@@ -140,7 +140,7 @@ public final class ObjectTransaction<Package: ObjectPackage> {
         if !plain.changedProperties.isEmpty || !changes.related.isEmpty || call != nil {
             var request = ODataRequest(.update, try url(of: entity, row), body: .entity(changes))
             var options = options(
-                ofSet: row.set, try RoleCalls(package, model).action(.update, of: entity.shape.name, call))
+                ofSet: row.set, try RoleCalls(package, model).action(.update, of: entity.shape.name, by: call))
             options.sendsEmptyUpdate = call != nil
             request.context.changeOptions = options
             try local.perform(request)
@@ -155,7 +155,7 @@ public final class ObjectTransaction<Package: ObjectPackage> {
     func delete(_ entity: ODataEntity, _ row: RowReference, by call: RoleCall?) throws -> ODataEntity {
         var request = ODataRequest(.delete, try url(of: entity, row))
         request.context.changeOptions = options(
-            ofSet: row.set, try RoleCalls(package, model).action(.delete, of: entity.shape.name, call))
+            ofSet: row.set, try RoleCalls(package, model).action(.delete, of: entity.shape.name, by: call))
         try local.perform(request)
         var deleted = entity
         var state = try local.replayState(of: row)

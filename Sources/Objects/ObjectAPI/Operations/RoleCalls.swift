@@ -26,7 +26,7 @@ struct RoleCalls {
     /// - Throws: ``ObjectError/missingArgument(name:of:)``, ``ObjectError/noSuchOperation(name:of:)``,
     ///   ``ObjectError/noSuchParameter(name:of:)``, ``ObjectError/invalidType(name:expected:)``.
     func action(
-        _ kind: PackageModel.Role.Kind, of type: QualifiedName, _ call: RoleCall?
+        _ kind: PackageModel.Role.Kind, of type: QualifiedName, by call: RoleCall?
     ) throws(ObjectError) -> ChangeAction? {
         let actions = package.roleActions(kind, of: type)
         guard let call else {
@@ -41,7 +41,7 @@ struct RoleCalls {
             [action.operation.name.description, action.operation.name.name, action.urlName].contains(call.name)
         }
         guard let found else { throw .noSuchOperation(name: call.name, of: type.description) }
-        try Self.check(call.arguments.values, found.unmapped, of: found.operation.name.description, model)
+        try Self.check(call.arguments.values, found.unmapped, of: found.operation.name.description, model: model)
         return change(found, call.arguments.values)
     }
 
@@ -60,7 +60,7 @@ struct RoleCalls {
     /// Checks the arguments of a call by the parameters.
     static func check(
         _ arguments: [String: ODataValue], _ parameters: [ODataOperation.Parameter], of operation: String,
-        _ model: EntityDataModel
+        model: EntityDataModel
     ) throws(ObjectError) {
         for name in arguments.keys.sorted() where !parameters.contains(where: { $0.name == name }) {
             throw .noSuchParameter(name: name, of: operation)

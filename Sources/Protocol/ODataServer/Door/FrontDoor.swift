@@ -87,13 +87,13 @@ struct FrontDoor: Sendable {
             }
         }
         if let user { signIns.ended(user, address, hasSucceeded: signedIn != nil) }
-        let principal = decided(head, shown, signedIn: signedIn, ways)
+        let principal = decided(head, shown, signedIn: signedIn, by: ways)
         return principal.map { .success($0) } ?? .failure(Self.unauthorized(ways))
     }
 
     /// Returns the caller if the credentials are sufficient.
     private func decided(
-        _ head: HTTPRequest, _ shown: Principal?, signedIn: Principal?, _ ways: [any RequestAuthenticator]
+        _ head: HTTPRequest, _ shown: Principal?, signedIn: Principal?, by ways: [any RequestAuthenticator]
     ) -> Principal? {
         let takesCertificates = ways.contains { $0 is ClientCertificateAuthentication }
         guard ways.contains(where: { !($0 is ClientCertificateAuthentication) }) else { return shown }

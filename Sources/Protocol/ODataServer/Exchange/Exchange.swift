@@ -69,7 +69,7 @@ struct Exchange: Sendable {
             guard let permit = admission.enter() else { return await outgoing.response(.busy, record) }
             record.permit = permit
         }
-        let context = await context(of: head, principal, address, connection, mount)
+        let context = await context(of: head, principal, from: address, on: connection, mount)
         let stream = ByteStream(length: length) { try await body.next() }
         let running = running(connection, principal.map { CallerID($0) } ?? CallerID(address: address.counted))
         return await running.perform { [head, record] in
@@ -105,7 +105,7 @@ struct Exchange: Sendable {
 
     /// Returns the circumstances of a request for the handler of a mount.
     private func context(
-        of head: HTTPRequest, _ principal: Principal?, _ address: ClientAddress, _ connection: ConnectionContext,
+        of head: HTTPRequest, _ principal: Principal?, from address: ClientAddress, on connection: ConnectionContext,
         _ mount: Mount
     ) async -> MountContext {
         var certificate: [UInt8]?

@@ -137,7 +137,7 @@ struct DeviceCommand: AsyncParsableCommand {
         @Argument(help: "The identifiers of the registrations.")
         var ids: [String]
 
-        func run() async throws { try await DeviceCommand.set(.locked, ids, app, options) }
+        func run() async throws { try await DeviceCommand.set(.locked, ids, of: app, options: options) }
     }
 
     struct UnlockDevice: AsyncParsableCommand {
@@ -156,7 +156,7 @@ struct DeviceCommand: AsyncParsableCommand {
         @Argument(help: "The identifiers of the registrations.")
         var ids: [String]
 
-        func run() async throws { try await DeviceCommand.set(DeviceLock.none, ids, app, options) }
+        func run() async throws { try await DeviceCommand.set(DeviceLock.none, ids, of: app, options: options) }
     }
 
     struct WipeDevice: AsyncParsableCommand {
@@ -189,12 +189,14 @@ struct DeviceCommand: AsyncParsableCommand {
                     "A wipe of more than \(DeviceCommand.wipeLimit) devices needs a second operator.",
                     advice: "Request it at the operators' API.")
             }
-            try await DeviceCommand.set(.wipe, ids, app, options)
+            try await DeviceCommand.set(.wipe, ids, of: app, options: options)
         }
     }
 
     /// Sets the lock of registrations; those that do not exist are refused.
-    static func set(_ lock: DeviceLock, _ ids: [String], _ app: String, _ options: ServerOptions) async throws {
+    static func set(
+        _ lock: DeviceLock, _ ids: [String], of app: String, options: ServerOptions
+    ) async throws {
         let report = try await options.withServer { server in
             let application = try await server.application(app)
             var (changed, refused): ([Row], [String]) = ([], [])

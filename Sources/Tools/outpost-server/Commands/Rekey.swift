@@ -34,7 +34,7 @@ struct RekeyServer: AsyncParsableCommand {
         if let newKey {
             try folder.rekey(from: old, to: try KeySource(keyFile: newKey))
         } else {
-            try replace(configuration.masterKey, folder, old)
+            try replace(configuration.masterKey, in: folder, opening: old)
         }
         try await audit(configuration, folder)
         if options.json { return Console.json(["folder": folder.path]) }
@@ -43,7 +43,7 @@ struct RekeyServer: AsyncParsableCommand {
     }
 
     /// Replaces the file of the master key. A crash at any step leaves a key that opens the keys of the server.
-    private func replace(_ reference: SecretReference, _ folder: ServerFolder, _ old: KeySource) throws {
+    private func replace(_ reference: SecretReference, in folder: ServerFolder, opening old: KeySource) throws {
         guard case .file(let name) = reference else {
             throw ServerFailure(
                 "The master key is not in a file.", advice: "Name the new key with --new-key.", status: .misused)

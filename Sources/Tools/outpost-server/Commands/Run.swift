@@ -107,8 +107,14 @@ struct Run: AsyncParsableCommand {
         let composition = try ServerComposition(services)
         var nodeOptions = ServerNode.Options()
         nodeOptions.serverName = ServerOptions.build
-        nodeOptions.metrics = PrometheusMetrics()
-        if ListenAddress(server.configuration.server.listen)?.isLoopback == true { nodeOptions.noticeTime = .zero }
+        let metrics = PrometheusMetrics()
+        nodeOptions.metrics = metrics
+        let export = try await MetricsExport(
+            server.configuration.otlp, secrets: services.secrets, metrics: metrics)
+        if ListenAddress(server.configuration.server.listen)?.isLoopback == true {
+            nodeOptions.noticeTime = .zero
+            nodeOptions.openingTime = .zero
+        }
         if log { nodeOptions.accessLog = logger }
         let node = ServerNode(services: services, parts: composition.parts, options: nodeOptions)
         let drain = server.configuration.server.drain
@@ -125,6 +131,7 @@ struct Run: AsyncParsableCommand {
         await signals.waitForEnd()
         logger.info("the server ends")
         await node.stop()
+        await export?.stop()
     }
 
     private func level(_ configuration: ServerConfiguration) -> Logger.Level {

@@ -177,7 +177,7 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The name, the subject or the number of the user.")
         var user: String
 
-        func run() async throws { try await UserCommand.setLocked(true, user, app, options) }
+        func run() async throws { try await UserCommand.setLocked(true, user: user, of: app, options) }
     }
 
     struct UnlockUser: AsyncParsableCommand {
@@ -196,10 +196,12 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The name, the subject or the number of the user.")
         var user: String
 
-        func run() async throws { try await UserCommand.setLocked(false, user, app, options) }
+        func run() async throws { try await UserCommand.setLocked(false, user: user, of: app, options) }
     }
 
-    static func setLocked(_ isLocked: Bool, _ name: String, _ app: String, _ options: ServerOptions) async throws {
+    static func setLocked(
+        _ isLocked: Bool, user name: String, of app: String, _ options: ServerOptions
+    ) async throws {
         let row = try await options.withServer { server in
             let application = try await server.application(app)
             let user = try await server.user(name, of: application)
@@ -230,7 +232,7 @@ struct UserCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withServer { server in
                 let application = try await server.application(app)
-                let found = try await UserCommand.remove(user, application, server)
+                let found = try await UserCommand.remove(user, of: application, in: server)
                 guard found.users + found.directory > 0 else {
                     throw ServerFailure("'\(app)' has no user '\(user)'.")
                 }
@@ -262,7 +264,7 @@ struct UserCommand: AsyncParsableCommand {
         func run() async throws {
             let report = try await options.withServer { server in
                 let application = try await server.application(app)
-                let found = try await UserCommand.remove(user, application, server)
+                let found = try await UserCommand.remove(user, of: application, in: server)
                 let pseudonym = "p-" + server.keys.cipher(.audit).pseudonym(of: user).prefix(16)
                 let entries = try await server.state.operators.replaceInAudit(user, by: pseudonym)
                 return Report(
@@ -287,7 +289,7 @@ struct UserCommand: AsyncParsableCommand {
 
     /// Removes all users of a name.
     static func remove(
-        _ name: String, _ application: ApplicationRecord, _ server: OpenServer
+        _ name: String, of application: ApplicationRecord, in server: OpenServer
     ) async throws -> (users: Int, directory: Int, registrations: Int) {
         var (count, devices) = (0, 0)
         for user in try await server.users(of: application)

@@ -20,13 +20,15 @@ struct ServerFailure: Error {
                 Console.line(text)
                 Foundation.exit(0)
             }
-            finish(code: "tool.usage", text, nil, .misused)
+            finish(code: "tool.usage", text, advice: nil, status: .misused)
         }
         let failure = ServerFailure(error)
-        finish(code: "\(ErrorCode(error))", failure.message, failure.advice, failure.status)
+        finish(code: "\(ErrorCode(error))", failure.message, advice: failure.advice, status: failure.status)
     }
 
-    private static func finish(code: String, _ message: String, _ advice: String?, _ status: ServerExit) -> Never {
+    private static func finish(
+        code: String, _ message: String, advice: String?, status: ServerExit
+    ) -> Never {
         if CommandLine.arguments.contains("--json") {
             let report = Report(
                 error: .init(code: code, message: message, advice: advice, exitCode: status.rawValue))

@@ -71,12 +71,16 @@ struct Select: AsyncParsableCommand, StoreCommand {
                 advice: "See an example: outpost select --help",
                 status: .misused, cause: error)
         }
-        try await store.reading { provider in
-            if explain {
-                try await printExplanation(of: selection, in: provider)
-            } else {
-                try await printRows(of: selection, in: provider)
+        do {
+            try await store.reading { provider in
+                if explain {
+                    try await printExplanation(of: selection, in: provider)
+                } else {
+                    try await printRows(of: selection, in: provider)
+                }
             }
+        } catch let error as SelectionError {
+            throw Failure(message: "\(error)", advice: "Correct the query in \(query).", cause: error)
         }
     }
 

@@ -1,0 +1,175 @@
+import Foundation
+import HTTPTypes
+import ODataHTTP
+import ODataServer
+import ODataService
+import ODataTransportNIO
+import Synchronization
+import Testing
+
+/// Ends of the process at named points, as by `kill -9`.
+@Suite("A server that is killed", .serialized)
+struct CrashTests {
+    /// A back end that counts creations and serves one set of two rows.
+    private final class BackEnd: Sendable {
+        private let count: Counter
+        private let server: RunningServer
+
+        private final class Counter: Sendable { let made = Mutex(0) }
+
+        init() async throws {
+            let count = Counter()
+            self.count = count
+            server = try await ODataServer(configuration: .init()) { request, _ in
+                let path = (request.path ?? "").prefix { $0 != "?" }
+                var response = HTTPResponse(status: .ok)
+                response.headerFields[.contentType] = "application/json"
+                if request.method == .post {
+                    count.made.withLock { $0 += 1 }
+                    response.status = .created
+                    return (response, ByteStream(Array("{\"ID\":9,\"Name\":\"New\"}".utf8)))
+                }
+                if path.hasSuffix("$metadata") {
+                    response.headerFields[.contentType] = "application/xml"
+                    return (response, ByteStream(Array(CrashTests.metadata.utf8)))
+                }
+                let rows =
+                    "{\"@odata.context\":\"$metadata#Items\",\"value\":[{\"ID\":1,\"Name\":\"A\"},{\"ID\":2,\"Name\":\"B\"}]}"
+                return (response, ByteStream(Array(rows.utf8)))
+            }.start()
+        }
+
+        var url: String { server.url }
+        var made: Int { count.made.withLock { $0 } }
+        func stop() async { await server.stop() }
+    }
+
+    private static let metadata = """
+        <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.0"><edmx:DataServices>
+        <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="M"><EntityType Name="Item">
+        <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="Name" Type="Edm.String"/></EntityType>
+        <EntityContainer Name="C"><EntitySet Name="Items" EntityType="M.Item"/></EntityContainer>
+        </Schema></edmx:DataServices></edmx:Edmx>
+        """
+
+    /// Starts the server so that it dies at a point; gives the URL of the destination to a function.
+    private func run(
+        _ tool: ServerTool, dyingAt point: String?, _ body: (String) async throws -> Void
+    ) async throws -> Int32 {
+        let (process, output, errors) = tool.process([
+            "run", "--data", tool.data, "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0",
+            "--metrics-listen", "", "--json",
+        ])
+        if let point { process.environment?["OUTPOST_CRASH_AT"] = point }
+        try process.run()
+        async let rest = ServerTool.text(errors)
+        var text = Data()
+        while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty {
+            text += byte
+            if text.suffix(2) == Data("}\n".utf8) { break }
+        }
+        let report = (try? JSONSerialization.jsonObject(with: text)) as? [String: Any] ?? [:]
+        let device = try #require(report["deviceAPI"] as? String, "\(String(decoding: text, as: UTF8.self))")
+        try await body(device + (device.hasSuffix("/m/v1/") ? "" : "../") + "crash/d/back/")
+        if point == nil { process.terminate() }
+        process.waitUntilExit()
+        _ = await rest
+        return process.terminationStatus
+    }
+
+    private func prepared(_ backEnd: String) async throws -> ServerTool {
+        let tool = try ServerTool()
+        let file = try tool.write(
+            """
+            title: Crash
+            registration:
+              required: false
+              device_proof: none
+            security:
+              guest:
+                kind: anonymous
+            destinations:
+              back:
+                url: \(backEnd)
+                timeout: 1s
+                queries:
+                  Items:
+                    query: Items
+                    visibility: shared
+            """, to: "crash.yaml")
+        try await tool.done("init")
+        try await tool.done("app", "import", "crash", file, "--activate")
+        return tool
+    }
+
+    private func send(
+        _ method: String, _ url: String, _ fields: [String: String], body: String? = nil
+    ) async throws -> (status: Int, text: String) {
+        let transport = try NIOTransport()
+        var request = try ServiceRoot("/").request(HTTPRequest.Method(method) ?? .get, url: url)
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { request.headerFields[name] = value }
+        }
+        let (response, stream) = try await transport.send(request, body: body.map { ByteStream(Array($0.utf8)) })
+        let bytes = try await stream.collect(limit: 1 << 20)
+        try await transport.shutdown()
+        return (response.status.code, String(decoding: bytes, as: UTF8.self))
+    }
+
+    @Test(
+        "A change is never doubled, wherever the server dies",
+        arguments: [("replay-received", 0, 409), ("replay-forwarded", 1, 409), ("replay-answered", 1, 201)])
+    func changes(point: String, made: Int, status: Int) async throws {
+        let backEnd = try await BackEnd()
+        let tool = try await prepared(backEnd.url)
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "GMT")
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        let fields = [
+            "Content-Type": "application/json", "Repeatability-Request-ID": point,
+            "Repeatability-First-Sent": formatter.string(from: Date()),
+        ]
+        let ended = try await run(tool, dyingAt: point) { url in
+            await #expect(throws: (any Error).self) {
+                _ = try await send("POST", url + "Items", fields, body: "{\"Name\":\"New\"}")
+            }
+        }
+        #expect(ended == SIGKILL)
+        #expect(backEnd.made == made)
+        _ = try await run(tool, dyingAt: nil) { url in
+            var answer = (status: 503, text: "")
+            // Until the lease of the dead node ends, the request counts as under way.
+            for _ in 0..<4 where answer.status == 503 {
+                answer = try await send("POST", url + "Items", fields, body: "{\"Name\":\"New\"}")
+            }
+            #expect(answer.status == status, "\(answer.text)")
+            if status == 409 { #expect(answer.text.contains("OutcomeUnknown")) }
+        }
+        #expect(backEnd.made == made)
+        await backEnd.stop()
+    }
+
+    @Test(
+        "A feed is whole after the server died in its refresh",
+        arguments: ["refresh-begun", "refresh-read", "refresh-committed"])
+    func feeds(point: String) async throws {
+        let backEnd = try await BackEnd()
+        let tool = try await prepared(backEnd.url)
+        let tracking = ["Prefer": "odata.track-changes"]
+        let ended = try await run(tool, dyingAt: point) { url in
+            await #expect(throws: (any Error).self) { _ = try await send("GET", url + "Items", tracking) }
+        }
+        #expect(ended == SIGKILL)
+        _ = try await run(tool, dyingAt: nil) { url in
+            var answer = (status: 503, text: "")
+            // The lease of the dead node lasts 30 seconds.
+            for _ in 0..<5 where answer.status == 503 { answer = try await send("GET", url + "Items", tracking) }
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(answer.text.contains("\"A\"") && answer.text.contains("\"B\""))
+            #expect(answer.text.contains("deltaLink"))
+        }
+        await backEnd.stop()
+    }
+}
