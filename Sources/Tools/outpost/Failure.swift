@@ -79,16 +79,6 @@ struct Failure: Error {
         self.cause = cause
     }
 
-    /// Creates a failure from texts that may contain foreign text.
-    ///
-    /// - Parameters:
-    ///   - message: the message, which is put on one line.
-    ///   - advice: the advice, which is put on one line.
-    @_disfavoredOverload
-    init(message: String, advice: String? = nil, status: ExitStatus = .failed, cause: (any Error)? = nil) {
-        self.init(message: TerminalText(message), advice: advice.map { TerminalText($0) }, status: status, cause: cause)
-    }
-
     /// Describes an error of a library.
     ///
     /// - Parameter subject: the subject of the command that failed.
@@ -115,7 +105,7 @@ struct Failure: Error {
             self.init(message: TerminalText(Self.words(of: error)), advice: advice)
         case let error as MetadataError: self.init(metadata: error, of: subject)
         case let error as GeneratorError: self.init(generator: error)
-        case let error as CSDLError: self.init(message: Self.words(of: error))
+        case let error as CSDLError: self.init(message: TerminalText(Self.words(of: error)))
         case let error as ODataError:
             // A clone answers without HTTP, so the status of its errors means nothing to a person.
             let message = subject.service == nil ? LibraryText.text(error.message) : Self.words(of: error)
@@ -130,8 +120,8 @@ struct Failure: Error {
             self.init(
                 message: TerminalText(Self.words(of: error)),
                 advice: TerminalText(diagnosis.recoveryHint(locale: Language.current.rawValue)))
-        case let error as any CustomStringConvertible: self.init(message: error.description)
-        default: self.init(message: error.systemReason)
+        case let error as any CustomStringConvertible: self.init(message: TerminalText(error.description))
+        default: self.init(message: TerminalText(error.systemReason))
         }
         advice = advice.map(subject.filled)
         if !(error is Failure) { cause = error }

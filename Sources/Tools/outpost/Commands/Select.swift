@@ -80,7 +80,8 @@ struct Select: AsyncParsableCommand, StoreCommand {
                 }
             }
         } catch let error as SelectionError {
-            throw Failure(message: "\(error)", advice: "Correct the query in \(query).", cause: error)
+            throw Failure(
+                message: TerminalText(Failure.words(of: error)), advice: "Correct the query in \(query).", cause: error)
         }
     }
 

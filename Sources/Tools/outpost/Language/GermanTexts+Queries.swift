@@ -182,6 +182,7 @@ extension GermanTexts {
         "--guard-formulas goes with --csv.": "--guard-formulas gehört zu --csv.",
         "Name a file with a query as JSON.": "Eine Datei mit einer Abfrage als JSON nennen.",
         "%1 is no query. %2": "%1 ist keine Abfrage. %2",
+        "Correct the query in %1.": "Die Abfrage in %1 berichtigen.",
         "See an example: outpost select --help": "Ein Beispiel zeigt: outpost select --help",
         "%1 %2 begin like formulas of a spreadsheet program. Guard them with --guard-formulas.":
             "%1 Wie Formeln eines Tabellenprogramms beginnen: %2. Mit --guard-formulas schützen.",

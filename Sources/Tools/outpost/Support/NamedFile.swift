@@ -7,9 +7,9 @@ import Supportability
 enum NamedFile {
     /// Reads it.
     ///
-    /// - Parameter advice: what helps where it cannot be read.
+    /// - Parameter advice: the advice for a file that cannot be read.
     /// - Throws: ``Failure`` with what the system says; the command was used wrongly.
-    static func contents(of path: String, advice: String? = nil) throws -> [UInt8] {
+    static func contents(of path: String, advice: TerminalText? = nil) throws -> [UInt8] {
         func failure(_ code: Int32) -> Failure {
             Failure(
                 message: "\(path) cannot be read: \(Outpost.systemReason(code)).", advice: advice, status: .misused
