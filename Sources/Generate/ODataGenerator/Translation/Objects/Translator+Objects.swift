@@ -61,7 +61,7 @@ extension Translator {
     ) -> [String] {
         /// Whether the plain verb needs nothing but the attributes.
         func isPlain(_ kind: PackageModel.Role.Kind, _ isAllowed: Bool) -> Bool {
-            let actions = roleActions(kind, of: type.name, package)
+            let actions = roleActions(kind, of: type.name, in: package)
             return actions.isEmpty ? isAllowed : actions.count == 1 && actions[0].unmapped.isEmpty
         }
         var result: [String] = []
