@@ -221,8 +221,9 @@ let programs: [Target] = [
         "outpost-server", floor: 9, group: "Tools",
         [
             "ErrorCodes", "MobileProtocol", "MobileServer", "ODataClient", "ODataDatabases", "ODataHTTP", "ODataModel",
-            "ODataQuery", "ODataSQL", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO", "SafeFiles", "Secrets",
-            "ServerMetrics", "ServerState", "Supportability", argumentParser, crypto, grdb, httpTypes, logging, yams,
+            "ODataQuery", "ODataSQL", "ODataServer", "ODataService", "ODataStore", "ODataTransportNIO", "SafeFiles",
+            "Secrets", "ServerMetrics", "ServerState", "Supportability", argumentParser, crypto, grdb, httpTypes,
+            logging, yams,
         ]),
     program(
         "reference-service", floor: 9, group: "Tools",

@@ -17,9 +17,14 @@ struct OneOfEachTests {
         Owner(
             text: "PRAGMA ", folders: ["ODataSQL/", "ODataStore/", "ODataDatabases/", "OfflineOData/"],
             owners: ["ODataSQL/Connection/Pragma.swift"]),
+        // The metadata of the server's own services are whole documents.
         Owner(
             text: "\"Org.OData.",
-            owners: ["ODataModel/Annotations/Vocabulary.swift", "OfflineOData/Upload/ServiceKnowledge.swift"]),
+            owners: [
+                "ODataModel/Annotations/Vocabulary.swift", "OfflineOData/Upload/ServiceKnowledge.swift",
+                "MobileProtocol/DeviceCSDL.swift", "MobileProtocol/Generated/MobileAPIMetadata.swift",
+                "MobileServer/Operators/OperatorMetadata.swift",
+            ]),
         Owner(text: "\"com.sap.vocabularies.", owners: ["ODataModel/Annotations/Vocabulary.swift"]),
         Owner(text: "INTO outpost_stream_chunk", owners: []),
         Owner(text: "FROM outpost_stream_chunk", owners: ["OfflineOData/Store/EngineSchema.swift"]),

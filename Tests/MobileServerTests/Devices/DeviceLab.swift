@@ -214,7 +214,7 @@ extension LabServer {
             if let name = HTTPField.Name(name) { request.headerFields[name] = value }
         }
         request.headerFields[.contentType] = "application/json"
-        let (response, stream) = await part.answer(request, ByteStream(Array(body.utf8)), context)
+        let (response, stream) = await part.answer(request, ByteStream(Array(body.utf8)), in: context)
         return Answer(response: response, bytes: try await stream.collect(limit: 1 << 20))
     }
 }

@@ -180,7 +180,9 @@ import Testing
         ])
     func invalid(name: String, body: String) throws {
         let shapes = try DeviceModel()
-        #expect(throws: PolicyError.self) { try PolicySections.check(name, Array(body.utf8), shapes) }
-        #expect(throws: Never.self) { try PolicySections.check("Log", Array(#"{"Level":"debug"}"#.utf8), shapes) }
+        #expect(throws: PolicyError.self) { try PolicySections.check(name, Array(body.utf8), shapes: shapes) }
+        #expect(throws: Never.self) {
+            try PolicySections.check("Log", Array(#"{"Level":"debug"}"#.utf8), shapes: shapes)
+        }
     }
 }

@@ -136,7 +136,7 @@ public struct Evaluator: Sendable {
             }
             for name in row.inline where Self.isSelected(name, by: query) && result.expanded[name] == nil {
                 result.expanded[name] = EvaluatedPage(
-                    rows: try (row.relations[name] ?? []).map { try whole($0, 1, &nested) })
+                    rows: try (row.relations[name] ?? []).map { try whole($0, 1, room: &nested) })
             }
             return result
         }
@@ -273,7 +273,7 @@ public struct Evaluator: Sendable {
     /// - Parameters:
     ///   - depth: The number of rows around this one.
     ///   - room: The number of rows that the result may still have. A chain of `nest` multiplies them.
-    private func whole(_ row: EvaluatedRow, _ depth: Int, _ room: inout Int) throws -> EvaluatedRow {
+    private func whole(_ row: EvaluatedRow, _ depth: Int, room: inout Int) throws -> EvaluatedRow {
         room -= 1
         guard depth <= QueryLimits.maxDepth else { throw EvaluationError.limit("maxDepth") }
         guard room >= 0 else { throw EvaluationError.limit("maxJoinedRows") }
@@ -287,7 +287,7 @@ public struct Evaluator: Sendable {
         }
         for name in row.inline {
             result.expanded[name] = EvaluatedPage(
-                rows: try (row.relations[name] ?? []).map { try whole($0, depth + 1, &room) })
+                rows: try (row.relations[name] ?? []).map { try whole($0, depth + 1, room: &room) })
         }
         return result
     }

@@ -19,61 +19,61 @@ enum ApplicationKeySchema {
 
     static var application: ConfigurationSection<ApplicationConfiguration> {
         ConfigurationSection([
-            .value("title", \.title, .text),
-            .value("domain", \.domain, .text),
-            .value("state", \.state, .choice),
-            .section("registration", \.registration, registration),
+            .value("title", \.title, as: .text),
+            .value("domain", \.domain, as: .text),
+            .value("state", \.state, as: .choice),
+            .section("registration", \.registration, of: registration),
             .value(
                 "security", \.security,
-                .map(.keys(security, from: SecurityConfiguration(kind: .anonymous)), isName: objection)),
-            .section("policies", \.policies, policies),
-            .value("permissions", \.permissions, .list(.keys(permission, from: emptyPermission))),
-            .value("bundle_default", \.defaultBundle, .optional(.text)),
+                as: .map(.keys(security, from: SecurityConfiguration(kind: .anonymous)), isName: objection)),
+            .section("policies", \.policies, of: policies),
+            .value("permissions", \.permissions, as: .list(.keys(permission, from: emptyPermission))),
+            .value("bundle_default", \.defaultBundle, as: .optional(.text)),
             .section(
                 "push", \.push,
-                ConfigurationSection([
-                    .value("apns", \.apns, .map(.text)),
-                    .value("fcm", \.fcm, .map(.text)),
-                    .value("web_push", \.webPush, .map(.text)),
+                of: ConfigurationSection([
+                    .value("apns", \.apns, as: .map(.text)),
+                    .value("fcm", \.fcm, as: .map(.text)),
+                    .value("web_push", \.webPush, as: .map(.text)),
                 ])),
             .value(
                 "destinations", \.destinations,
-                .map(
+                as: .map(
                     .keys(DestinationKeySchema.destination, from: DestinationConfiguration(url: "")),
                     isName: objection)),
-            .value("preserved", \.preserved, .map(.text)),
+            .value("preserved", \.preserved, as: .map(.text)),
         ])
     }
 
     private static var registration: ConfigurationSection<RegistrationRules> {
         ConfigurationSection([
-            .value("required", \.isRequired, .optional(.flag)),
-            .value("captcha", \.captcha, .choice),
-            .value("activation", \.needsActivation, .flag),
-            .value("device_proof", \.deviceProof, .choice),
-            .value("devices_per_user", \.devicesPerUser, .number(1...10_000)),
-            .value("minimum_app_version", \.minimumAppVersion, .optional(.text)),
+            .value("required", \.isRequired, as: .optional(.flag)),
+            .value("captcha", \.captcha, as: .choice),
+            .value("activation", \.needsActivation, as: .flag),
+            .value("device_proof", \.deviceProof, as: .choice),
+            .value("devices_per_user", \.devicesPerUser, as: .number(1...10_000)),
+            .value("minimum_app_version", \.minimumAppVersion, as: .optional(.text)),
         ])
     }
 
     private static var security: ConfigurationSection<SecurityConfiguration> {
         ConfigurationSection([
-            .value("kind", \.kind, .choice, isRequired: true),
-            .value("issuer", \.issuer, .optional(.url(["https", "http"]))),
-            .value("audience", \.audience, .optional(.text)),
-            .value("client_id", \.clientID, .optional(.text)),
-            .value("check_url", \.checkURL, .optional(.url(["https", "http"]))),
-            .value("cookie", \.cookie, .optional(.text)),
-            .value("ca", \.ca, .optional(.text)),
-            .value("roles", \.roles, .list(.text)),
-            .value("defaults", \.defaults, .map(setting)),
+            .value("kind", \.kind, as: .choice, isRequired: true),
+            .value("issuer", \.issuer, as: .optional(.url(["https", "http"]))),
+            .value("audience", \.audience, as: .optional(.text)),
+            .value("client_id", \.clientID, as: .optional(.text)),
+            .value("check_url", \.checkURL, as: .optional(.url(["https", "http"]))),
+            .value("cookie", \.cookie, as: .optional(.text)),
+            .value("ca", \.ca, as: .optional(.text)),
+            .value("roles", \.roles, as: .list(.text)),
+            .value("defaults", \.defaults, as: .map(setting)),
         ])
     }
 
     /// A default setting: a text, or keys with `value` and `read_only`.
     private static var setting: ConfigurationCodec<DefaultSetting> {
         let section = ConfigurationSection<DefaultSetting>([
-            .value("value", \.value, .text, isRequired: true), .value("read_only", \.isReadOnly, .flag),
+            .value("value", \.value, as: .text, isRequired: true), .value("read_only", \.isReadOnly, as: .flag),
         ])
         return ConfigurationCodec(
             read: { node, name, reader in
@@ -92,12 +92,12 @@ enum ApplicationKeySchema {
 
     private static var permission: ConfigurationSection<PermissionRule> {
         ConfigurationSection([
-            .value("role", \.role, .text, isRequired: true),
-            .value("destination", \.destination, .optional(.text)),
-            .value("set", \.set, .text, isRequired: true),
+            .value("role", \.role, as: .text, isRequired: true),
+            .value("destination", \.destination, as: .optional(.text)),
+            .value("set", \.set, as: .text, isRequired: true),
             .value(
-                "verbs", \.verbs, .list(.word(["read", "create", "update", "delete", "call"])), isRequired: true),
-            .value("filter", \.filter, .optional(.text)),
+                "verbs", \.verbs, as: .list(.word(["read", "create", "update", "delete", "call"])), isRequired: true),
+            .value("filter", \.filter, as: .optional(.text)),
         ])
     }
 
@@ -105,68 +105,68 @@ enum ApplicationKeySchema {
 
     private static var policies: ConfigurationSection<ApplicationPolicies> {
         ConfigurationSection([
-            .section("password", \.password, password),
+            .section("password", \.password, of: password),
             .section(
                 "lock", \.lock,
-                ConfigurationSection([
-                    .value("offline_days", \.offlineDays, .days),
-                    .value("wipe_offline_days", \.wipeOfflineDays, .days),
-                    .value("inactive_days", \.inactiveDays, .days),
+                of: ConfigurationSection([
+                    .value("offline_days", \.offlineDays, as: .days),
+                    .value("wipe_offline_days", \.wipeOfflineDays, as: .days),
+                    .value("inactive_days", \.inactiveDays, as: .days),
                 ])),
             .section(
                 "security", \.security,
-                ConfigurationSection([
-                    .value("allow_print", \.allowsPrint, .flag),
-                    .value("allow_open_url", \.allowsOpenURL, .flag),
-                    .value("allow_copy", \.allowsCopy, .flag),
-                    .value("attestation", \.needsAttestation, .flag),
+                of: ConfigurationSection([
+                    .value("allow_print", \.allowsPrint, as: .flag),
+                    .value("allow_open_url", \.allowsOpenURL, as: .flag),
+                    .value("allow_copy", \.allowsCopy, as: .flag),
+                    .value("attestation", \.needsAttestation, as: .flag),
                 ])),
-            .value("features", \.features, .map(.flag)),
+            .value("features", \.features, as: .map(.flag)),
             .section(
                 "log", \.log,
-                ConfigurationSection([
-                    .value("upload", \.isUploaded, .flag),
-                    .value("level", \.level, .word(["debug", "info", "warning", "error", "fatal", "path"])),
-                    .value("expiry", \.expiryDays, .days),
+                of: ConfigurationSection([
+                    .value("upload", \.isUploaded, as: .flag),
+                    .value("level", \.level, as: .word(["debug", "info", "warning", "error", "fatal", "path"])),
+                    .value("expiry", \.expiryDays, as: .days),
                 ])),
             .section(
                 "usage", \.usage,
-                ConfigurationSection([
-                    .value("collect", \.isCollected, .flag),
-                    .value("cellular", \.usesCellular, .flag),
-                    .value("max_records", \.maximumRecords, .number(0...1_000_000)),
+                of: ConfigurationSection([
+                    .value("collect", \.isCollected, as: .flag),
+                    .value("cellular", \.usesCellular, as: .flag),
+                    .value("max_records", \.maximumRecords, as: .number(0...1_000_000)),
                 ])),
-            .value("crash", \.uploadsCrashes, .flag),
+            .value("crash", \.uploadsCrashes, as: .flag),
             .section(
                 "throttling", \.throttling,
-                ConfigurationSection([
-                    .value("enabled", \.isEnabled, .flag),
-                    .value("per_minute", \.perMinute, .number(1...1_000_000)),
+                of: ConfigurationSection([
+                    .value("enabled", \.isEnabled, as: .flag),
+                    .value("per_minute", \.perMinute, as: .number(1...1_000_000)),
                 ])),
             .section(
                 "store_upload", \.storeUpload,
-                ConfigurationSection([
-                    .value("enabled", \.isEnabled, .flag),
-                    .value("keep", \.keepDays, .days),
-                    .value("size", \.size, .bytes),
+                of: ConfigurationSection([
+                    .value("enabled", \.isEnabled, as: .flag),
+                    .value("keep", \.keepDays, as: .days),
+                    .value("size", \.size, as: .bytes),
                 ])),
-            .value("user_switch_upload", \.uploadsOnUserSwitch, .flag),
+            .value("user_switch_upload", \.uploadsOnUserSwitch, as: .flag),
         ])
     }
 
     private static var password: ConfigurationSection<PasswordRules> {
         ConfigurationSection([
-            .value("enabled", \.isEnabled, .flag),
-            .value("default_password_allowed", \.allowsDefaultPassword, .flag),
-            .value("min_length", \.minimumLength, .number(0...255)),
-            .value("has_digits", \.needsDigits, .flag),
-            .value("has_upper", \.needsUpper, .flag),
-            .value("has_lower", \.needsLower, .flag),
-            .value("has_special", \.needsSpecial, .flag),
-            .value("expiration_days", \.expirationDays, .days),
-            .value("min_unique_chars", \.minimumUniqueCharacters, .number(0...255)),
-            .value("lock_timeout", \.lockTimeout, .number(0...31_536_000)),
-            .value("retry_limit", \.retryLimit, .number(0...1_000_000)),
+            .value("enabled", \.isEnabled, as: .flag),
+            .value("default_password_allowed", \.allowsDefaultPassword, as: .flag),
+            .value("min_length", \.minimumLength, as: .number(0...255)),
+            .value("has_digits", \.needsDigits, as: .flag),
+            .value("has_upper", \.needsUpper, as: .flag),
+            .value("has_lower", \.needsLower, as: .flag),
+            .value("has_special", \.needsSpecial, as: .flag),
+            .value("expiration_days", \.expirationDays, as: .days),
+            .value("min_unique_chars", \.minimumUniqueCharacters, as: .number(0...255)),
+            .value("lock_timeout", \.lockTimeout, as: .number(0...31_536_000)),
+            .value("retry_limit", \.retryLimit, as: .number(0...1_000_000)),
         ])
     }
 }

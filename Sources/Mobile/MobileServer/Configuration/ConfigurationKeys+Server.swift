@@ -2,38 +2,38 @@
 enum ServerKeySchema {
     static var configuration: ConfigurationSection<ServerConfiguration> {
         ConfigurationSection([
-            .section("server", \.server, server),
-            .section("database", \.database, database),
-            .section("keys", \.self, ConfigurationSection([.value("master", \.masterKey, .secret)])),
-            .section("operators", \.operators, operators),
-            .section("limits", \.limits, limits),
-            .section("log", \.log, log),
+            .section("server", \.server, of: server),
+            .section("database", \.database, of: database),
+            .section("keys", \.self, of: ConfigurationSection([.value("master", \.masterKey, as: .secret)])),
+            .section("operators", \.operators, of: operators),
+            .section("limits", \.limits, of: limits),
+            .section("log", \.log, of: log),
             .section(
                 "otlp", \.otlp,
-                ConfigurationSection([
-                    .value("url", \.url, .optional(.url(["http", "https"]))),
-                    .value("fields", \.fields, .map(.secret)),
+                of: ConfigurationSection([
+                    .value("url", \.url, as: .optional(.url(["http", "https"]))),
+                    .value("fields", \.fields, as: .map(.secret)),
                 ])),
             .section(
                 "traces", \.self,
-                ConfigurationSection([
-                    .value("collector_url", \.traceCollectorURL, .optional(.url(["http", "https"])))
+                of: ConfigurationSection([
+                    .value("collector_url", \.traceCollectorURL, as: .optional(.url(["http", "https"])))
                 ])),
-            .section("retention", \.retention, retention),
+            .section("retention", \.retention, of: retention),
             .section(
                 "images", \.images,
-                ConfigurationSection([
-                    .value("folder", \.folder, .optional(.text)),
-                    .value("public_url", \.publicURL, .optional(.url(["https", "http"]))),
-                    .value("rollout_window", \.rolloutWindow, .duration("h")),
+                of: ConfigurationSection([
+                    .value("folder", \.folder, as: .optional(.text)),
+                    .value("public_url", \.publicURL, as: .optional(.url(["https", "http"]))),
+                    .value("rollout_window", \.rolloutWindow, as: .duration("h")),
                 ])),
             .section(
-                "push", \.push, ConfigurationSection([.value("web_push_hosts", \.webPushHosts, .list(.text))])),
+                "push", \.push, of: ConfigurationSection([.value("web_push_hosts", \.webPushHosts, as: .list(.text))])),
             .section(
-                "compatibility", \.self, ConfigurationSection([.value("smp", \.hasSMPEndpoints, .flag)])),
+                "compatibility", \.self, of: ConfigurationSection([.value("smp", \.hasSMPEndpoints, as: .flag)])),
             .value(
                 "applications", \.applications,
-                .map(
+                as: .map(
                     .keys(ApplicationKeySchema.application, from: ApplicationConfiguration()),
                     isName: ApplicationKeySchema.objection)),
         ])
@@ -41,32 +41,32 @@ enum ServerKeySchema {
 
     private static var server: ConfigurationSection<ListenerSettings> {
         ConfigurationSection([
-            .value("listen", \.listen, .listener),
-            .value("operator_listen", \.operatorListen, .listener),
-            .value("metrics_listen", \.metricsListen, .listener),
-            .value("public_url", \.publicURL, .optional(.url(["https", "http"]))),
-            .value("path_prefix", \.pathPrefix, .path),
-            .value("trusted_hops", \.trustedHops, .number(0...8)),
+            .value("listen", \.listen, as: .listener),
+            .value("operator_listen", \.operatorListen, as: .listener),
+            .value("metrics_listen", \.metricsListen, as: .listener),
+            .value("public_url", \.publicURL, as: .optional(.url(["https", "http"]))),
+            .value("path_prefix", \.pathPrefix, as: .path),
+            .value("trusted_hops", \.trustedHops, as: .number(0...8)),
             .section(
                 "tls", \.self,
-                ConfigurationSection([
-                    .value("mode", \.tls, .choice),
-                    .value("certificate", \.certificate, .optional(.text)),
-                    .value("key", \.key, .optional(.text)),
-                    .value("client_ca", \.clientCA, .optional(.text)),
+                of: ConfigurationSection([
+                    .value("mode", \.tls, as: .choice),
+                    .value("certificate", \.certificate, as: .optional(.text)),
+                    .value("key", \.key, as: .optional(.text)),
+                    .value("client_ca", \.clientCA, as: .optional(.text)),
                 ])),
-            .value("data_dir", \.dataFolder, .optional(.text)),
-            .value("node_name", \.nodeName, .optional(.text)),
-            .value("drain", \.drain, .duration("s")),
+            .value("data_dir", \.dataFolder, as: .optional(.text)),
+            .value("node_name", \.nodeName, as: .optional(.text)),
+            .value("drain", \.drain, as: .duration("s")),
         ])
     }
 
     private static var database: ConfigurationSection<DatabaseSettings> {
         ConfigurationSection([
-            .value("url", \.url, .optional(.text)),
-            .value("point", \.point, .number(2...4)),
-            .value("work", \.work, .number(0...8)),
-            .value("migrate", \.migrates, .flag),
+            .value("url", \.url, as: .optional(.text)),
+            .value("point", \.point, as: .number(2...4)),
+            .value("work", \.work, as: .number(0...8)),
+            .value("migrate", \.migrates, as: .flag),
         ])
     }
 
@@ -74,47 +74,47 @@ enum ServerKeySchema {
         ConfigurationSection([
             .section(
                 "oidc", \.self,
-                ConfigurationSection([
-                    .value("issuer", \.issuer, .optional(.url(["https", "http"]))),
-                    .value("client_id", \.clientID, .optional(.text)),
-                    .value("client_secret", \.clientSecret, .optional(.secret)),
+                of: ConfigurationSection([
+                    .value("issuer", \.issuer, as: .optional(.url(["https", "http"]))),
+                    .value("client_id", \.clientID, as: .optional(.text)),
+                    .value("client_secret", \.clientSecret, as: .optional(.secret)),
                 ])),
-            .value("networks", \.networks, .list(.text)),
-            .value("idle", \.idle, .duration("min")),
-            .value("length", \.length, .duration("h")),
+            .value("networks", \.networks, as: .list(.text)),
+            .value("idle", \.idle, as: .duration("min")),
+            .value("length", \.length, as: .duration("h")),
         ])
     }
 
     private static var limits: ConfigurationSection<ServerLimits> {
         ConfigurationSection([
-            .value("device_per_minute", \.devicePerMinute, .number(1...1_000_000)),
-            .value("registrations_per_hour", \.registrationsPerHour, .number(1...1_000_000)),
-            .value("sign_in_per_minute", \.signInPerMinute, .number(1...1_000_000)),
-            .value("upload", \.upload, .bytes),
-            .value("new_reads", \.newReads, .number(1...100_000)),
-            .value("deltas", \.deltas, .number(1...100_000)),
-            .value("uploads", \.uploads, .number(1...100_000)),
-            .value("waiters", \.waiters, .number(1...100_000)),
+            .value("device_per_minute", \.devicePerMinute, as: .number(1...1_000_000)),
+            .value("registrations_per_hour", \.registrationsPerHour, as: .number(1...1_000_000)),
+            .value("sign_in_per_minute", \.signInPerMinute, as: .number(1...1_000_000)),
+            .value("upload", \.upload, as: .bytes),
+            .value("new_reads", \.newReads, as: .number(1...100_000)),
+            .value("deltas", \.deltas, as: .number(1...100_000)),
+            .value("uploads", \.uploads, as: .number(1...100_000)),
+            .value("waiters", \.waiters, as: .number(1...100_000)),
         ])
     }
 
     private static var log: ConfigurationSection<LogSettings> {
         ConfigurationSection([
-            .value("level", \.level, .word(["trace", "debug", "info", "notice", "warning", "error"])),
-            .value("queries", \.hasQueries, .flag),
+            .value("level", \.level, as: .word(["trace", "debug", "info", "notice", "warning", "error"])),
+            .value("queries", \.hasQueries, as: .flag),
         ])
     }
 
     private static var retention: ConfigurationSection<RetentionSettings> {
         ConfigurationSection([
-            .value("logs", \.logs, .days),
-            .value("traces", \.traces, .days),
-            .value("usage", \.usage, .days),
-            .value("syncs", \.syncs, .days),
-            .value("uploads", \.uploads, .days),
-            .value("audit", \.audit, .days),
-            .value("tombstones", \.tombstones, .days),
-            .value("replay", \.replay, .days),
+            .value("logs", \.logs, as: .days),
+            .value("traces", \.traces, as: .days),
+            .value("usage", \.usage, as: .days),
+            .value("syncs", \.syncs, as: .days),
+            .value("uploads", \.uploads, as: .days),
+            .value("audit", \.audit, as: .days),
+            .value("tombstones", \.tombstones, as: .days),
+            .value("replay", \.replay, as: .days),
         ])
     }
 }

@@ -42,7 +42,7 @@ struct ConfigurationSection<Root: Hashable> {
 extension ConfigurationSection.Field {
     /// A key with a value.
     static func value<Value>(
-        _ key: String, _ path: WritableKeyPath<Root, Value>, _ codec: ConfigurationCodec<Value>,
+        _ key: String, _ path: WritableKeyPath<Root, Value>, as codec: ConfigurationCodec<Value>,
         isRequired: Bool = false
     ) -> Self {
         Self(
@@ -59,7 +59,7 @@ extension ConfigurationSection.Field {
 
     /// A key with further keys.
     static func section<Inner>(
-        _ key: String, _ path: WritableKeyPath<Root, Inner>, _ section: ConfigurationSection<Inner>
+        _ key: String, _ path: WritableKeyPath<Root, Inner>, of section: ConfigurationSection<Inner>
     ) -> Self {
         Self(
             key: key, isRequired: false,

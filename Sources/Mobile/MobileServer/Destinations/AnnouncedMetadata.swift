@@ -1,3 +1,5 @@
+import ODataModel
+
 /// The metadata document of a back end with the capabilities that this server adds (OData Capabilities Vocabulary;
 /// OData Repeatable Requests 1.0, 4).
 enum AnnouncedMetadata {
@@ -15,10 +17,10 @@ enum AnnouncedMetadata {
         else { return bytes }
         let target = "\(namespace).\(name)"
         var added = ""
-        if !text.contains("Org.OData.Repeatability.V1.Supported") {
+        if !text.contains(Vocabulary.supportsRepeatability) {
             added += """
-                <Annotations Target="\(target)"><Annotation Term="Org.OData.Repeatability.V1.Supported" Bool="true"/>\
-                </Annotations>
+                <Annotations Target="\(target)">\
+                <Annotation Term="\(Vocabulary.supportsRepeatability)" Bool="true"/></Annotations>
                 """
         }
         for set in trackedSets.sorted() {
@@ -27,7 +29,7 @@ enum AnnouncedMetadata {
             removeStatement(in: &text, from: "/\(set)\">", to: "</Annotations>")
             added += """
                 <Annotations Target="\(target)/\(set)">\
-                <Annotation Term="Org.OData.Capabilities.V1.ChangeTracking"><Record>\
+                <Annotation Term="\(Vocabulary.capabilities)ChangeTracking"><Record>\
                 <PropertyValue Property="Supported" Bool="true"/></Record></Annotation></Annotations>
                 """
         }

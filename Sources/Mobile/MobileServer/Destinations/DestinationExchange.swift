@@ -27,7 +27,7 @@ struct DestinationExchange: Sendable {
         if runtime.rights != nil {
             guard let client = runtime.client else { throw DestinationFailure.roleMissing }
             let provider = RemoteProvider(base: client, root: proxy.root)
-            return try await replayed(request, body, proxy) { request, body in
+            return try await replayed(request, body, proxy: proxy) { request, body in
                 await served(by: provider, request, body)
             }
         }
@@ -36,7 +36,7 @@ struct DestinationExchange: Sendable {
         if ![.get, .head, .options].contains(request.method) {
             circumstances.passesRepeatability = await runtime.recognisesRepeats()
         }
-        return try await passed(request, body, proxy, circumstances)
+        return try await passed(request, body, proxy: proxy, circumstances: circumstances)
     }
 
     /// The address under which devices see the destination.
@@ -120,7 +120,7 @@ struct DestinationExchange: Sendable {
             }
             return nil
         }
-        guard DestinationRights.readsAll(runtime.rights, caller.principal, definition.codec.set.name) else {
+        guard DestinationRights.readsAll(runtime.rights, caller.principal, set: definition.codec.set.name) else {
             // The roles show a part of the rows; the feed has all of them.
             return nil
         }
@@ -131,8 +131,8 @@ struct DestinationExchange: Sendable {
     // MARK: Passing on
 
     private func passed(
-        _ request: HTTPRequest, _ body: ByteStream, _ proxy: DestinationProxy,
-        _ circumstances: DestinationProxy.Circumstances
+        _ request: HTTPRequest, _ body: ByteStream, proxy: DestinationProxy,
+        circumstances: DestinationProxy.Circumstances
     ) async throws -> (HTTPResponse, ByteStream) {
         let isChange = ![.get, .head, .options].contains(request.method)
         let isBatch = request.path?.prefix { $0 != "?" }.hasSuffix("/$batch") ?? false
@@ -142,7 +142,8 @@ struct DestinationExchange: Sendable {
             let bytes = try await body.collect(limit: Int(clamping: services.configuration.limits.upload))
             let batch = try MultipartBody(bytes, boundary: boundary)
             guard RepeatableBatch.isNeeded(for: batch) else {
-                return try await proxy.send(proxy.outgoing(request, ByteStream(bytes), circumstances), circumstances)
+                return try await proxy.send(
+                    proxy.outgoing(request, ByteStream(bytes), circumstances: circumstances), circumstances)
             }
             let isV2 = (try? await runtime.dialect()) == "v2"
             let continues = request.headerFields[values: .prefer].contains {
@@ -154,11 +155,12 @@ struct DestinationExchange: Sendable {
             ).execute(batch)
         }
         guard isChange else {
-            let answer = try await proxy.send(proxy.outgoing(request, body, circumstances), circumstances)
+            let answer = try await proxy.send(
+                proxy.outgoing(request, body, circumstances: circumstances), circumstances)
             return try await announced(answer, request)
         }
-        return try await replayed(request, body, proxy) { request, body in
-            try await proxy.send(proxy.outgoing(request, body, circumstances), circumstances)
+        return try await replayed(request, body, proxy: proxy) { request, body in
+            try await proxy.send(proxy.outgoing(request, body, circumstances: circumstances), circumstances)
         }
     }
 
@@ -176,8 +178,8 @@ struct DestinationExchange: Sendable {
 
     /// Executes a change once if it is a repeatable one.
     private func replayed(
-        _ request: HTTPRequest, _ body: ByteStream, _ proxy: DestinationProxy,
-        _ forward: @escaping @Sendable (HTTPRequest, ByteStream) async throws -> (HTTPResponse, ByteStream)
+        _ request: HTTPRequest, _ body: ByteStream, proxy: DestinationProxy,
+        forward: @escaping @Sendable (HTTPRequest, ByteStream) async throws -> (HTTPResponse, ByteStream)
     ) async throws -> (HTTPResponse, ByteStream) {
         let fields = DestinationProxy.repeatabilityNames.map { request.headerFields[$0] }
         let isChange = ![.get, .head, .options].contains(request.method)

@@ -73,7 +73,7 @@ final class DestinationProxy: Sendable {
     ///
     /// - Throws: ``ODataError`` or ``ForeignLink`` for a request that must not be sent.
     func outgoing(
-        _ request: HTTPRequest, _ body: ByteStream, _ circumstances: Circumstances
+        _ request: HTTPRequest, _ body: ByteStream, circumstances: Circumstances
     ) async throws -> Outgoing {
         let path = request.path ?? "/"
         guard path.utf8.count <= Self.urlLimit else {
@@ -96,7 +96,7 @@ final class DestinationProxy: Sendable {
         let type = request.headerFields[.contentType].flatMap { MediaType($0) }
         if let type, type.matches("multipart", "mixed"), let boundary = type["boundary"] {
             let bytes = try await collected(body)
-            let batch = try batch(MultipartBody(bytes, boundary: boundary), map, circumstances)
+            let batch = try batch(MultipartBody(bytes, boundary: boundary), map, circumstances: circumstances)
             return Outgoing(message: message, body: ByteStream(batch.bytes), relative: relative, isBatch: true)
         }
         let isBatch = relative.prefix { $0 != "?" } == "$batch"
@@ -104,7 +104,7 @@ final class DestinationProxy: Sendable {
         let isComplete = start.count < Self.memoryLimit
         let plain = isComplete ? ByteStream(start) : whole
         guard rewrites, !relative.prefix(while: { $0 != "?" }).hasSuffix("/$value"),
-            var rewriter = Self.rewriter(type, relative, map, isRequest: true)
+            var rewriter = Self.rewriter(type, relative, map: map, isRequest: true)
         else { return Outgoing(message: message, body: plain, relative: relative, isBatch: isBatch) }
         guard isComplete else {
             return Outgoing(message: message, body: plain.rewritten(by: rewriter), relative: relative, isBatch: isBatch)
@@ -123,7 +123,7 @@ final class DestinationProxy: Sendable {
 
     /// Returns the parts of a batch for the back end.
     func batch(
-        _ batch: MultipartBody, _ map: LinkMap, _ circumstances: Circumstances
+        _ batch: MultipartBody, _ map: LinkMap, circumstances: Circumstances
     ) throws -> MultipartBody {
         var batch = batch
         try batch.mapMessages { message in
@@ -140,7 +140,7 @@ final class DestinationProxy: Sendable {
             }
             guard rewrites, !message.body.isEmpty,
                 var rewriter = Self.rewriter(
-                    message.value("Content-Type").flatMap { MediaType($0) }, url, map, isRequest: true)
+                    message.value("Content-Type").flatMap { MediaType($0) }, url, map: map, isRequest: true)
             else { return }
             message.setBody(try rewriter.take(message.body) + rewriter.finish())
         }
@@ -244,7 +244,7 @@ final class DestinationProxy: Sendable {
         }
         (response, body) = try await mapping.apply(response, body)
         guard rewrites, !outgoing.relative.prefix(while: { $0 != "?" }).hasSuffix("/$value"),
-            var rewriter = Self.rewriter(type, outgoing.relative, map, isRequest: false)
+            var rewriter = Self.rewriter(type, outgoing.relative, map: map, isRequest: false)
         else { return Self.stated(response, body) }
         if let length = body.length, length <= Self.memoryLimit {
             let bytes = try await body.collect(limit: Self.memoryLimit)
@@ -272,7 +272,7 @@ final class DestinationProxy: Sendable {
             }
             guard !message.body.isEmpty,
                 var rewriter = Self.rewriter(
-                    message.value("Content-Type").flatMap { MediaType($0) }, "", map, isRequest: false)
+                    message.value("Content-Type").flatMap { MediaType($0) }, "", map: map, isRequest: false)
             else { return }
             message.setBody(try rewriter.take(message.body) + rewriter.finish())
         }
@@ -308,7 +308,7 @@ final class DestinationProxy: Sendable {
 
     /// Returns a rewriter for a body, or `nil` if the body has no links.
     private static func rewriter(
-        _ type: MediaType?, _ relative: String, _ map: LinkMap, isRequest: Bool
+        _ type: MediaType?, _ relative: String, map: LinkMap, isRequest: Bool
     ) -> (any BodyRewriter)? {
         guard let type else { return nil }
         let path = relative.prefix { $0 != "?" }

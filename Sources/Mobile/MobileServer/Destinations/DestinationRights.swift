@@ -29,7 +29,7 @@ struct DestinationRights: ProviderWrapper {
     }
 
     /// Returns whether a caller may read all rows of a set, so that a shared feed may answer.
-    static func readsAll(_ rights: AccessRights?, _ principal: Principal, _ set: String) -> Bool {
+    static func readsAll(_ rights: AccessRights?, _ principal: Principal, set: String) -> Bool {
         guard let rights else { return true }
         let access = rights.access(of: principal, to: set)
         return access.allows(.read) && access.rowFilter == nil && access.hiddenProperties.isEmpty
@@ -81,19 +81,20 @@ struct DestinationRights: ProviderWrapper {
         let (name, access) = try access(caller, bound)
         guard access.allows(kind) else { throw Access.refusal(caller, name) }
         guard access.hiddenProperties.isEmpty else { throw Access.refusal(caller, name) }
-        try checkRelated(request.url.options, bound, model, caller)
+        try checkRelated(request.url.options, bound, in: model, for: caller)
         let filter = kind == .read ? access.rowFilter : nil
         let change = kind == .read ? nil : access.changeFilters[kind] ?? (kind == .create ? nil : access.rowFilter)
         if kind == .read {
             guard let filter else { return request }
-            return try restricted(request, bound, to: filter, name, caller, model)
+            return try restricted(request, bound, to: filter, name: name, for: caller, in: model)
         }
         if kind == .create {
-            if let change { try checkCreated(request, change, name, caller, model) }
+            if let change { try checkCreated(request, change, name: name, for: caller, in: model) }
             return request
         }
         guard let change else { return request }
-        try await checkStored(&request, bound, change, access.rowFilter, name, caller, model)
+        try await checkStored(
+            &request, bound, filter: change, rows: access.rowFilter, name: name, for: caller, in: model)
         return request
     }
 
@@ -158,7 +159,7 @@ struct DestinationRights: ProviderWrapper {
     /// Checks that everything beside the rows of the set is readable without a condition: expanded entities and
     /// navigation in conditions.
     private func checkRelated(
-        _ options: QueryOptions, _ bound: BoundURL, _ model: EntityDataModel, _ caller: Principal?
+        _ options: QueryOptions, _ bound: BoundURL, in model: EntityDataModel, for caller: Principal?
     ) throws {
         guard !options.expand.isEmpty || !options.apply.isEmpty || options.usesNavigation else { return }
         // Which sets a path may reach is not followed: all sets must be readable.
@@ -176,8 +177,8 @@ struct DestinationRights: ProviderWrapper {
 
     /// Returns a read of the rows that match a filter.
     private func restricted(
-        _ request: ODataRequest, _ bound: BoundURL, to filter: AccessFilter, _ name: String, _ caller: Principal?,
-        _ model: EntityDataModel
+        _ request: ODataRequest, _ bound: BoundURL, to filter: AccessFilter, name: String, for caller: Principal?,
+        in model: EntityDataModel
     ) throws -> ODataRequest {
         var request = request
         let condition = try Self.condition(filter)
@@ -191,7 +192,7 @@ struct DestinationRights: ProviderWrapper {
             guard bound.resource.steps.count == 2, case .key(let key) = bound.resource.steps[1] else { break }
             var url = request.url
             url.path = ResourcePath([.name(Identifier(name), .none)])
-            url.options.filter = .binary(.and, try Self.condition(key, name, model), condition)
+            url.options.filter = .binary(.and, try Self.condition(key, name, in: model), condition)
             request.url = url
             request.format = nil
             return request
@@ -202,15 +203,15 @@ struct DestinationRights: ProviderWrapper {
 
     /// Looks up the entity that a change addresses, and makes the change conditional on its ETag.
     private func checkStored(
-        _ request: inout ODataRequest, _ bound: BoundURL, _ filter: AccessFilter, _ rows: AccessFilter?,
-        _ name: String, _ caller: Principal?, _ model: EntityDataModel
+        _ request: inout ODataRequest, _ bound: BoundURL, filter: AccessFilter, rows: AccessFilter?,
+        name: String, for caller: Principal?, in model: EntityDataModel
     ) async throws {
         guard bound.resource.steps.count == 2, case .key(let key) = bound.resource.steps[1] else {
             throw Access.refusal(caller, name)
         }
         var url = ODataURL(set: name)
         var condition = CommonExpression.binary(
-            .and, try Self.condition(key, name, model), try Self.condition(filter))
+            .and, try Self.condition(key, name, in: model), try Self.condition(filter))
         if let rows { condition = .binary(.and, condition, try Self.condition(rows)) }
         url.options.filter = condition
         guard case .page(let page) = try await base.execute(ODataRequest(.read, url)).body else {
@@ -224,7 +225,7 @@ struct DestinationRights: ProviderWrapper {
             for (property, value) in zip(changes.shape.properties, changes.values) {
                 if let value, let ordinal = after.shape.ordinal(of: property.name) { after.values[ordinal] = value }
             }
-            guard try Self.matches(after, filter, name, model) else { throw Access.refusal(caller, name) }
+            guard try Self.matches(after, filter, set: name, in: model) else { throw Access.refusal(caller, name) }
         } else if request.method != .delete {
             throw Access.refusal(caller, name)
         }
@@ -232,10 +233,10 @@ struct DestinationRights: ProviderWrapper {
 
     /// Checks a new entity against the filter of the permission.
     private func checkCreated(
-        _ request: ODataRequest, _ filter: AccessFilter, _ name: String, _ caller: Principal?,
-        _ model: EntityDataModel
+        _ request: ODataRequest, _ filter: AccessFilter, name: String, for caller: Principal?,
+        in model: EntityDataModel
     ) throws {
-        guard case .entity(let entity) = request.body, try Self.matches(entity, filter, name, model) else {
+        guard case .entity(let entity) = request.body, try Self.matches(entity, filter, set: name, in: model) else {
             throw Access.refusal(caller, name)
         }
     }
@@ -250,7 +251,7 @@ struct DestinationRights: ProviderWrapper {
     }
 
     private static func condition(
-        _ key: EntityKey, _ set: String, _ model: EntityDataModel
+        _ key: EntityKey, _ set: String, in model: EntityDataModel
     ) throws -> CommonExpression {
         guard !key.parts.isEmpty else { throw ODataError.notFound(set) }
         return key.condition(model.shape(ofSet: set), model)
@@ -258,7 +259,7 @@ struct DestinationRights: ProviderWrapper {
 
     /// Returns whether an entity matches a filter. A property that is not loaded counts as null.
     private static func matches(
-        _ entity: ODataEntity, _ filter: AccessFilter, _ set: String, _ model: EntityDataModel
+        _ entity: ODataEntity, _ filter: AccessFilter, set: String, in model: EntityDataModel
     ) throws -> Bool {
         var options = QueryOptions()
         options.filter = try condition(filter)

@@ -38,7 +38,7 @@ final class DestinationRuntime: Sendable {
     }
 
     private init(
-        _ name: String, _ application: ActiveApplication, _ configuration: DestinationConfiguration, _ way: Way
+        _ name: String, _ application: ActiveApplication, configuration: DestinationConfiguration, way: Way
     ) {
         self.name = name
         self.application = application
@@ -60,7 +60,8 @@ final class DestinationRuntime: Sendable {
             let path =
                 configuration.url.hasPrefix("/")
                 ? configuration.url : services.dataFolder + "/" + configuration.url
-            return DestinationRuntime(name, application, configuration, .local(try await opening(path)))
+            return DestinationRuntime(
+                name, application, configuration: configuration, way: .local(try await opening(path)))
         case .odata:
             let credentials = try await DestinationCredentials(
                 configuration.authentication, secrets: services.secrets, transport: transport)
@@ -79,7 +80,8 @@ final class DestinationRuntime: Sendable {
                             base: IdentityTransport(base: transport, identity: credentials.identity), gate: proxy.gate),
                         serviceRoot: proxy.root.description, configuration: session))
             }
-            return DestinationRuntime(name, application, configuration, .remote(proxy, client: client))
+            return DestinationRuntime(
+                name, application, configuration: configuration, way: .remote(proxy, client: client))
         }
     }
 

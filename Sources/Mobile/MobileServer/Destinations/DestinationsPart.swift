@@ -60,7 +60,7 @@ public final class DestinationsPart: ServerPart, DestinationService {
         do {
             applications = try await services.applications.all()
         } catch {
-            return [CheckFinding(.error, "applications", error.description)]
+            return [CheckFinding(.error, "applications", message: error.description)]
         }
         var findings: [CheckFinding] = []
         for application in applications {
@@ -76,23 +76,28 @@ public final class DestinationsPart: ServerPart, DestinationService {
         do {
             let runtime = try await runtime(name, of: application)
             guard runtime.local != nil || runtime.client != nil else {
-                return [CheckFinding(.warning, subject, "Only users can read the metadata of this back end.")]
+                return [CheckFinding(.warning, subject, message: "Only users can read the metadata of this back end.")]
             }
             let dialect = try await runtime.dialect()
-            var findings = [CheckFinding(.fine, subject, "The back end answers with metadata of OData \(dialect).")]
+            var findings = [
+                CheckFinding(.fine, subject, message: "The back end answers with metadata of OData \(dialect).")
+            ]
             for (query, problem) in try await runtime.problems().sorted(by: { $0.key < $1.key }) {
-                findings.append(CheckFinding(.error, "\(subject), query \(query)", problem))
+                findings.append(CheckFinding(.error, "\(subject), query \(query)", message: problem))
             }
             if let rights = runtime.rights {
                 do {
                     try rights.check(in: try await runtime.model())
                 } catch let error as AccessRightsError {
-                    findings.append(CheckFinding(.error, subject, error.description))
+                    findings.append(CheckFinding(.error, subject, message: error.description))
                 }
             }
             return findings
         } catch {
-            return [CheckFinding(.error, subject, "The back end cannot be used: \(DestinationFailure.reason(error))")]
+            return [
+                CheckFinding(
+                    .error, subject, message: "The back end cannot be used: \(DestinationFailure.reason(error))")
+            ]
         }
     }
 

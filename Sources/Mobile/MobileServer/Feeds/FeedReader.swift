@@ -27,7 +27,8 @@ struct FeedReader: Sendable {
             throw DestinationFailure.gone("restarted", query: definition.name)
         }
         var response = try await page(
-            Place(token), of: feed, definition, limit: max(1, limit), incarnation: incarnation, request)
+            Place(token), of: feed, definition: definition, limit: max(1, limit), incarnation: incarnation,
+            request: request)
         if request.preferences.maxPageSize != nil { response.preferencesApplied.append("maxpagesize=\(limit)") }
         response.preferencesApplied.append("track-changes")
         return response
@@ -79,8 +80,8 @@ struct FeedReader: Sendable {
     }
 
     private func page(
-        _ place: Place, of feed: FeedRecord, _ definition: FeedDefinition, limit: Int, incarnation: Incarnation,
-        _ request: ODataRequest
+        _ place: Place, of feed: FeedRecord, definition: FeedDefinition, limit: Int, incarnation: Incarnation,
+        request: ODataRequest
     ) async throws -> ODataResponse {
         let wanted = FeedPageRequest(
             feed: feed.id, kind: place.isDelta ? .delta(presentParts: [[]]) : .full, after: place.position,

@@ -75,7 +75,7 @@ struct FeedRefresher: JobWorker {
         if let asked = feed.askedAt, now - asked > Self.restAfter { return .done }
         guard let claim = try await state.feeds.begin(feed.id, fence: job.fence) else { return .done }
         try await refresh(
-            feed, definition, FeedSource(provider: provider, definition: definition),
+            feed, definition, source: FeedSource(provider: provider, definition: definition),
             lease: FeedLease(fence: job.fence, claim: claim),
             acceptsRemovals: job.payload == Self.acceptingRemovals)
         return .again(at: try await state.now() + definition.configuration.refreshInterval)
@@ -89,7 +89,7 @@ struct FeedRefresher: JobWorker {
     /// - Parameter acceptsRemovals: Whether an operator has decided that many rows may go.
     /// - Throws: Errors of the back end; the feed is unchanged then.
     func refresh(
-        _ feed: FeedRecord, _ definition: FeedDefinition, _ source: FeedSource, lease: FeedLease,
+        _ feed: FeedRecord, _ definition: FeedDefinition, source: FeedSource, lease: FeedLease,
         acceptsRemovals: Bool = false
     ) async throws {
         CrashPoint.pass("refresh-begun")
@@ -99,19 +99,19 @@ struct FeedRefresher: JobWorker {
             let link = feed.link.map({ String(decoding: $0, as: UTF8.self) })
         {
             do {
-                return try await follow(link, feed, definition, source, lease: lease)
+                return try await follow(link, feed, definition: definition, source: source, lease: lease)
             } catch let error as ODataError where error.status == 410 || error.status == 404 {
                 // The back end has forgotten the link: everything is compared once.
                 logger.info("feed \(definition.name): the delta link has expired, all rows are compared")
             }
         }
         try await compare(
-            feed, definition, source, wantsLink: mayLink, lease: lease, acceptsRemovals: acceptsRemovals)
+            feed, definition, source: source, wantsLink: mayLink, lease: lease, acceptsRemovals: acceptsRemovals)
     }
 
     /// Takes the changes since the back end's delta link.
     private func follow(
-        _ link: String, _ feed: FeedRecord, _ definition: FeedDefinition, _ source: FeedSource, lease: FeedLease
+        _ link: String, _ feed: FeedRecord, definition: FeedDefinition, source: FeedSource, lease: FeedLease
     ) async throws {
         var writes: [FeedWrite] = []
         let end = try await source.readChanges(since: link) { page in
@@ -147,7 +147,7 @@ struct FeedRefresher: JobWorker {
 
     /// Compares all rows of the back end with those of the feed.
     private func compare(
-        _ feed: FeedRecord, _ definition: FeedDefinition, _ source: FeedSource, wantsLink: Bool, lease: FeedLease,
+        _ feed: FeedRecord, _ definition: FeedDefinition, source: FeedSource, wantsLink: Bool, lease: FeedLease,
         acceptsRemovals: Bool
     ) async throws {
         let stored = try await digests(of: feed)

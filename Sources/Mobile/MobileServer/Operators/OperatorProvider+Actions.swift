@@ -15,8 +15,8 @@ extension OperatorProvider {
     static let wipe = "device.wipe"
 
     func call(
-        _ operation: ODataOperation, _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest,
-        _ sender: OperatorRequest
+        _ operation: ODataOperation, _ set: EntitySet, bound: BoundURL, request: ODataRequest,
+        from sender: OperatorRequest
     ) async throws -> ODataResponse {
         let name = operation.name.name
         try sender.require(OperatorRights.calling(name), name)
@@ -25,18 +25,19 @@ extension OperatorProvider {
         if case .parameters(let given) = request.body { parameters = given }
         let key = Self.key(bound)
         switch name {
-        case "Lock": return try await setLock(.locked, key, sender)
-        case "Unlock": return try await setLock(.none, key, sender)
-        case "Wipe": return try await setLock(.wipe, key, sender)
+        case "Lock": return try await setLock(.locked, key, from: sender)
+        case "Unlock": return try await setLock(.none, key, from: sender)
+        case "Wipe": return try await setLock(.wipe, key, from: sender)
         case "Disconnect": return try await disconnect(key, sender)
-        case "WipeAll": return try await wipeAll(parameters, request, sender)
-        case "LockUser": return try await setLocked(true, key, sender)
-        case "UnlockUser": return try await setLocked(false, key, sender)
-        case "MakeActivationCode": return try await makeActivationCode(parameters, key, operation, sender)
+        case "WipeAll": return try await wipeAll(parameters, request, from: sender)
+        case "LockUser": return try await setLocked(true, key, from: sender)
+        case "UnlockUser": return try await setLocked(false, key, from: sender)
+        case "MakeActivationCode":
+            return try await makeActivationCode(parameters, key, operation: operation, from: sender)
         case "Activate": return try await activate(key, sender)
         case "Approve": return try await approve(key, sender)
         case "Reset": return try await reset(key, sender)
-        case "MakeLink": return try await makeLink(key, operation, sender)
+        case "MakeLink": return try await makeLink(key, operation, from: sender)
         default: throw ODataError.notImplemented(name)
         }
     }
@@ -44,17 +45,17 @@ extension OperatorProvider {
     // MARK: Devices
 
     private func setLock(
-        _ lock: DeviceLock, _ key: EntityKey?, _ sender: OperatorRequest
+        _ lock: DeviceLock, _ key: EntityKey?, from sender: OperatorRequest
     ) async throws -> ODataResponse {
-        let application = try await application(named: try Self.text("Application", key, nil), sender)
-        let id = try Self.text("ID", key, nil)
-        try await order(lock, id, application, sender)
+        let application = try await application(named: try Self.text("Application", key, entity: nil), sender)
+        let id = try Self.text("ID", key, entity: nil)
+        try await order(lock, id, application: application, from: sender)
         return await removed(application.name)
     }
 
     /// Orders a lock, unlock or wipe of one device. A wipe carries a random confirmation (`design-review.md` 9).
     private func order(
-        _ lock: DeviceLock, _ id: String, _ application: ApplicationRecord, _ sender: OperatorRequest
+        _ lock: DeviceLock, _ id: String, application: ApplicationRecord, from sender: OperatorRequest
     ) async throws {
         let confirmation = lock == .wipe ? SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) } : nil
         try await translatingState { () async throws(ServerStateError) in
@@ -67,21 +68,21 @@ extension OperatorProvider {
             case .locked: "device.lock"
             case .wipe: Self.wipe
             }
-        try await audit(sender, action, "\(application.name)/\(id)")
+        try await audit(sender, action, target: "\(application.name)/\(id)")
     }
 
     private func disconnect(_ key: EntityKey?, _ sender: OperatorRequest) async throws -> ODataResponse {
-        let application = try await application(named: try Self.text("Application", key, nil), sender)
-        let id = try Self.text("ID", key, nil)
+        let application = try await application(named: try Self.text("Application", key, entity: nil), sender)
+        let id = try Self.text("ID", key, entity: nil)
         try await translatingState { () async throws(ServerStateError) in
             try await state.registrations.unregister(id, of: application.id, ifMatch: nil)
         }
-        try await audit(sender, "device.disconnect", "\(application.name)/\(id)")
+        try await audit(sender, "device.disconnect", target: "\(application.name)/\(id)")
         return await removed(application.name)
     }
 
     private func wipeAll(
-        _ parameters: [String: ODataValue], _ request: ODataRequest, _ sender: OperatorRequest
+        _ parameters: [String: ODataValue], _ request: ODataRequest, from sender: OperatorRequest
     ) async throws -> ODataResponse {
         guard case .string(let name)? = parameters["application"], case .collection(let members)? = parameters["ids"]
         else { throw ODataError(.emptyParameter, "WipeAll needs application and ids.") }
@@ -91,7 +92,7 @@ extension OperatorProvider {
         }
         let application = try await application(named: name, sender)
         guard ids.count > Self.devicesOfOneOperator else {
-            for id in ids { try await order(.wipe, id, application, sender) }
+            for id in ids { try await order(.wipe, id, application: application, from: sender) }
             return await removed(application.name)
         }
         let body = Array(try JSONEncoder().encode(MassWipe(application: name, ids: ids)))
@@ -100,7 +101,8 @@ extension OperatorProvider {
                 action: Self.wipe, body: body, by: sender.name, expiresAt: sender.now + .seconds(86_400))
         }
         try await audit(
-            sender, "approval.request", String(record.id), detail: ["action": Self.wipe, "devices": "\(ids.count)"])
+            sender, "approval.request", target: String(record.id),
+            detail: ["action": Self.wipe, "devices": "\(ids.count)"])
         return ODataResponse(status: 202, body: .entity(shapes.approval(record)))
     }
 
@@ -122,14 +124,14 @@ extension OperatorProvider {
                 status: 409, code: "ApprovalRefused",
                 message: "The approval has expired, was given before, or the same operator asked for it.")
         }
-        try await audit(sender, "approval.give", String(id), detail: ["action": approved.action])
+        try await audit(sender, "approval.give", target: String(id), detail: ["action": approved.action])
         guard approved.action == Self.wipe,
             let wipe = try? JSONDecoder().decode(MassWipe.self, from: Data(approved.body))
         else { throw ODataError.notImplemented(approved.action) }
         let application = try await application(named: wipe.application, sender)
         for id in wipe.ids {
             do {
-                try await order(.wipe, id, application, sender)
+                try await order(.wipe, id, application: application, from: sender)
             } catch let error as ODataError where error.status == 404 {
                 // The device has gone since the request.
             }
@@ -140,7 +142,7 @@ extension OperatorProvider {
     // MARK: Users and codes
 
     private func setLocked(
-        _ isLocked: Bool, _ key: EntityKey?, _ sender: OperatorRequest
+        _ isLocked: Bool, _ key: EntityKey?, from sender: OperatorRequest
     ) async throws -> ODataResponse {
         guard case .integer(let id)? = key?["ID"] else { throw ODataError(.emptyParameter, "The user is missing.") }
         let (user, applications) = try await translatingState { () async throws(ServerStateError) in
@@ -153,14 +155,14 @@ extension OperatorProvider {
         try await translatingState { () async throws(ServerStateError) in
             _ = try await state.registrations.setLocked(isLocked, user: id)
         }
-        try await audit(sender, isLocked ? "user.lock" : "user.unlock", "\(application.name)/\(user.subject)")
+        try await audit(sender, isLocked ? "user.lock" : "user.unlock", target: "\(application.name)/\(user.subject)")
         return await removed(application.name)
     }
 
     private func makeActivationCode(
-        _ parameters: [String: ODataValue], _ key: EntityKey?, _ operation: ODataOperation, _ sender: OperatorRequest
+        _ parameters: [String: ODataValue], _ key: EntityKey?, operation: ODataOperation, from sender: OperatorRequest
     ) async throws -> ODataResponse {
-        let application = try await application(named: try Self.text("Name", key, nil), sender)
+        let application = try await application(named: try Self.text("Name", key, entity: nil), sender)
         guard case .string(let user)? = parameters["user"],
             (1...RegistrationLimits.userNameLength).contains(user.count)
         else {
@@ -178,7 +180,7 @@ extension OperatorProvider {
             try await state.registrations.addActivation(
                 ActivationRecord(hash: hash, application: application.id, userName: user, expiresAt: expires))
         }
-        try await audit(sender, "activation.make", "\(application.name)/\(user)")
+        try await audit(sender, "activation.make", target: "\(application.name)/\(user)")
         let value = shapes.complex("ActivationCode", ["Code": .string(code.text), "ExpiresAt": .time(expires)])
         return Self.answer(value, operation)
     }
@@ -193,7 +195,7 @@ extension OperatorProvider {
         guard case .integer(let version)? = key?["Version"], let number = Int(exactly: version) else {
             throw ODataError(.emptyParameter, "Activate needs the version.")
         }
-        let application = try await application(named: try Self.text("Application", key, nil), sender)
+        let application = try await application(named: try Self.text("Application", key, entity: nil), sender)
         let stored = try await translatingState { () async throws(ServerStateError) in
             try await state.applications.configuration(number, of: application.id)
         }
@@ -205,25 +207,25 @@ extension OperatorProvider {
             _ = try await state.applications.activate(
                 number, of: application.id, ifActive: application.activeVersion)
         }
-        try await audit(sender, "configuration.activate", application.name, detail: ["version": "\(number)"])
+        try await audit(sender, "configuration.activate", target: application.name, detail: ["version": "\(number)"])
         return await removed(ChangeNumberScope.server)
     }
 
     // MARK: Operators
 
     private func reset(_ key: EntityKey?, _ sender: OperatorRequest) async throws -> ODataResponse {
-        let name = try Self.text("Name", key, nil)
+        let name = try Self.text("Name", key, entity: nil)
         try await translatingState { () async throws(ServerStateError) in
             _ = try await state.operators.update(name, ifMatch: nil, OperatorChange(resetsCredentials: true))
         }
-        try await audit(sender, "operator.reset", name)
+        try await audit(sender, "operator.reset", target: name)
         return await removed(ChangeNumberScope.server)
     }
 
     private func makeLink(
-        _ key: EntityKey?, _ operation: ODataOperation, _ sender: OperatorRequest
+        _ key: EntityKey?, _ operation: ODataOperation, from sender: OperatorRequest
     ) async throws -> ODataResponse {
-        let name = try Self.text("Name", key, nil)
+        let name = try Self.text("Name", key, entity: nil)
         let known = try await translatingState { () async throws(ServerStateError) in
             try await state.operators.named(name)
         }
@@ -231,7 +233,7 @@ extension OperatorProvider {
         let code = try await translatingState { () async throws(ServerStateError) in
             try await OperatorLinks(state: state, keys: services.keys).make(for: name, now: sender.now)
         }
-        try await audit(sender, "operator.link", name)
+        try await audit(sender, "operator.link", target: name)
         return Self.answer(
             shapes.complex(
                 "SignInLink", ["Code": .string(code), "Path": .string("/sign-in/first?code=\(code)")]), operation)

@@ -9,7 +9,7 @@ import ServerState
 /// The changes of the sets of the operators' API.
 extension OperatorProvider {
     func change(
-        _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest, _ sender: OperatorRequest
+        _ set: EntitySet, _ bound: BoundURL, request: ODataRequest, from sender: OperatorRequest
     ) async throws -> ODataResponse {
         guard bound.resource.steps.count <= 2 else { throw ODataError.notImplemented("This path through \(set.name)") }
         var entity: ODataEntity?
@@ -44,7 +44,7 @@ extension OperatorProvider {
             try await translatingState { () async throws(ServerStateError) in
                 try await state.applications.remove(name, ifMatch: etag)
             }
-            try await audit(change.sender, "application.remove", name)
+            try await audit(change.sender, "application.remove", target: name)
             return await removed(ChangeNumberScope.server)
         }
         var newState: ApplicationState?
@@ -73,9 +73,9 @@ extension OperatorProvider {
                     name, ifMatch: etag, ApplicationChange(title: title, domain: domain, state: newState))
             }
         }
-        try await audit(change.sender, change.isCreation ? "application.add" : "application.change", name)
+        try await audit(change.sender, change.isCreation ? "application.add" : "application.change", target: name)
         return await answer(
-            shapes.application(record), "Applications", created: change.isCreation, change.request,
+            shapes.application(record), "Applications", created: change.isCreation, request: change.request,
             scope: ChangeNumberScope.server)
     }
 
@@ -112,10 +112,10 @@ extension OperatorProvider {
             try await state.applications.addConfiguration(body, to: application.id, by: change.sender.actor)
         }
         try await audit(
-            change.sender, "configuration.add", application.name, detail: ["version": String(record.version)])
+            change.sender, "configuration.add", target: application.name, detail: ["version": String(record.version)])
         return await answer(
             sets.configuration(record, application: application.name), "ConfigurationVersions", created: true,
-            change.request, scope: ChangeNumberScope.server)
+            request: change.request, scope: ChangeNumberScope.server)
     }
 
     // MARK: Policies and settings
@@ -131,7 +131,7 @@ extension OperatorProvider {
                 try await state.registrations.removePolicy(
                     scope: scope, target: target, name: name, of: application.id)
             }
-            try await audit(change.sender, "policy.remove", path)
+            try await audit(change.sender, "policy.remove", target: path)
             return await removed(application.name)
         }
         guard ["application", "role", "user", "registration"].contains(scope) else {
@@ -147,7 +147,7 @@ extension OperatorProvider {
             throw ODataError(.emptyParameter, "Body is missing.", target: "Body")
         }
         do throws(PolicyError) {
-            try PolicySections.check(name, Array(body.utf8), devices)
+            try PolicySections.check(name, Array(body.utf8), shapes: devices)
         } catch {
             throw ODataError(.invalidProperty, error.description, target: "Body")
         }
@@ -155,10 +155,10 @@ extension OperatorProvider {
             try await state.registrations.setPolicy(
                 PolicyRecord(scope: scope, target: target, name: name, body: Array(body.utf8)), of: application.id)
         }
-        try await audit(change.sender, "policy.set", path)
+        try await audit(change.sender, "policy.set", target: path)
         return await answer(
             shapes.policy(record, application: application.name), "Policies", created: change.isCreation,
-            change.request, scope: application.name)
+            request: change.request, scope: application.name)
     }
 
     private func changeSetting(_ change: OperatorChangeRequest) async throws -> ODataResponse {
@@ -176,13 +176,13 @@ extension OperatorProvider {
                 changes, byDevice: false, registration: registration, of: application.id)
             return try await state.registrations.settings(of: registration, of: application.id)
         }
-        try await audit(change.sender, change.entity == nil ? "setting.remove" : "setting.set", path)
+        try await audit(change.sender, change.entity == nil ? "setting.remove" : "setting.set", target: path)
         guard change.entity != nil, let setting = settings.first(where: { $0.name == name }) else {
             return await removed(application.name)
         }
         return await answer(
             shapes.setting(setting, of: registration, application: application.name), "Settings",
-            created: change.isCreation, change.request, scope: application.name)
+            created: change.isCreation, request: change.request, scope: application.name)
     }
 
     // MARK: Users of the directory
@@ -195,7 +195,7 @@ extension OperatorProvider {
             try await translatingState { () async throws(ServerStateError) in
                 try await state.registrations.removeDirectoryUser(name, of: application.id)
             }
-            try await audit(change.sender, "user.remove", path)
+            try await audit(change.sender, "user.remove", target: path)
             return await removed(application.name)
         }
         let known = try await translatingState { () async throws(ServerStateError) in
@@ -219,10 +219,10 @@ extension OperatorProvider {
         try await translatingState { [record] () async throws(ServerStateError) in
             try await state.registrations.setDirectoryUser(record)
         }
-        try await audit(change.sender, change.isCreation ? "user.add" : "user.change", path)
+        try await audit(change.sender, change.isCreation ? "user.add" : "user.change", target: path)
         return await answer(
             shapes.directoryUser(record, application: application.name), "DirectoryUsers",
-            created: change.isCreation, change.request, scope: application.name)
+            created: change.isCreation, request: change.request, scope: application.name)
     }
 
     /// Returns the scrypt digest of a password, outside of the threads of tasks.
@@ -249,7 +249,7 @@ extension OperatorProvider {
             try await translatingState { () async throws(ServerStateError) in
                 try await state.operators.removeServiceKey(id)
             }
-            try await audit(change.sender, "key.remove", id)
+            try await audit(change.sender, "key.remove", target: id)
             return await removed(ChangeNumberScope.server)
         }
         guard change.isCreation else {
@@ -271,11 +271,11 @@ extension OperatorProvider {
                     id: id, application: application.id, hash: Array(SHA256.hash(data: Array(secret.utf8))),
                     roles: roles, expiresAt: expiresAt))
         }
-        try await audit(change.sender, "key.add", "\(application.name)/\(id)")
+        try await audit(change.sender, "key.add", target: "\(application.name)/\(id)")
         // The secret is shown once, and stored as its digest only.
         return await answer(
             shapes.serviceKey(record, application: application.name, secret: "\(id).\(secret)"), "ServiceKeys",
-            created: true, change.request, scope: ChangeNumberScope.server)
+            created: true, request: change.request, scope: ChangeNumberScope.server)
     }
 
     private func changeOperator(_ change: OperatorChangeRequest) async throws -> ODataResponse {
@@ -285,7 +285,7 @@ extension OperatorProvider {
                 throw ODataError(.policyViolated, "Operators do not remove themselves.")
             }
             try await translatingState { () async throws(ServerStateError) in try await state.operators.remove(name) }
-            try await audit(change.sender, "operator.remove", name)
+            try await audit(change.sender, "operator.remove", target: name)
             return await removed(ChangeNumberScope.server)
         }
         var role: OperatorRole?
@@ -322,10 +322,10 @@ extension OperatorProvider {
             }
         }
         try await audit(
-            change.sender, change.isCreation ? "operator.add" : "operator.change", name,
+            change.sender, change.isCreation ? "operator.add" : "operator.change", target: name,
             detail: ["role": record.role.rawValue, "locked": String(record.isLocked)])
         return await answer(
-            shapes.operatorEntity(record), "Operators", created: change.isCreation, change.request,
+            shapes.operatorEntity(record), "Operators", created: change.isCreation, request: change.request,
             scope: ChangeNumberScope.server)
     }
 
@@ -345,7 +345,7 @@ extension OperatorProvider {
             try await state.operators.setSecret(value, named: name)
             return try await state.operators.secrets()
         }
-        try await audit(change.sender, value == nil ? "secret.remove" : "secret.set", name)
+        try await audit(change.sender, value == nil ? "secret.remove" : "secret.set", target: name)
         guard value != nil, let stored = names.first(where: { $0.name == name }) else {
             return await removed(ChangeNumberScope.server)
         }
@@ -356,7 +356,7 @@ extension OperatorProvider {
                 "CreatedAt": .time(stored.createdAt),
             ])
         return await answer(
-            entity, "Secrets", created: change.isCreation, change.request, scope: ChangeNumberScope.server)
+            entity, "Secrets", created: change.isCreation, request: change.request, scope: ChangeNumberScope.server)
     }
 
     func removed(_ scope: String) async -> ODataResponse {
@@ -375,7 +375,7 @@ struct OperatorChangeRequest {
     var isCreation: Bool { key == nil }
 
     /// Returns a text of the key, or of the body of a creation.
-    func text(_ name: String) throws(ODataError) -> String { try OperatorProvider.text(name, key, entity) }
+    func text(_ name: String) throws(ODataError) -> String { try OperatorProvider.text(name, key, entity: entity) }
 }
 
 extension ODataEntity {

@@ -51,27 +51,27 @@ struct OperatorProvider: ODataProvider {
             throw ODataError.notImplemented(request.url.urlEncoded())
         }
         if case .operation(let operation, _)? = bound.resource.steps.last {
-            return try await call(operation, set, bound, request, sender)
+            return try await call(operation, set, bound: bound, request: request, from: sender)
         }
-        guard request.method != .read else { return try await read(set, bound, request, sender) }
+        guard request.method != .read else { return try await read(set, bound, request: request, from: sender) }
         guard let role = OperatorRights.changing(set.name) else {
             throw ODataError.methodNotAllowed(request.method, allowed: ["GET"])
         }
         try sender.require(role, set.name)
         if OperatorRights.needsConfirmation(set.name) { try sender.requireConfirmation() }
-        return try await change(set, bound, request, sender)
+        return try await change(set, bound, request: request, from: sender)
     }
 
     // MARK: Reads
 
     private func read(
-        _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest, _ sender: OperatorRequest
+        _ set: EntitySet, _ bound: BoundURL, request: ODataRequest, from sender: OperatorRequest
     ) async throws -> ODataResponse {
         try sender.require(OperatorRights.reading(set.name), set.name)
         if let entities = try await translatingState({ () async throws(ServerStateError) in
             try await sets.entities(of: set.name)
         }) {
-            let own = try Self.visible(entities, set.name, sender)
+            let own = try Self.visible(entities, set.name, from: sender)
             return try VirtualEntities(
                 own, of: set, model: model, now: ODataDateTimeOffset(sender.now), maxPageSize: 1000
             ).answer(bound, request)
@@ -87,7 +87,7 @@ struct OperatorProvider: ODataProvider {
 
     /// Returns the entities that a service key sees: those of its application.
     private static func visible(
-        _ entities: [ODataEntity], _ set: String, _ sender: OperatorRequest
+        _ entities: [ODataEntity], _ set: String, from sender: OperatorRequest
     ) throws(ODataError) -> [ODataEntity] {
         guard let application = sender.application else { return entities }
         let property = set == "Applications" ? "Name" : "Application"
@@ -105,7 +105,7 @@ struct OperatorProvider: ODataProvider {
     }
 
     /// Returns a text of a key or an entity.
-    static func text(_ name: String, _ key: EntityKey?, _ entity: ODataEntity?) throws(ODataError) -> String {
+    static func text(_ name: String, _ key: EntityKey?, entity: ODataEntity?) throws(ODataError) -> String {
         if case .string(let text)? = key?[name] { return text }
         if case .string(let text)? = entity?[name], !text.isEmpty { return text }
         throw ODataError(.emptyParameter, "\(name) is missing.", target: name)
@@ -122,7 +122,7 @@ struct OperatorProvider: ODataProvider {
 
     /// Appends an entry to the audit.
     func audit(
-        _ sender: OperatorRequest, _ action: String, _ target: String, detail: [String: String] = [:]
+        _ sender: OperatorRequest, _ action: String, target: String, detail: [String: String] = [:]
     ) async throws {
         let text = OperatorAudit.json(detail)
         try await translatingState { () async throws(ServerStateError) in
@@ -133,7 +133,7 @@ struct OperatorProvider: ODataProvider {
 
     /// Tells other nodes of a change, and returns the answer with the entity.
     func answer(
-        _ entity: ODataEntity, _ set: String, created: Bool, _ request: ODataRequest, scope: String
+        _ entity: ODataEntity, _ set: String, created: Bool, request: ODataRequest, scope: String
     ) async -> ODataResponse {
         await state.signal.send([.scope(scope)])
         var entity = entity

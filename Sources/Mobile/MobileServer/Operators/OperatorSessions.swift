@@ -84,7 +84,7 @@ struct OperatorSessions: Sendable {
         }
         try await limits.note(counted, from: context.countedAddress, hasSucceeded: hasCode)
         guard hasCode, let record else {
-            try await note("operator:\(name.prefix(64))", "session.refuse", context)
+            try await note("operator:\(name.prefix(64))", "session.refuse", in: context)
             throw Self.refusal
         }
         return record
@@ -102,11 +102,11 @@ struct OperatorSessions: Sendable {
                     tokenHash: Self.hash(token), operatorID: record.id, createdAt: now, seenAt: now,
                     confirmedAt: now, address: context.address))
         }
-        try await note("operator:\(record.name)", "session.begin", context)
+        try await note("operator:\(record.name)", "session.begin", in: context)
         return Begun(token: token, record: record)
     }
 
-    private func note(_ actor: String, _ action: String, _ context: MountContext) async throws {
+    private func note(_ actor: String, _ action: String, in context: MountContext) async throws {
         let detail = OperatorAudit.json(["address": context.address])
         try await translatingState { () async throws(ServerStateError) in
             _ = try await state.operators.audit(
@@ -239,6 +239,6 @@ struct OperatorSessions: Sendable {
                 record.name, ifMatch: nil, OperatorChange(password: digest, totp: bytes))
             _ = try await state.operators.takeTOTPStep(step, of: record.id)
         }
-        try await note("operator:\(record.name)", "operator.credentials", context)
+        try await note("operator:\(record.name)", "operator.credentials", in: context)
     }
 }

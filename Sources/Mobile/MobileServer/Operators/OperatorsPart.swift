@@ -74,7 +74,7 @@ public final class OperatorsPart: ServerPart {
         guard listener == .operators else { return [] }
         return [
             Mount(path: Self.path, authentication: .byHandler) { head, body, context in
-                await self.answer(head, body, context)
+                await self.answer(head, body, in: context)
             },
             Mount(path: "/sign-in/", authentication: .byHandler, maxBodySize: 0) { head, _, context in
                 await self.signInByLink(head, context)
@@ -85,7 +85,7 @@ public final class OperatorsPart: ServerPart {
     // MARK: Requests
 
     private func answer(
-        _ head: HTTPRequest, _ body: ByteStream, _ context: MountContext
+        _ head: HTTPRequest, _ body: ByteStream, in context: MountContext
     ) async -> (HTTPResponse, ByteStream) {
         do {
             try admit(context)
@@ -102,7 +102,7 @@ public final class OperatorsPart: ServerPart {
                     message: "A change needs the token that GET session gives, in the field X-CSRF-Token.")
             }
             if path == "session" || path.hasPrefix("session/") {
-                return try await session(head, body, path, sender, context)
+                return try await session(head, body, path: path, from: sender, in: context)
             }
             var (response, stream) = await OperatorRequest.$current.withValue(sender.request) {
                 await handler.handle(head, body, principal: sender.request.principal)
@@ -197,8 +197,8 @@ public final class OperatorsPart: ServerPart {
     }
 
     private func session(
-        _ head: HTTPRequest, _ body: ByteStream, _ path: String, _ sender: OperatorSessions.Sender,
-        _ context: MountContext
+        _ head: HTTPRequest, _ body: ByteStream, path: String, from sender: OperatorSessions.Sender,
+        in context: MountContext
     ) async throws -> (HTTPResponse, ByteStream) {
         guard let token = sender.token, let record = sender.record else {
             throw ODataError(.roleMissing, "A service key has no session.")

@@ -47,7 +47,7 @@ struct DeviceDoor: Sendable {
         var request = request
         try UserSignIn.requireSecrecy(request.head, request.context)
         if let text = request.head.mobileField(MobileFieldNames.proof) {
-            request.proof = try checked(DeviceProof(text), request, resource)
+            request.proof = try checked(DeviceProof(text), request, resource: resource)
         }
         let named = request.head.mobileField(MobileFieldNames.registration)
         let isRegistering = resource.path == "Registrations" && request.head.method == .post
@@ -55,7 +55,7 @@ struct DeviceDoor: Sendable {
         guard let id = named ?? resource.registration, !isRegistering, !resource.isMetadata else {
             return try await withoutDevice(request, resource, isRegistering: isRegistering)
         }
-        return try await withDevice(id, request, resource)
+        return try await withDevice(id, request, resource: resource)
     }
 
     // MARK: Without a registration
@@ -106,7 +106,7 @@ struct DeviceDoor: Sendable {
     // MARK: With a registration
 
     private func withDevice(
-        _ id: String, _ known: DeviceRequest, _ resource: Resource
+        _ id: String, _ known: DeviceRequest, resource: Resource
     ) async throws -> DeviceRequest {
         var request = known
         let application = request.application
@@ -123,7 +123,7 @@ struct DeviceDoor: Sendable {
             return request
         }
         try await identify(&request, record)
-        try await checkProof(request, record, resource)
+        try await checkProof(request, record, resource: resource)
         if !Self.isFurtherPage(request.head) { try rate.admit("\(application.record.name)/\(id)") }
         record = try await lockInactive(record, application)
         request.registration = record
@@ -166,7 +166,7 @@ struct DeviceDoor: Sendable {
     }
 
     private func checkProof(
-        _ request: DeviceRequest, _ record: RegistrationRecord, _ resource: Resource
+        _ request: DeviceRequest, _ record: RegistrationRecord, resource: Resource
     ) async throws {
         let rule = request.application.configuration.registration.deviceProof
         guard rule != .none else { return }
@@ -209,7 +209,7 @@ struct DeviceDoor: Sendable {
     // MARK: Proofs
 
     private func checked(
-        _ proof: DeviceProof, _ request: DeviceRequest, _ resource: Resource
+        _ proof: DeviceProof, _ request: DeviceRequest, resource: Resource
     ) throws(DeviceProofError) -> DeviceProof {
         let now = clock().rawValue / 1_000_000
         let check = ProofCheck(

@@ -90,7 +90,7 @@ public final class DevicePart: ServerPart {
         guard listener == .devices else { return [] }
         let api = addresses.mounts.map { path in
             Mount(path: path, authentication: .byHandler, timeLimit: .seconds(120)) { head, body, context in
-                await self.answer(head, body, context)
+                await self.answer(head, body, in: context)
             }
         }
         let discovery = Mount(
@@ -121,7 +121,7 @@ public final class DevicePart: ServerPart {
     // MARK: Requests
 
     func answer(
-        _ head: HTTPRequest, _ body: ByteStream, _ context: MountContext
+        _ head: HTTPRequest, _ body: ByteStream, in context: MountContext
     ) async -> (HTTPResponse, ByteStream) {
         var request: DeviceRequest?
         do {
@@ -140,7 +140,7 @@ public final class DevicePart: ServerPart {
             if let registration = known.registration, !known.isConfirmation {
                 await seen.note(registration, at: services.clock())
             }
-            var (response, stream) = await handle(known, head, body, address)
+            var (response, stream) = await handle(known, head, body: body, address: address)
             complete(&response, for: request)
             return (response, stream)
         } catch {
@@ -158,7 +158,7 @@ public final class DevicePart: ServerPart {
     }
 
     private func handle(
-        _ known: DeviceRequest, _ head: HTTPRequest, _ body: ByteStream, _ address: DeviceAddresses.Address
+        _ known: DeviceRequest, _ head: HTTPRequest, body: ByteStream, address: DeviceAddresses.Address
     ) async -> (HTTPResponse, ByteStream) {
         if let (name, root) = address.destination {
             guard let caller = known.caller else {
@@ -167,7 +167,7 @@ public final class DevicePart: ServerPart {
             return await destinations.answer(head, body, destination: name, root: root, caller: caller)
         }
         do {
-            let (head, body) = try await EnrollBody.converted(head, body, address.resource)
+            let (head, body) = try await EnrollBody.converted(head, body, resource: address.resource)
             let handler = try handlers.handler(provider, address)
             return await DeviceRequest.$current.withValue(known) {
                 await handler.handle(head, body, principal: known.user?.principal)

@@ -44,18 +44,18 @@ struct DeviceRegistrations: Sendable {
         let isActivation = kind.kind == .activation
         let code = try activationCode(caller, isNeeded: isActivation || rules.needsActivation)
         let outcome = try await signIn.identify(caller, by: security, registration: id)
-        let user = try await self.user(outcome, security, isActivation ? code : nil, application)
+        let user = try await self.user(outcome, security, code: isActivation ? code : nil, application: application)
         try checkKey(caller)
         // Signed-in users are bounded by the number of their devices (`design-review.md` 25).
         if !kind.hasCredentials, code == nil { try limits.admit(caller.context.countedAddress) }
         let mayBeProgram = rules.captcha == .always || rules.captcha == .anonymous && !kind.hasCredentials
-        if mayBeProgram, try await !isRepeat(id, user, caller) { try await requireCaptcha(caller) }
-        return try await register(id, user, (security, kind), device, code, caller)
+        if mayBeProgram, try await !isRepeat(id, user, for: caller) { try await requireCaptcha(caller) }
+        return try await register(id, user, security: (security, kind), device: device, code: code, for: caller)
     }
 
     private func register(
-        _ id: String, _ user: UserRecord, _ security: (name: String, configuration: SecurityConfiguration),
-        _ device: DeviceProperties, _ code: [UInt8]?, _ caller: DeviceRequest
+        _ id: String, _ user: UserRecord, security: (name: String, configuration: SecurityConfiguration),
+        device: DeviceProperties, code: [UInt8]?, for caller: DeviceRequest
     ) async throws -> Registered {
         let application = caller.application
         let new = NewRegistration(
@@ -111,7 +111,7 @@ struct DeviceRegistrations: Sendable {
     // MARK: Users
 
     private func user(
-        _ outcome: UserSignIn.Outcome, _ security: String, _ code: [UInt8]?, _ application: ActiveApplication
+        _ outcome: UserSignIn.Outcome, _ security: String, code: [UInt8]?, application: ActiveApplication
     ) async throws -> UserRecord {
         var user: DeviceUser
         switch outcome {
@@ -161,7 +161,7 @@ struct DeviceRegistrations: Sendable {
     }
 
     /// Returns whether the same user has registered the id with the same key before, for which no CAPTCHA is needed.
-    private func isRepeat(_ id: String, _ user: UserRecord, _ caller: DeviceRequest) async throws -> Bool {
+    private func isRepeat(_ id: String, _ user: UserRecord, for caller: DeviceRequest) async throws -> Bool {
         let known = try await translatingState { () async throws(ServerStateError) in
             try await state.registrations.registration(id, of: caller.application.record.id)
         }

@@ -13,7 +13,7 @@ public struct DotCaptcha: CaptchaIssuer {
     public func image(of text: String) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         var pixels = [UInt8](repeating: 255, count: Self.width * Self.height)
-        func mark(_ x: Int, _ y: Int, _ value: UInt8) {
+        func mark(_ x: Int, _ y: Int, value: UInt8) {
             guard (0..<Self.width).contains(x), (0..<Self.height).contains(y) else { return }
             pixels[y * Self.width + x] = min(pixels[y * Self.width + x], value)
         }
@@ -25,7 +25,7 @@ public struct DotCaptcha: CaptchaIssuer {
             for (row, bits) in rows.enumerated() {
                 for column in 0..<5 where bits >> UInt8(4 - column) & 1 == 1 {
                     let (x, y) = (left + column * Self.dot + slant * (3 - row), top + row * Self.dot)
-                    for dy in 0..<Self.dot { for dx in 0..<Self.dot { mark(x + dx, y + dy, 40) } }
+                    for dy in 0..<Self.dot { for dx in 0..<Self.dot { mark(x + dx, y + dy, value: 40) } }
                 }
             }
         }
@@ -33,13 +33,13 @@ public struct DotCaptcha: CaptchaIssuer {
             var y = Int.random(in: 0..<Self.height, using: &generator)
             for x in 0..<Self.width {
                 if x % 4 == 0 { y += Int.random(in: -1...1, using: &generator) }
-                mark(x, y, 60)
+                mark(x, y, value: 60)
             }
         }
         for _ in 0..<400 {
             mark(
                 Int.random(in: 0..<Self.width, using: &generator), Int.random(in: 0..<Self.height, using: &generator),
-                90)
+                value: 90)
         }
         return PNGImage.grey(pixels, width: Self.width, height: Self.height)
     }

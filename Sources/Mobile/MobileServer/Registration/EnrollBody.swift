@@ -8,7 +8,7 @@ enum EnrollBody {
     ///
     /// - Throws: ``ODataError`` 413 beyond the limit.
     static func converted(
-        _ head: HTTPRequest, _ body: ByteStream, _ resource: DeviceDoor.Resource
+        _ head: HTTPRequest, _ body: ByteStream, resource: DeviceDoor.Resource
     ) async throws -> (HTTPRequest, ByteStream) {
         guard resource.isEnroll, head.method == .post,
             let type = head.headerFields[.contentType]?.prefix(while: { $0 != ";" }).lowercased(),

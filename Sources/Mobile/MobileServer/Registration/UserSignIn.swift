@@ -44,7 +44,7 @@ struct UserSignIn: Sendable {
                 DeviceUser(
                     issuer: "anonymous:\(registration)", subject: registration, name: "anonymous", roles: roles))
         case .activation, .cookie: return .none
-        case .basic: return try await directoryUser(request, name, roles)
+        case .basic: return try await directoryUser(request, name, roles: roles)
         case .bearer:
             guard head.headerFields[.authorization]?.lowercased().hasPrefix("bearer ") == true,
                 let issuer = security.issuer
@@ -82,7 +82,7 @@ struct UserSignIn: Sendable {
     }
 
     private func directoryUser(
-        _ request: DeviceRequest, _ security: String, _ roles: Set<String>
+        _ request: DeviceRequest, _ security: String, roles: Set<String>
     ) async throws -> Outcome {
         let application = request.application
         let address = request.context.countedAddress

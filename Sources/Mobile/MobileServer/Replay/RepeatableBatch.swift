@@ -80,7 +80,7 @@ struct RepeatableBatch: Sendable {
             let outgoing: DestinationProxy.Outgoing
             do {
                 let body = MultipartBody(boundary: boundary, parts: unit)
-                outgoing = try await proxy.outgoing(request, ByteStream(body.bytes), circumstances)
+                outgoing = try await proxy.outgoing(request, ByteStream(body.bytes), circumstances: circumstances)
             } catch {
                 throw ReplayGuard.NotSent(reason: DestinationFailure.error(error))
             }

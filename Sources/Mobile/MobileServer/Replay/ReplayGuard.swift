@@ -99,7 +99,7 @@ struct ReplayGuard: Sendable {
         while true {
             switch try await replays.begin(request) {
             case .forward(let fence):
-                return try await Task { try await self.forwarded(identification, fence, forward) }.value
+                return try await Task { try await self.forwarded(identification, fence, forward: forward) }.value
             case .answered(let stored):
                 guard let answer = Self.answer(stored) else { throw Self.outcomeUnknown }
                 return answer
@@ -135,7 +135,7 @@ struct ReplayGuard: Sendable {
     }
 
     private func forwarded(
-        _ identification: Identification, _ fence: Fence, _ forward: @Sendable () async throws -> Answer
+        _ identification: Identification, _ fence: Fence, forward: @Sendable () async throws -> Answer
     ) async throws -> Answer {
         CrashPoint.pass("replay-received")
         var answer: Answer

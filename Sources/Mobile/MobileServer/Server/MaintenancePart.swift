@@ -31,12 +31,14 @@ public final class MaintenancePart: ServerPart {
         do {
             switch try await services.state.operators.verifyAudit(logged: nil) {
             case .intact(let head):
-                return [CheckFinding(.fine, "audit", "The audit is intact up to entry \(head.number).")]
+                return [CheckFinding(.fine, "audit", message: "The audit is intact up to entry \(head.number).")]
             case .broken(let number):
-                return [CheckFinding(.error, "audit", "Entry \(number) of the audit is missing or was changed.")]
+                return [
+                    CheckFinding(.error, "audit", message: "Entry \(number) of the audit is missing or was changed.")
+                ]
             }
         } catch {
-            return [CheckFinding(.error, "audit", "The audit cannot be read: \(error)")]
+            return [CheckFinding(.error, "audit", message: "The audit cannot be read: \(error)")]
         }
     }
 }

@@ -79,7 +79,7 @@ public struct CheckFinding: Hashable, Sendable, Codable {
     public var message: String
 
     /// Creates a finding.
-    public init(_ severity: Severity, _ subject: String, _ message: String) {
+    public init(_ severity: Severity, _ subject: String, message: String) {
         self.severity = severity
         self.subject = subject
         self.message = message

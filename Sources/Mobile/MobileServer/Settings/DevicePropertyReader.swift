@@ -15,15 +15,16 @@ enum DevicePropertyReader {
     /// - Throws: ``ODataError`` 400 with the property as target.
     static func merged(_ old: DeviceProperties, with entity: ODataEntity) throws(ODataError) -> DeviceProperties {
         var device = old
-        device.deviceType = try text(entity, "DeviceType", old.deviceType)
-        device.deviceModel = try text(entity, "DeviceModel", old.deviceModel)
-        device.osVersion = try text(entity, "OSVersion", old.osVersion)
-        device.appVersion = try text(entity, "AppVersion", old.appVersion)
-        device.locale = try text(entity, "Locale", old.locale)
-        device.formFactor = try text(entity, "FormFactor", old.formFactor)
-        device.pushKind = try choice(entity, "PushKind", pushKinds, old.pushKind, empty: "none")
-        device.pushTarget = try text(entity, "PushTarget", old.pushTarget, limit: maxTargetLength)
-        device.notificationMode = try choice(entity, "NotificationMode", modes, old.notificationMode, empty: "native")
+        device.deviceType = try text(entity, "DeviceType", old: old.deviceType)
+        device.deviceModel = try text(entity, "DeviceModel", old: old.deviceModel)
+        device.osVersion = try text(entity, "OSVersion", old: old.osVersion)
+        device.appVersion = try text(entity, "AppVersion", old: old.appVersion)
+        device.locale = try text(entity, "Locale", old: old.locale)
+        device.formFactor = try text(entity, "FormFactor", old: old.formFactor)
+        device.pushKind = try choice(entity, "PushKind", values: pushKinds, old: old.pushKind, empty: "none")
+        device.pushTarget = try text(entity, "PushTarget", old: old.pushTarget, limit: maxTargetLength)
+        device.notificationMode = try choice(
+            entity, "NotificationMode", values: modes, old: old.notificationMode, empty: "native")
         switch entity["PushEnabled"] {
         case .boolean(let isEnabled)?: device.isPushEnabled = isEnabled
         case .null?: device.isPushEnabled = false
@@ -33,7 +34,7 @@ enum DevicePropertyReader {
     }
 
     private static func text(
-        _ entity: ODataEntity, _ name: String, _ old: String?, limit: Int = maxLength
+        _ entity: ODataEntity, _ name: String, old: String?, limit: Int = maxLength
     ) throws(ODataError) -> String? {
         switch entity[name] {
         case nil: return old
@@ -47,7 +48,7 @@ enum DevicePropertyReader {
     }
 
     private static func choice(
-        _ entity: ODataEntity, _ name: String, _ values: Set<String>, _ old: String, empty: String
+        _ entity: ODataEntity, _ name: String, values: Set<String>, old: String, empty: String
     ) throws(ODataError) -> String {
         guard let value = entity[name] else { return old }
         guard case .string(let text) = value else { return empty }

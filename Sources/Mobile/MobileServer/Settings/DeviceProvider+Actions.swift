@@ -7,14 +7,14 @@ import ServerState
 /// The actions `Confirm` and `Enroll`.
 extension DeviceProvider {
     func perform(
-        _ operation: ODataOperation, _ record: RegistrationRecord, _ request: ODataRequest, _ caller: DeviceRequest
+        _ operation: ODataOperation, _ record: RegistrationRecord, request: ODataRequest, for caller: DeviceRequest
     ) async throws -> ODataResponse {
         guard case .parameters(let parameters) = request.body else {
             throw ODataError(.emptyParameter, "The action needs its parameters.")
         }
         switch operation.name.name {
-        case "Confirm": return try await confirm(parameters, record, caller)
-        case "Enroll": return try await enroll(parameters, record, caller)
+        case "Confirm": return try await confirm(parameters, record, for: caller)
+        case "Enroll": return try await enroll(parameters, record, for: caller)
         default: throw ODataError.notImplemented(operation.name.description)
         }
     }
@@ -22,7 +22,7 @@ extension DeviceProvider {
     // MARK: Confirm
 
     private func confirm(
-        _ parameters: [String: ODataValue], _ record: RegistrationRecord, _ caller: DeviceRequest
+        _ parameters: [String: ODataValue], _ record: RegistrationRecord, for caller: DeviceRequest
     ) async throws -> ODataResponse {
         guard case .string(let kind)? = parameters["kind"], case .integer(let version)? = parameters["version"] else {
             throw ODataError(.emptyParameter, "Confirm needs kind and version.")
@@ -72,7 +72,7 @@ extension DeviceProvider {
     // MARK: Enroll
 
     private func enroll(
-        _ parameters: [String: ODataValue], _ record: RegistrationRecord, _ caller: DeviceRequest
+        _ parameters: [String: ODataValue], _ record: RegistrationRecord, for caller: DeviceRequest
     ) async throws -> ODataResponse {
         guard !caller.isConfirmation else { throw DeviceRegistrations.unauthorized }
         guard case .binary(let bytes)? = parameters["request"] else {
@@ -86,7 +86,7 @@ extension DeviceProvider {
             throw ODataError(.invalidProperty, error.description, target: "request")
         }
         let now = clock()
-        try Self.checkRenewal(record, caller, now)
+        try Self.checkRenewal(record, caller, now: now)
         let name = caller.application.record.name
         let issued = try authority.issue(request, for: record.id, application: name, at: now.date)
         let mark = DeviceCertificateMark(serial: issued.serial, until: ServerInstant(issued.until))
@@ -107,7 +107,7 @@ extension DeviceProvider {
     /// A device that does not show its certificate may have lost the response with it, and gets another one; the former
     /// one is refused from then on.
     private static func checkRenewal(
-        _ record: RegistrationRecord, _ caller: DeviceRequest, _ now: ServerInstant
+        _ record: RegistrationRecord, _ caller: DeviceRequest, now: ServerInstant
     ) throws(ODataError) {
         guard let serial = record.certificateSerial, let until = record.certificateUntil,
             caller.certificate?.serial == serial

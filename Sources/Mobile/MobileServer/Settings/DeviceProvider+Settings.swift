@@ -9,14 +9,14 @@ import ServerState
 /// The settings of a registration. A call that contains one read-only setting is refused as a whole (70005).
 extension DeviceProvider {
     func answerSettings(
-        _ record: RegistrationRecord, _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest,
-        _ caller: DeviceRequest
+        _ record: RegistrationRecord, _ set: EntitySet, bound: BoundURL, request: ODataRequest,
+        for caller: DeviceRequest
     ) async throws -> ODataResponse {
         if request.method == .read {
             let entities = try await settingEntities(record)
             var owner = documents.entity(record, user: caller.record?.name)
             owner.related["Settings"] = .many(entities)
-            return try read([owner], of: set, bound, request)
+            return try read([owner], of: set, at: bound, request: request)
         }
         guard try changesAreCurrent(request, record) else {
             throw ODataError(.conflict, "The settings were changed meanwhile. Read them again.")
@@ -27,7 +27,7 @@ extension DeviceProvider {
                 changes, byDevice: true, registration: record.id, of: record.application)
         }
         await state.signal.send([.scope(caller.application.record.name)])
-        var response = try await answer(bound, request, record, changes)
+        var response = try await answer(bound, request, record: record, changes: changes)
         response.headers[MobileFieldNames.settings] = String(version)
         return response
     }
@@ -96,7 +96,7 @@ extension DeviceProvider {
     // MARK: Answers
 
     private func answer(
-        _ bound: BoundURL, _ request: ODataRequest, _ record: RegistrationRecord, _ changes: [SettingChange]
+        _ bound: BoundURL, _ request: ODataRequest, record: RegistrationRecord, changes: [SettingChange]
     ) async throws -> ODataResponse {
         if request.method == .delete || request.preferences.returns == .minimal {
             var response = ODataResponse(status: 204)

@@ -48,9 +48,10 @@ struct DeviceProvider: ODataProvider {
         }
         switch bound.resource.steps.first {
         case .entitySet(let set, _)? where set.name == "Registrations":
-            return try await answerRegistrations(set, bound, request, caller)
-        case .entitySet(let set, _)?: return try await answerDestinations(set, bound, request, caller)
-        case .singleton(let singleton, _)?: return try await answerSingleton(singleton, bound, request, caller)
+            return try await answerRegistrations(set, bound, request: request, for: caller)
+        case .entitySet(let set, _)?: return try await answerDestinations(set, bound, request: request, for: caller)
+        case .singleton(let singleton, _)?:
+            return try await answerSingleton(singleton, bound, request: request, for: caller)
         default: throw ODataError.notFound(request.url.urlEncoded())
         }
     }
@@ -58,7 +59,7 @@ struct DeviceProvider: ODataProvider {
     // MARK: Documents
 
     private func answerSingleton(
-        _ singleton: Singleton, _ bound: BoundURL, _ request: ODataRequest, _ caller: DeviceRequest
+        _ singleton: Singleton, _ bound: BoundURL, request: ODataRequest, for caller: DeviceRequest
     ) async throws -> ODataResponse {
         guard request.method == .read else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
         let registration = try Self.own(caller)
@@ -69,7 +70,7 @@ struct DeviceProvider: ODataProvider {
             : documents.entity(policies, of: registration, in: caller.application.configuration)
         entity.control.id = singleton.name
         let set = EntitySet(name: singleton.name, type: singleton.type)
-        var response = try read([entity], of: set, bound, request)
+        var response = try read([entity], of: set, at: bound, request: request)
         // An entity without a key is not found again among the rows, so that its ETag is set here.
         if case .entity(var found) = response.body {
             found.control = entity.control
@@ -80,16 +81,16 @@ struct DeviceProvider: ODataProvider {
     }
 
     private func answerDestinations(
-        _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest, _ caller: DeviceRequest
+        _ set: EntitySet, _ bound: BoundURL, request: ODataRequest, for caller: DeviceRequest
     ) async throws -> ODataResponse {
         guard request.method == .read else { throw ODataError.methodNotAllowed(request.method, allowed: ["GET"]) }
         guard caller.user != nil else { throw DeviceRegistrations.unauthorized }
         let summaries = await destinations.summaries(of: caller.application)
-        return try read(summaries.map { DestinationEntity(shapes).entity($0) }, of: set, bound, request)
+        return try read(summaries.map { DestinationEntity(shapes).entity($0) }, of: set, at: bound, request: request)
     }
 
     func read(
-        _ entities: [ODataEntity], of set: EntitySet, _ bound: BoundURL, _ request: ODataRequest
+        _ entities: [ODataEntity], of set: EntitySet, at bound: BoundURL, request: ODataRequest
     ) throws -> ODataResponse {
         try VirtualEntities(entities, of: set, model: model, now: ODataDateTimeOffset(clock()), maxPageSize: 1000)
             .answer(bound, request)
@@ -107,7 +108,7 @@ struct DeviceProvider: ODataProvider {
     // MARK: Registrations
 
     private func answerRegistrations(
-        _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest, _ caller: DeviceRequest
+        _ set: EntitySet, _ bound: BoundURL, request: ODataRequest, for caller: DeviceRequest
     ) async throws -> ODataResponse {
         let steps = bound.resource.steps.dropFirst()
         guard case .key(let key)? = steps.first, case .string(let id)? = key["ID"] else {
@@ -115,7 +116,7 @@ struct DeviceProvider: ODataProvider {
             case .create: return try await register(request, caller)
             case .read:
                 let own = try Self.own(caller)
-                return try await readRegistration(own, set, bound, request, caller)
+                return try await readRegistration(own, set, bound: bound, request: request, for: caller)
             default: throw ODataError.methodNotAllowed(request.method, allowed: ["GET", "POST"])
             }
         }
@@ -123,30 +124,30 @@ struct DeviceProvider: ODataProvider {
             throw ODataError(.registrationUnknown, "The request is not of the registration \(id).", target: "ID")
         }
         if case .operation(let operation, _)? = bound.resource.steps.last {
-            return try await perform(operation, registration, request, caller)
+            return try await perform(operation, registration, request: request, for: caller)
         }
         let own = try Self.own(caller)
         if steps.contains(where: { if case .navigation = $0 { true } else { false } }) {
-            return try await answerSettings(own, set, bound, request, caller)
+            return try await answerSettings(own, set, bound: bound, request: request, for: caller)
         }
         switch request.method {
-        case .read: return try await readRegistration(own, set, bound, request, caller)
-        case .update: return try await update(own, request, caller)
-        case .delete: return try await unregister(own, request, caller)
+        case .read: return try await readRegistration(own, set, bound: bound, request: request, for: caller)
+        case .update: return try await update(own, request, for: caller)
+        case .delete: return try await unregister(own, request, for: caller)
         default: throw ODataError.methodNotAllowed(request.method, allowed: ["GET", "PATCH", "DELETE"])
         }
     }
 
     private func readRegistration(
-        _ record: RegistrationRecord, _ set: EntitySet, _ bound: BoundURL, _ request: ODataRequest,
-        _ caller: DeviceRequest
+        _ record: RegistrationRecord, _ set: EntitySet, bound: BoundURL, request: ODataRequest,
+        for caller: DeviceRequest
     ) async throws -> ODataResponse {
         var entity = documents.entity(record, user: caller.record?.name)
         let settings = try await translatingState { () async throws(ServerStateError) in
             try await state.registrations.settings(of: record.id, of: record.application)
         }
         entity.related["Settings"] = .many(documents.settings(settings))
-        return try read([entity], of: set, bound, request)
+        return try read([entity], of: set, at: bound, request: request)
     }
 
     private func register(_ request: ODataRequest, _ caller: DeviceRequest) async throws -> ODataResponse {
@@ -166,7 +167,7 @@ struct DeviceProvider: ODataProvider {
     }
 
     private func update(
-        _ record: RegistrationRecord, _ request: ODataRequest, _ caller: DeviceRequest
+        _ record: RegistrationRecord, _ request: ODataRequest, for caller: DeviceRequest
     ) async throws -> ODataResponse {
         guard case .entity(let body) = request.body else { throw ODataError.notImplemented("This body") }
         let etag = try Self.condition(request, record.etag)
@@ -180,7 +181,7 @@ struct DeviceProvider: ODataProvider {
     }
 
     private func unregister(
-        _ record: RegistrationRecord, _ request: ODataRequest, _ caller: DeviceRequest
+        _ record: RegistrationRecord, _ request: ODataRequest, for caller: DeviceRequest
     ) async throws -> ODataResponse {
         let etag = request.ifMatch == nil ? nil : try Self.condition(request, record.etag)
         try await translatingState { () async throws(ServerStateError) in

@@ -107,7 +107,7 @@ struct PolicySections: Sendable {
     ///
     /// - Throws: ``PolicyError`` for an unknown section or invalid values.
     mutating func merge(_ name: String, _ json: [UInt8]) throws(PolicyError) {
-        let value = try Self.value(json, name, shapes)
+        let value = try Self.value(json, name, shapes: shapes)
         guard case .complex(let new) = value, case .complex(var old)? = values[name] else {
             values[name] = value
             return
@@ -146,12 +146,12 @@ struct PolicySections: Sendable {
     /// Checks the values of a section without keeping them.
     ///
     /// - Throws: ``PolicyError``.
-    static func check(_ name: String, _ json: [UInt8], _ shapes: DeviceModel) throws(PolicyError) {
-        _ = try value(json, name, shapes)
+    static func check(_ name: String, _ json: [UInt8], shapes: DeviceModel) throws(PolicyError) {
+        _ = try value(json, name, shapes: shapes)
     }
 
     private static func value(
-        _ json: [UInt8], _ name: String, _ shapes: DeviceModel
+        _ json: [UInt8], _ name: String, shapes: DeviceModel
     ) throws(PolicyError) -> ODataValue {
         guard json.count <= maxLength else { throw .tooLong(name: name) }
         let type: TypeReference

@@ -21,7 +21,7 @@ package enum KeyInID {
             for dialect in dialects {
                 guard let url = try? ODataURL(parsing: path, options: ParsingOptions(dialect: dialect)),
                     let bound = try? Binder(model: model).bind(url).resource,
-                    case .entity(let found, _) = bound.target, isKin(found, shape, model)
+                    case .entity(let found, _) = bound.target, isKin(found, shape, in: model)
                 else { continue }
                 for case .key(let key) in bound.steps.reversed() { return key }
             }
@@ -30,7 +30,7 @@ package enum KeyInID {
     }
 
     /// Returns whether one of two types derives from the other, or both are the same.
-    private static func isKin(_ one: TypeShape, _ other: TypeShape, _ model: EntityDataModel) -> Bool {
+    private static func isKin(_ one: TypeShape, _ other: TypeShape, in model: EntityDataModel) -> Bool {
         func derives(_ shape: TypeShape, from base: TypeShape) -> Bool {
             var type: TypeShape? = shape
             while let current = type {

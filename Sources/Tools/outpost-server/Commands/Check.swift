@@ -48,20 +48,20 @@ struct Check: AsyncParsableCommand {
     private func check(_ configuration: ServerConfiguration) async throws -> [CheckFinding] {
         let folder = try options.folder(configuration)
         guard folder.isInitialised else {
-            return [CheckFinding(.warning, "data folder", "There is no server in \(folder.path) yet.")]
+            return [CheckFinding(.warning, "data folder", message: "There is no server in \(folder.path) yet.")]
         }
         let state: SQLiteServerState
         let keys: ServerKeys
         do {
             (state, keys) = try await folder.open(configuration, build: ServerOptions.build)
         } catch {
-            return [CheckFinding(.error, "state", ServerFailure(error).message)]
+            return [CheckFinding(.error, "state", message: ServerFailure(error).message)]
         }
         var findings: [CheckFinding] = []
         do {
             let report = try await state.migrate(dryRun: true)
             if report.steps.isEmpty {
-                findings.append(CheckFinding(.fine, "state", "The tables have version \(report.to)."))
+                findings.append(CheckFinding(.fine, "state", message: "The tables have version \(report.to)."))
                 let server = OpenServer(configuration: configuration, folder: folder, state: state, keys: keys)
                 let composition = try ServerComposition(server.services())
                 for part in composition.parts { findings += await part.check() }
@@ -70,10 +70,10 @@ struct Check: AsyncParsableCommand {
                 findings.append(
                     CheckFinding(
                         .warning, "state",
-                        "The tables have version \(report.from), and this build needs version \(report.to)."))
+                        message: "The tables have version \(report.from), and this build needs version \(report.to)."))
             }
         } catch {
-            findings.append(CheckFinding(.error, "state", ServerFailure(error).message))
+            findings.append(CheckFinding(.error, "state", message: ServerFailure(error).message))
         }
         await state.close()
         return findings
